@@ -7,10 +7,7 @@ use std::hint::black_box;
 
 use sabir_benches_wire::clock;
 use sabir_benches_wire::clock::Times;
-use sabir_compose::assemble::Agent;
-use sabir_compose::assemble::BYTES_MAX_DEFAULT;
-use sabir_compose::assemble::ContextMessage;
-use sabir_compose::assemble::Input;
+use sabir_compose::assemble::{Agent, BYTES_MAX_DEFAULT, ContextMessage, Input};
 
 use crate::table::Table;
 

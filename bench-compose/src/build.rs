@@ -6,17 +6,11 @@ use std::cell::RefCell;
 use std::error::Error;
 use std::hint::black_box;
 
-use sabir_benches_wire::bodies;
-use sabir_benches_wire::clock;
 use sabir_benches_wire::clock::Times;
-use sabir_compose::Builder;
-use sabir_compose::Policy;
-use sabir_compose::Stored;
-use sabir_compose::Summary;
+use sabir_benches_wire::{bodies, clock};
+use sabir_compose::{Builder, Policy, Stored, Summary};
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Request;
+use sabir_wire::conversation::{Content, Part, Request};
 
 use crate::table::Table;
 

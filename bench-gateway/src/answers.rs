@@ -2,9 +2,8 @@
 
 use std::net::SocketAddr;
 
-use sabir_benches_wire::bodies;
 use sabir_benches_wire::conversation::Conversation;
-use sabir_benches_wire::streams;
+use sabir_benches_wire::{bodies, streams};
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
 

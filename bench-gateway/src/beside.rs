@@ -1,11 +1,9 @@
 //! How long small requests wait beside large ones that are being translated: nobody's body may hold up everybody's.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use sabir_wire::Protocol;
@@ -15,8 +13,7 @@ use crate::answers::Size;
 use crate::load::Clients;
 use crate::mock::Mode;
 use crate::report::Verdicts;
-use crate::stage::Effort;
-use crate::stage::Stage;
+use crate::stage::{Effort, Stage};
 
 /// How many large bodies are under way at any time.
 const LARGE_CLIENTS: usize = 4;
@@ -27,7 +24,9 @@ const BAR_MS: f64 = 20.0;
 
 /// Small requests with nothing beside them, and beside four bodies of 20 MB.
 pub(crate) fn measure(stage: &Stage, verdicts: &mut Verdicts) -> Result<()> {
-    println!("\n| Small requests | median, ms | 99 of 100 within, ms | bar | large ones meanwhile |");
+    println!(
+        "\n| Small requests | median, ms | 99 of 100 within, ms | bar | large ones meanwhile |"
+    );
     println!("|---|---|---|---|---|");
     let duration = Duration::from_secs(if stage.effort == Effort::Quick { 5 } else { 20 });
     let alone = run(stage, 0, duration)?;
@@ -58,7 +57,8 @@ impl Seen {
 
 fn run(stage: &Stage, large_clients: usize, duration: Duration) -> Result<Seen> {
     let (client, upstream) = (Protocol::AnthropicMessages, Protocol::OpenaiChat);
-    let request = |size| answers::to_sabir(stage.sabir.address, client, upstream, Mode::Whole, size);
+    let request =
+        |size| answers::to_sabir(stage.sabir.address, client, upstream, Mode::Whole, size);
     let (small, enormous) = (request(Size::Small), request(Size::Enormous));
     let is_over = AtomicBool::new(false);
     let large = AtomicUsize::new(0);

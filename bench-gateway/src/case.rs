@@ -1,16 +1,12 @@
 //! The work that is measured, and the bars that its cost is held to.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::ensure;
+use anyhow::{Context, Result, ensure};
 use sabir_wire::Protocol;
 
 use crate::answers;
-use crate::answers::Request;
-use crate::answers::Size;
+use crate::answers::{Request, Size};
 use crate::load::Clients;
 use crate::mock::Mode;
 use crate::process::Process;

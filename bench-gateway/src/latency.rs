@@ -6,16 +6,12 @@ use anyhow::Result;
 use sabir_wire::Protocol;
 
 use crate::answers;
-use crate::answers::Request;
-use crate::answers::Size;
+use crate::answers::{Request, Size};
 use crate::case::short;
-use crate::load::Clients;
-use crate::load::Timing;
+use crate::load::{Clients, Timing};
 use crate::mock::Mode;
-use crate::report::Verdicts;
-use crate::report::ratio;
-use crate::stage::Effort;
-use crate::stage::Stage;
+use crate::report::{Verdicts, ratio};
+use crate::stage::{Effort, Stage};
 
 /// How often each process is asked in a repeat. They take turns with each request: a proxy adds a hundredth of a
 /// millisecond to a stream, and the machine drifts by more from one second to the next.

@@ -3,20 +3,14 @@
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::bail;
-use anyhow::ensure;
+use anyhow::{Context, Result, bail, ensure};
 use memchr::memmem;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
-use tokio::task::JoinSet;
-use tokio::task::LocalSet;
+use tokio::task::{JoinSet, LocalSet};
 
 /// How long one answer may take; a run with one that takes longer fails.
 const ANSWER_MAX: Duration = Duration::from_secs(30);

@@ -16,16 +16,12 @@ mod stage;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use sabir_wire::Protocol;
 
-use crate::case::Group;
-use crate::case::Shape;
-use crate::case::Work;
+use crate::case::{Group, Shape, Work};
 use crate::report::Verdicts;
-use crate::stage::Effort;
-use crate::stage::Stage;
+use crate::stage::{Effort, Stage};
 
 /// What to measure.
 struct Plan {

@@ -7,16 +7,14 @@ use std::time::Duration;
 use anyhow::Result;
 use sabir_wire::Protocol;
 
-use crate::answers;
 use crate::answers::Size;
 use crate::case::short;
 use crate::load::Clients;
-use crate::mock::HOLD;
-use crate::mock::Mode;
+use crate::mock::{HOLD, Mode};
 use crate::process::Process;
 use crate::report::Verdicts;
-use crate::sabir;
 use crate::stage::Stage;
+use crate::{answers, sabir};
 
 const MEGABYTE: f64 = 1_000_000.0;
 

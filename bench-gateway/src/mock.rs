@@ -1,17 +1,14 @@
 //! A provider that answers at once with bytes made beforehand: as little work as an upstream can be.
 
-use std::net::SocketAddr;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use memchr::memmem;
 use sabir_wire::Protocol;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 

@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::thread;
 
-use anyhow::Result;
-use anyhow::ensure;
+use anyhow::{Result, ensure};
 
 use crate::process;
 use crate::process::Process;

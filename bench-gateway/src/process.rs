@@ -1,20 +1,12 @@
 //! A process under test: what it costs in processor time and memory, read from `/proc`, and its end.
 
-use std::fs;
-use std::net::SocketAddr;
-use std::net::TcpListener;
-use std::net::TcpStream;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Child;
-use std::process::Command;
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::bail;
+use anyhow::{Context, Result, bail};
 
 /// How long a process may take to listen, and to end.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use crate::case::GATED;
-use crate::case::Group;
-use crate::case::Work;
+use crate::case::{GATED, Group, Work};
 
 /// What has been judged so far.
 #[derive(Debug, Default)]

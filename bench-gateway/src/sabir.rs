@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use sabir_wire::Protocol;

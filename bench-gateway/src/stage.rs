@@ -5,10 +5,8 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::mock;
-use crate::nginx;
 use crate::process::Process;
-use crate::sabir;
+use crate::{mock, nginx, sabir};
 
 pub(crate) struct Stage {
     pub(crate) mock: SocketAddr,

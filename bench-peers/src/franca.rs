@@ -3,24 +3,22 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use linguafranca::anthropic::convert::stream::AnthropicMessagesToOpenResponsesStream;
-use linguafranca::anthropic::convert::stream::OpenResponsesToAnthropicMessagesStream;
+use linguafranca::anthropic::convert::stream::{
+    AnthropicMessagesToOpenResponsesStream, OpenResponsesToAnthropicMessagesStream,
+};
 use linguafranca::anthropic::request::AnthropicRequest;
-use linguafranca::chat_completions_openai::convert::stream::ChatCompletionsToOpenResponsesStream;
-use linguafranca::chat_completions_openai::convert::stream::OpenResponsesToChatCompletionsStream;
+use linguafranca::chat_completions_openai::convert::stream::{
+    ChatCompletionsToOpenResponsesStream, OpenResponsesToChatCompletionsStream,
+};
 use linguafranca::chat_completions_openai::request::ChatCompletionsOpenAiRequest;
 use linguafranca::open_responses::request::OpenResponsesRequest;
 use linguafranca::stream::StreamTransform;
 use linguafranca::stream::composed::ComposedStream;
-use linguafranca::traits::FromOpenResponses;
-use linguafranca::traits::IntoOpenResponses;
-use sabir_benches_wire::case::Case;
-use sabir_benches_wire::case::Input;
+use linguafranca::traits::{FromOpenResponses, IntoOpenResponses};
+use sabir_benches_wire::case::{Case, Input};
 use sabir_benches_wire::streams::Stream;
 use sabir_wire::Protocol;
-use sabir_wire::Protocol::AnthropicMessages;
-use sabir_wire::Protocol::OpenaiChat;
-use sabir_wire::Protocol::OpenaiResponses;
+use sabir_wire::Protocol::{AnthropicMessages, OpenaiChat, OpenaiResponses};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -6,11 +6,9 @@ mod switchyard;
 use std::error::Error;
 use std::panic;
 
-use sabir_benches_wire::case::Case;
-use sabir_benches_wire::case::Input;
-use sabir_benches_wire::clock;
-use sabir_benches_wire::table;
+use sabir_benches_wire::case::{Case, Input};
 use sabir_benches_wire::table::Outcome;
+use sabir_benches_wire::{clock, table};
 use sabir_wire::Protocol;
 
 /// Runs a case once, from bytes to bytes; none if the crate has no such translation.

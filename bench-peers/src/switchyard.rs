@@ -4,15 +4,13 @@ use std::error::Error;
 use std::hint::black_box;
 use std::sync::LazyLock;
 
-use sabir_benches_wire::case::Case;
-use sabir_benches_wire::case::Input;
+use sabir_benches_wire::case::{Case, Input};
 use sabir_benches_wire::streams::Stream;
 use sabir_wire::Protocol;
 use serde_json::Value;
-use switchyard_translation::StreamTranslationState;
-use switchyard_translation::TranslationEngine;
-use switchyard_translation::TranslationPolicy;
-use switchyard_translation::WireFormat;
+use switchyard_translation::{
+    StreamTranslationState, TranslationEngine, TranslationPolicy, WireFormat,
+};
 
 static ENGINE: LazyLock<TranslationEngine> = LazyLock::new(TranslationEngine::default);
 static POLICY: LazyLock<TranslationPolicy> = LazyLock::new(TranslationPolicy::default);

@@ -1,14 +1,9 @@
 //! The conversation as a request body in each protocol, spelled and ordered as the vendors' own clients do it.
 
 use sabir_wire::Protocol;
-use sabir_wire::json::Json;
-use sabir_wire::json::Writer;
+use sabir_wire::json::{Json, Writer};
 
-use crate::conversation::Answer;
-use crate::conversation::Call;
-use crate::conversation::Conversation;
-use crate::conversation::Tool;
-use crate::conversation::Turn;
+use crate::conversation::{Answer, Call, Conversation, Tool, Turn};
 
 /// The sizes of bodies that are measured.
 pub const SIZES: [usize; 4] = [1_000, 20_000, 200_000, 2_000_000];

@@ -3,20 +3,13 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use sabir_wire::Protocol;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::StreamDecoder;
-use sabir_wire::protocol::StreamEncoder;
-use sabir_wire::protocol::splice_model;
-use sabir_wire::sse;
-use sabir_wire::target::ModelPlace;
-use sabir_wire::target::Target;
+use sabir_wire::protocol::{Asked, StreamDecoder, StreamEncoder, splice_model};
+use sabir_wire::target::{ModelPlace, Target};
+use sabir_wire::{Protocol, sse};
 
-use crate::bodies;
-use crate::bodies::SIZES;
-use crate::bodies::size_name;
-use crate::streams;
+use crate::bodies::{SIZES, size_name};
 use crate::streams::Stream;
+use crate::{bodies, streams};
 
 /// Something to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

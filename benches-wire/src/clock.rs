@@ -4,8 +4,7 @@
 //! code itself takes.
 
 use std::error::Error;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How long one case is measured, its reference included.
 const CASE_TIME: Duration = Duration::from_millis(300);

@@ -1,16 +1,13 @@
 //! The benchmark's command line: `time` prints the tables, `list` the names of the cases, and `run NAME TIMES` runs one
 //! case that often for a tool that counts instructions.
 
-use std::env;
 use std::error::Error;
-use std::panic;
 use std::process::ExitCode;
+use std::{env, panic};
 
-use sabir_benches_wire::case::Case;
-use sabir_benches_wire::case::Input;
-use sabir_benches_wire::clock;
-use sabir_benches_wire::table;
+use sabir_benches_wire::case::{Case, Input};
 use sabir_benches_wire::table::Outcome;
+use sabir_benches_wire::{clock, table};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -1,8 +1,7 @@
 //! One streamed answer in each protocol: text in small deltas, then a call whose arguments come in pieces.
 
 use sabir_wire::Protocol;
-use sabir_wire::json::Json;
-use sabir_wire::json::Writer;
+use sabir_wire::json::{Json, Writer};
 
 use crate::bodies::model;
 

@@ -1,12 +1,9 @@
 //! Writes a test for each fixture case, so that one can be run by its name:
 //! `cargo test -p sabir-testkit orphan_tool_result`.
 
-use std::env;
 use std::fmt::Write;
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let root = manifest_dir().join("../../fixtures");

@@ -4,13 +4,9 @@ mod counts;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::bail;
-use anyhow::ensure;
+use anyhow::{Context, Result, bail, ensure};
 
 use self::counts::Counts;
 

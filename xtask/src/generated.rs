@@ -3,8 +3,7 @@
 use std::fs;
 use std::process::ExitCode;
 
-use anyhow::Result;
-use anyhow::bail;
+use anyhow::{Result, bail};
 
 pub(crate) struct Generated<'a> {
     /// Relative to the project's top folder.

@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use anyhow::Result;
-use anyhow::bail;
-use sabir_testkit::laws;
+use anyhow::{Result, bail};
 use sabir_testkit::laws::Violation;
-use sabir_testkit::sample;
 use sabir_testkit::sample::Sample;
+use sabir_testkit::{laws, sample};
 
 /// How many violations of one sort are told in full unless `--all` is given.
 const TOLD_MAX: usize = 5;

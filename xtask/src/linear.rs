@@ -3,19 +3,11 @@
 //! The targets take turns; `all` counts every input for every target. Two planted loops are counted first, so that a run without
 //! findings comes from a check that can find something.
 
-use std::env;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process;
-use std::process::Command;
-use std::process::ExitCode;
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs, process, thread};
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::bail;
-use anyhow::ensure;
+use anyhow::{Context, Result, bail, ensure};
 
 /// How many elements the shorter input of a case has, and what twice as many may cost, in hundredths of what they cost once.
 /// Little work shows who is suspect: a constant or a limit may look like growth, or hide some. Whoever is suspect is

@@ -14,8 +14,7 @@ use std::env;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 struct Chore {
     name: &'static str,

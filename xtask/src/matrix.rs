@@ -5,9 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use sabir_wire::Protocol;
-use sabir_wire::protocol::Declared;
-use sabir_wire::protocol::Fate;
-use sabir_wire::protocol::Field;
+use sabir_wire::protocol::{Declared, Fate, Field};
 
 use crate::generated::Generated;
 

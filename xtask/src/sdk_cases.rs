@@ -4,12 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
-use anyhow::bail;
-use sabir_testkit::sample;
-use sabir_testkit::sample::Kind;
-use sabir_testkit::sample::Sample;
-use sabir_testkit::translate;
+use anyhow::{Result, bail};
+use sabir_testkit::sample::{Kind, Sample};
+use sabir_testkit::{sample, translate};
 use sabir_wire::Protocol;
 use serde_json::json;
 

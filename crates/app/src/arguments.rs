@@ -2,13 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use clap::CommandFactory;
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, ValueEnum};
 use sabir_wire::Protocol;
 
 use crate::Sabir;

@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use sabir_gateway::config;
-use sabir_gateway::config::Loaded;
-use sabir_gateway::config::Problems;
+use sabir_gateway::config::{Loaded, Problems};
 
 use crate::output;
 use crate::output::printable;

@@ -1,11 +1,8 @@
 //! How the frames of a stream are told apart: as server-sent events, or as elements of the JSON list that some
 //! protocols send where nobody asks for events.
 
-use sabir_wire::Protocol;
-use sabir_wire::Result;
-use sabir_wire::sse::Frame;
-use sabir_wire::sse::JsonArray;
-use sabir_wire::sse::Parser;
+use sabir_wire::sse::{Frame, JsonArray, Parser};
+use sabir_wire::{Protocol, Result};
 
 pub(crate) enum Framing {
     /// Nothing that shows has come; what has come is kept.

@@ -1,18 +1,14 @@
 //! Reading what the user gives, and saying what is wrong with it.
 
-use std::fmt;
 use std::fs::File;
-use std::io;
-use std::io::IsTerminal;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
+use std::{fmt, io};
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use sabir_wire::ErrorKind;
 
-use crate::arguments::Kind;
-use crate::arguments::Subject;
+use crate::arguments::{Kind, Subject};
 use crate::output::printable;
 
 /// The largest body that is read. Streams have no such limit: they are never held whole.

@@ -16,9 +16,7 @@ mod table;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::CommandFactory;
-use clap::Parser;
-use clap::Subcommand;
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Any LLM client, any model, one conversation.
 ///

@@ -4,8 +4,7 @@ use std::io;
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 /// Prints `text` and, if it does not end one, ends its line.
 pub(crate) fn print(text: &str) -> Result<()> {

@@ -3,10 +3,7 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
-use sabir_wire::Loss;
-use sabir_wire::LossKind;
-use sabir_wire::Report;
-use sabir_wire::json;
+use sabir_wire::{Loss, LossKind, Report, json};
 
 use crate::input::BadInput;
 use crate::output::printable;

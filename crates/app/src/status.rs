@@ -1,8 +1,6 @@
 //! The HTTP status that an error's body states itself, as Gemini's and some servers' do.
 
-use sabir_wire::json::Json;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
+use sabir_wire::json::{Json, Kind, Reader};
 
 use crate::arguments::Subject;
 

@@ -1,15 +1,11 @@
 //! Reading streams as they come: bytes in chunks become events, and each chunk's worth is handed on at once.
 
-use std::io::ErrorKind;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
-use anyhow::Context;
-use anyhow::Result;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::StreamDecoder;
+use anyhow::{Context, Result};
+use sabir_wire::protocol::{Event, StreamDecoder};
 use sabir_wire::sse::Frame;
+use sabir_wire::{Fault, FaultKind};
 
 use crate::arguments::Subject;
 use crate::framing::Framing;

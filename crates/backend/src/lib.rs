@@ -8,7 +8,5 @@ pub mod http;
 pub mod percent;
 pub mod sim;
 
-pub use error::Error;
-pub use error::ErrorKind;
-pub use error::Result;
+pub use error::{Error, ErrorKind, Result};
 pub use secret::Secret;

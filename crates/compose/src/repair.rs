@@ -1,7 +1,6 @@
 //! Repairing a request in place, as the gateway does with every one that it translates.
 
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Request;
+use sabir_wire::conversation::{Message, Request};
 
 use crate::draining::Draining;
 use crate::log::Log;

@@ -1,9 +1,7 @@
 //! The trace: every change that building made, with where and why.
 
-use sabir_wire::LossKind;
-use sabir_wire::Report;
-use sabir_wire::json::Encode;
-use sabir_wire::json::Writer;
+use sabir_wire::json::{Encode, Writer};
+use sabir_wire::{LossKind, Report};
 
 use crate::draining::Draining;
 

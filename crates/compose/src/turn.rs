@@ -1,8 +1,6 @@
 //! A message on its way through the steps, with where it comes from.
 
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Role;
+use sabir_wire::conversation::{Message, Part, Role};
 
 /// A message and its origin.
 #[derive(Clone, Debug)]

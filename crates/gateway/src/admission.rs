@@ -7,9 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use sabir_wire::FaultKind;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::failure::{Failure, Result, Whose};
 use crate::held::Held;
 use crate::state::Snapshot;
 

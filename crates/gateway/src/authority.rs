@@ -1,9 +1,7 @@
 //! Hosts and origins as requests name them, read so that no two readers could take one for two different hosts: a name, an
 //! IPv4 address or an IPv6 address in brackets, a port of digits, and nothing else.
 
-use std::net::IpAddr;
-use std::net::Ipv4Addr;
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A host with its port, if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

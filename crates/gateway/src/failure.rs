@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use http::HeaderMap;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
+use sabir_wire::{Fault, FaultKind};
 
 /// A request that failed. Only `egress::rescue` makes a reply of it.
 #[derive(Debug)]

@@ -5,23 +5,17 @@
 
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use http::HeaderMap;
-use http::HeaderName;
-use http::HeaderValue;
-use http::Method;
-use http::Uri;
 use http::header::HOST;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use sabir_wire::Protocol;
 use sabir_wire::json::Json;
 
 use crate::call::unmarked;
-use crate::config;
-use crate::ingress;
 use crate::ingress::Endpoint;
 use crate::state::Snapshot;
+use crate::{config, ingress};
 
 /// A gateway that asks for a key and is reached by loopback names alone.
 static GATEWAY: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use sabir_wire::FaultKind;
 
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::failure::{Failure, Result, Whose};
 use crate::state::Snapshot;
 
 /// Bytes of bodies that are held, counted until this is dropped.

@@ -56,9 +56,5 @@ mod tests;
 mod trace;
 mod upstream;
 
-pub use observe::Outlet;
-pub use observe::start_log;
-pub use state::Gateway;
-pub use state::NotReloaded;
-pub use state::Reloaded;
-pub use state::Source;
+pub use observe::{Outlet, start_log};
+pub use state::{Gateway, NotReloaded, Reloaded, Source};

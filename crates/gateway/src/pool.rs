@@ -7,20 +7,15 @@ mod sweep;
 use std::collections::VecDeque;
 use std::fmt;
 use std::fmt::Write;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sabir_wire::FaultKind;
 use tokio::sync::oneshot;
 
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::failure::{Failure, Result, Whose};
 
 /// From this size on a body is worth a thread of its own. Below it a translation takes about as long as what else a
 /// connection does in one go; `docs/decisions/0013` has the figures.
@@ -292,8 +287,7 @@ fn abandoned() -> Box<Failure> {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
-    use std::task::Context;
-    use std::task::Waker;
+    use std::task::{Context, Waker};
 
     use super::*;
 

@@ -6,25 +6,18 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::ops::Range;
-use std::str;
 use std::sync::Arc;
+use std::{fmt, str};
 
-use http::HeaderMap;
-use http::HeaderName;
-use http::HeaderValue;
-use http::header::AUTHORIZATION;
-use http::header::PROXY_AUTHORIZATION;
-use memchr::memchr_iter;
+use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use memchr::memmem::Finder;
-use memchr::memrchr;
+use memchr::{memchr_iter, memrchr};
 
 use crate::config::types::Provider;
 use crate::redact::reference::References;
-use crate::redact::spelling::PERCENT_LEVELS_MAX;
-use crate::redact::spelling::Reading;
-use crate::redact::spelling::Spelling;
+use crate::redact::spelling::{PERCENT_LEVELS_MAX, Reading, Spelling};
 use crate::surface;
 
 /// Takes the secrets of a provider out of what it sends. One without secrets costs nothing.

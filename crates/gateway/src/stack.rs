@@ -4,46 +4,25 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderMap;
-use http::Method;
-use http::StatusCode;
-use http::Uri;
-use http::header::ACCESS_CONTROL_ALLOW_HEADERS;
-use http::header::ACCESS_CONTROL_ALLOW_METHODS;
-use http::header::ACCESS_CONTROL_ALLOW_ORIGIN;
-use http::header::ACCESS_CONTROL_EXPOSE_HEADERS;
-use http::header::ACCESS_CONTROL_REQUEST_METHOD;
-use http::header::EXPECT;
-use http::header::ORIGIN;
-use http::header::VARY;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, EXPECT, ORIGIN, VARY,
+};
 use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, Uri};
 use http_body::Body;
-use sabir_backend::http::Client;
-use sabir_backend::http::add_reason;
+use sabir_backend::http::{Client, add_reason};
 use sabir_wire::FaultKind;
 
-use crate::Gateway;
-use crate::admin;
 use crate::admission::Admission;
-use crate::answer::Answering;
-use crate::answer::InFlight;
-use crate::attempt;
+use crate::answer::{Answering, InFlight};
 use crate::attempt::Handles;
-use crate::call::Action;
-use crate::call::LargeCall;
-use crate::egress;
+use crate::call::{Action, LargeCall};
 use crate::egress::Reply;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::ingress;
-use crate::ingress::Arrived;
-use crate::ingress::Endpoint;
-use crate::ingress::Misframed;
-use crate::ingress::Routed;
-use crate::pool;
-use crate::route;
+use crate::failure::{Failure, Result};
+use crate::ingress::{Arrived, Endpoint, Misframed, Routed};
 use crate::state::Snapshot;
-use crate::surface;
+use crate::{Gateway, admin, attempt, egress, ingress, pool, route, surface};
 
 /// Where a request comes in.
 #[derive(Clone, Copy)]

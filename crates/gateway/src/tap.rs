@@ -3,22 +3,16 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::task::Context;
-use std::task::Poll;
-use std::task::ready;
+use std::task::{Context, Poll, ready};
 
 use http::HeaderMap;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
 use sabir_wire::protocol::Event;
 use sabir_wire::sse::Frame;
+use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::config::types::GatewayKey;
-use crate::observe::Losses;
-use crate::observe::Outcome;
-use crate::observe::Upstream;
+use crate::observe::{Losses, Outcome, Upstream};
 
 /// Watches the answer to one request.
 pub(crate) trait Tap {

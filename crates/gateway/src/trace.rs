@@ -3,26 +3,17 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
-use sabir_wire::LossKind;
-use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
+use sabir_wire::{LossKind, Protocol};
 
 use crate::config::types::GatewayKey;
-use crate::observe::Exchanges;
-use crate::observe::Losses;
-use crate::observe::Measured;
-use crate::observe::Outcome;
-use crate::observe::Seen;
-use crate::observe::SeriesKey;
-use crate::observe::Upstream;
-use crate::observe::log_exchange;
+use crate::observe::{
+    Exchanges, Losses, Measured, Outcome, Seen, SeriesKey, Upstream, log_exchange,
+};
 use crate::state::Snapshot;
-use crate::tap::End;
-use crate::tap::Tap;
+use crate::tap::{End, Tap};
 use crate::upstream::Provider;
 
 /// Records a request when it is dropped.

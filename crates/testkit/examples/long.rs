@@ -3,21 +3,17 @@
 //! the same with translations that have a loop of known growth behind them; `time SMALL LARGE [PART]` shows how the time grows.
 
 use std::collections::HashSet;
-use std::env;
 use std::error::Error;
-use std::fs;
 use std::hint::black_box;
+use std::{env, fs};
 
 use sabir_compose::Policy;
-use sabir_testkit::long::Kind;
-use sabir_testkit::long::Long;
+use sabir_testkit::long::{Kind, Long};
 use sabir_testkit::translate;
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Echo;
-use sabir_wire::target::LateSystem;
-use sabir_wire::target::Target;
+use sabir_wire::protocol::{Asked, Echo};
+use sabir_wire::target::{LateSystem, Target};
 
 type Outcome = Result<usize, Box<dyn Error>>;
 

@@ -6,20 +6,14 @@ mod outcome;
 mod pointer;
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::expect::expectation::Check;
-use crate::expect::expectation::ErrorCheck;
-use crate::expect::expectation::Expectation;
-use crate::expect::expectation::LossCheck;
+use crate::expect::expectation::{Check, ErrorCheck, Expectation, LossCheck};
 use crate::expect::outcome::Outcome;
-use crate::expect::pointer::look;
-use crate::expect::pointer::raw_at;
+use crate::expect::pointer::{look, raw_at};
 
 pub use self::outcome::frames;
 

@@ -5,24 +5,10 @@
 mod events;
 mod mutate;
 
-use sabir_wire::Error;
-use sabir_wire::ErrorKind;
-use sabir_wire::Exchange;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
-use sabir_wire::json::Json;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Survey;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::Fold;
-use sabir_wire::protocol::Order;
-use sabir_wire::protocol::StreamEncoder;
-use sabir_wire::protocol::unfold;
-use sabir_wire::schema;
-use sabir_wire::sse;
+use sabir_wire::json::{Json, Kind, Reader, Survey};
+use sabir_wire::protocol::{Asked, Event, Fold, Order, StreamEncoder, unfold};
 use sabir_wire::target::Target;
+use sabir_wire::{Error, ErrorKind, Exchange, Protocol, Report, schema, sse};
 
 use crate::translate;
 

@@ -1,22 +1,14 @@
 //! The laws of every translation, over any samples.
 
-use std::panic::AssertUnwindSafe;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sabir_wire::Error;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
-use sabir_wire::protocol::Artefact;
-use sabir_wire::protocol::Encoded;
+use sabir_wire::protocol::{Artefact, Encoded};
+use sabir_wire::{Error, Fault, FaultKind, Protocol, Report};
 use serde_json::Value;
 
 use crate::canonical::Statement;
-use crate::meaning;
-use crate::sample::Kind;
-use crate::sample::Sample;
-use crate::translate;
+use crate::sample::{Kind, Sample};
+use crate::{meaning, translate};
 
 mod frames;
 mod honesty;

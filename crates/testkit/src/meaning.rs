@@ -6,12 +6,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use sabir_wire::LossKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use sabir_wire::{LossKind, Protocol, Report};
+use serde_json::{Map, Value, json};
 
 mod default;
 mod gemini;

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use sabir_wire::Protocol;
 use serde_json::Value;
 

@@ -1,20 +1,9 @@
 //! Translating as a user would: text of one protocol in, text of another and the report out.
 
-use sabir_wire::Error;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::Fold;
-use sabir_wire::protocol::StreamDecoder;
-use sabir_wire::protocol::StreamEncoder;
-use sabir_wire::sse;
-use sabir_wire::target::Family;
-use sabir_wire::target::ModelPlace;
-use sabir_wire::target::Target;
+use sabir_wire::protocol::{Asked, Event, Fold, StreamDecoder, StreamEncoder};
+use sabir_wire::target::{Family, ModelPlace, Target};
+use sabir_wire::{Error, Fault, FaultKind, Protocol, Report, sse};
 
 /// Translates a request for `model`, or for the model that it names itself. Gemini's model is written into the body.
 pub fn request(

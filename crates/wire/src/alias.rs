@@ -2,12 +2,9 @@
 //! An alias depends on the name alone, so the same name is spelt alike in every turn.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Characters of the hash in an alias that also has a readable part: all 64 bits.
 const HASH_CHARS: usize = 13;

@@ -4,8 +4,7 @@
 //! on them: taking them away changes no payload.
 
 use crate::conversation::Request;
-use crate::protocol::Exchange;
-use crate::protocol::Protocol;
+use crate::protocol::{Exchange, Protocol};
 
 /// What stands out about a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Faults: errors that travel in a protocol, as the vendor or the gateway states them.
 
-use crate::json::Json;
-use crate::json::Text;
+use crate::json::{Json, Text};
 use crate::owned::into_owned;
 use crate::protocol::Protocol;
 

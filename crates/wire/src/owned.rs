@@ -2,28 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::AllowedMode;
-use crate::conversation::CallForm;
-use crate::conversation::Count;
-use crate::conversation::Counts;
-use crate::conversation::FinishKind;
-use crate::conversation::HostedService;
-use crate::conversation::MediaKind;
-use crate::conversation::Parts;
-use crate::conversation::ReasoningForm;
-use crate::conversation::Role;
-use crate::conversation::ThinkingMode;
+use crate::conversation::{
+    AllowedMode, CallForm, Count, Counts, FinishKind, HostedService, MediaKind, Parts,
+    ReasoningForm, Role, ThinkingMode,
+};
 use crate::fault::FaultKind;
-use crate::json::Json;
-use crate::json::Number;
-use crate::json::Text;
+use crate::json::{Json, Number, Text};
 use crate::place::Place;
-use crate::protocol::ArtefactKind;
-use crate::protocol::Extras;
-use crate::protocol::Field;
-use crate::protocol::NoteAt;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
+use crate::protocol::{ArtefactKind, Extras, Field, NoteAt, PartId, Protocol};
 
 /// A value that can be made to borrow nothing.
 pub(crate) trait Own {

@@ -165,13 +165,8 @@ mod tests {
     use crate::protocol::Protocol;
     use crate::target::Target;
 
-    use PromptRole::Assistant;
-    use PromptRole::System;
-    use PromptRole::Tool;
-    use PromptRole::User;
-    use ProviderType::Anthropic;
-    use ProviderType::Gemini;
-    use ProviderType::Openai;
+    use PromptRole::{Assistant, System, Tool, User};
+    use ProviderType::{Anthropic, Gemini, Openai};
 
     fn messages(texts: &[(PromptRole, &str)]) -> Vec<PromptMessage> {
         texts.iter().map(|(role, content)| PromptMessage::new(*role, *content)).collect()

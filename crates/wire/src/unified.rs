@@ -5,26 +5,12 @@
 
 use std::fmt;
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::FinishKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::conversation::ResultOutput;
-use crate::conversation::Role;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Encode;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{
+    Arguments, CallForm, Content, FinishKind, Message, Part, Response, ResultOutput, Role,
+    ToolCall, ToolResult,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Encode, Json, Kind, Reader, Text, Writer};
 use crate::protocol::arguments;
 
 pub use crate::roles::PromptRole as UnifiedRole;

@@ -1,8 +1,6 @@
 //! Bytes as text. Bodies are checked in vector instructions where the processor has them.
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The bytes as text, if they are UTF-8.
 pub fn text(bytes: &[u8]) -> Result<&str> {

@@ -3,13 +3,10 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::ensure;
+use anyhow::{Context, Result, ensure};
 
 /// How often a case runs; the mean evens out hash seeds.
 const RUNS: u64 = 3;

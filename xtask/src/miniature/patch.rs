@@ -1,9 +1,6 @@
 //! The edits that a document shows: fenced `diff` blocks, each behind a line that ends with the path of its file.
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::bail;
-use anyhow::ensure;
+use anyhow::{Context, Result, bail, ensure};
 
 /// The edits of one block.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,9 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::ensure;
+use anyhow::{Context, Result, ensure};
 
 /// Files by their paths from the top folder.
 pub(super) struct Files(BTreeMap<String, Vec<u8>>);

@@ -16,8 +16,7 @@ mod tree;
 use std::fmt;
 use std::process::ExitCode;
 
-use anyhow::Result;
-use anyhow::ensure;
+use anyhow::{Result, ensure};
 
 use self::tree::Tree;
 

@@ -1,12 +1,10 @@
 //! The project's files in memory, as the rules see them. What `.gitignore` names is left out.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::source::Source;
 

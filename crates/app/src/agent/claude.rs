@@ -1,17 +1,13 @@
 //! Claude Code: variables, and the same again in a private settings file, since variables in the user's own settings
 //! would win over those of the process.
 
-use std::hash::DefaultHasher;
-use std::hash::Hash;
-use std::hash::Hasher;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use anyhow::Result;
 use sabir_wire::Protocol;
 use sabir_wire::json::Writer;
 
-use super::Access;
-use super::Folder;
-use super::Launch;
+use super::{Access, Folder, Launch};
 
 pub(super) const PROGRAM: &str = "claude";
 pub(super) const PACKAGE: &str = "@anthropic-ai/claude-code";

@@ -3,8 +3,7 @@
 
 use sabir_wire::Protocol;
 
-use super::Access;
-use super::Launch;
+use super::{Access, Launch};
 
 pub(super) const PROGRAM: &str = "codex";
 pub(super) const PACKAGE: &str = "@openai/codex";

@@ -1,13 +1,10 @@
 //! Sabir's own folder for what agent CLIs need as files: theirs to read, nobody else's.
 
-use std::env;
-use std::fs;
 use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 /// Where private files of agents are kept.
 #[derive(Debug)]

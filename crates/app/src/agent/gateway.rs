@@ -1,16 +1,10 @@
 //! The gateway that an agent works on: one that runs already, else one in this process for as long as the agent lives.
 
-use std::io::Read;
-use std::io::Write;
-use std::net::IpAddr;
-use std::net::Ipv4Addr;
-use std::net::Ipv6Addr;
-use std::net::SocketAddr;
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use sabir_backend::Secret;
 use sabir_backend::http::Proxies;
 use sabir_gateway::Gateway;

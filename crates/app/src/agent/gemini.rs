@@ -2,19 +2,14 @@
 //! the user has there is linked into it.
 
 use std::collections::BTreeSet;
-use std::env;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use anyhow::Result;
 use sabir_wire::Protocol;
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Access;
-use super::Folder;
-use super::Launch;
+use super::{Access, Folder, Launch};
 use crate::output;
 
 pub(super) const PROGRAM: &str = "gemini";

@@ -11,14 +11,9 @@ mod process;
 mod shell;
 
 pub(crate) use folder::Folder;
-pub(crate) use gateway::Access;
-pub(crate) use gateway::Running;
-pub(crate) use gateway::configured_address;
-pub(crate) use gateway::find;
-pub(crate) use gateway::reachable;
+pub(crate) use gateway::{Access, Running, configured_address, find, reachable};
 pub(crate) use launch::Launch;
-pub(crate) use process::find_program;
-pub(crate) use process::run;
+pub(crate) use process::{find_program, run};
 pub(crate) use shell::script;
 
 use anyhow::Result;

@@ -1,13 +1,9 @@
 //! Which model an agent is told to ask for when the user names none.
 
 use sabir_gateway::config::SIMULATED_MODEL;
-use sabir_gateway::config::types::Config;
-use sabir_gateway::config::types::Endpoint;
-use sabir_gateway::config::types::Place;
+use sabir_gateway::config::types::{Config, Endpoint, Place};
 use sabir_gateway::route;
-use sabir_gateway::route::Directory;
-use sabir_gateway::route::Resolved;
-use sabir_gateway::route::Route;
+use sabir_gateway::route::{Directory, Resolved, Route};
 
 use super::Agent;
 

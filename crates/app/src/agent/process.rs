@@ -1,18 +1,13 @@
 //! Starting an agent CLI, passing it the signals that are meant for it, and ending as it ended.
 
-use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
-use std::process::ExitCode;
-use std::process::ExitStatus;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::{env, fs};
 
-use anyhow::Context;
-use anyhow::Result;
+use anyhow::{Context, Result};
 
-use super::Launch;
-use super::Running;
+use super::{Launch, Running};
 
 /// Runs the program until it ends; its exit code is the result.
 pub(crate) fn run(
@@ -110,9 +105,7 @@ mod signals {
     use std::io::IsTerminal;
     use std::process::Stdio;
 
-    use tokio::signal::unix::Signal as Stream;
-    use tokio::signal::unix::SignalKind;
-    use tokio::signal::unix::signal;
+    use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
     /// The signals that would end this process.
     pub(super) struct Signals {

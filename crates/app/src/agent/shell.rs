@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Agent;
-use super::Launch;
+use super::{Agent, Launch};
 
 /// Lines for `eval`; the command line that goes with them is a comment.
 pub(crate) fn script(agent: Agent, launch: &Launch) -> String {

@@ -3,18 +3,11 @@
 use std::borrow::Cow;
 use std::process::ExitCode;
 
-use anyhow::Result;
-use anyhow::anyhow;
+use anyhow::{Result, anyhow};
 use clap::Args;
-use clap::builder::PossibleValue;
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser;
-use sabir_compose::assemble::Agent;
-use sabir_compose::assemble::ContextMessage;
-use sabir_compose::assemble::Input;
-use sabir_compose::assemble::Output;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Writer;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use sabir_compose::assemble::{Agent, ContextMessage, Input, Output};
+use sabir_wire::json::{Reader, Writer};
 
 use crate::input::Document;
 use crate::output;

@@ -4,13 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use sabir_compose::Log;
-use sabir_compose::Policy;
-use sabir_compose::Trace;
-use sabir_compose::history;
 use sabir_compose::history::History;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
+use sabir_compose::{Log, Policy, Trace, history};
+use sabir_wire::{Protocol, Report};
 
 use crate::arguments::protocols;
 use crate::input::Document;

@@ -6,16 +6,13 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use sabir_gateway::config::Loaded;
-use sabir_gateway::config::types::Config;
-use sabir_gateway::config::types::Place;
-use sabir_gateway::config::types::Provider;
+use sabir_gateway::config::types::{Config, Place, Provider};
 
 use crate::command::models;
-use crate::configuration;
 use crate::configuration::ConfigFile;
-use crate::output;
 use crate::output::printable;
 use crate::table::table;
+use crate::{configuration, output};
 
 /// Validate the configuration and say what it comes to.
 ///

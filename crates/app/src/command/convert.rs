@@ -5,26 +5,17 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
 use sabir_wire::json::Text;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Encoded;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::StreamEncoder;
+use sabir_wire::protocol::{Asked, Encoded, Event, StreamEncoder};
 use sabir_wire::sse::Frame;
-use sabir_wire::target::ModelPlace;
-use sabir_wire::target::Target;
+use sabir_wire::target::{ModelPlace, Target};
+use sabir_wire::{Protocol, Report};
 
-use crate::arguments::Kind;
-use crate::arguments::Subject;
-use crate::arguments::protocols;
+use crate::arguments::{Kind, Subject, protocols};
 use crate::input::INPUT_BYTES_MAX;
-use crate::output;
-use crate::report;
 use crate::report::Form;
-use crate::stream::Sink;
-use crate::stream::pump;
+use crate::stream::{Sink, pump};
+use crate::{output, report};
 
 /// Translate a request, a response, a stream or an error.
 ///

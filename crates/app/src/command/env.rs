@@ -6,12 +6,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
-use crate::agent;
-use crate::agent::Access;
-use crate::agent::Folder;
+use crate::agent::{Access, Folder};
 use crate::command::run::Options;
-use crate::configuration;
-use crate::output;
+use crate::{agent, configuration, output};
 
 /// Print what `run` would set for an agent CLI.
 ///

@@ -7,11 +7,9 @@ use clap::Args;
 use sabir_wire::protocol::Event;
 use sabir_wire::sse::Frame;
 
-use crate::arguments::Kind;
-use crate::arguments::Subject;
+use crate::arguments::{Kind, Subject};
 use crate::output;
-use crate::stream::Sink;
-use crate::stream::pump;
+use crate::stream::{Sink, pump};
 
 /// Print what is understood of an input, as JSON.
 ///

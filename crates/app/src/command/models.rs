@@ -4,16 +4,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use sabir_gateway::config::types::Config;
-use sabir_gateway::config::types::Strategy;
+use sabir_gateway::config::types::{Config, Strategy};
 use sabir_gateway::route;
 use sabir_gateway::route::Row;
 
-use crate::configuration;
 use crate::configuration::ConfigFile;
-use crate::output;
 use crate::output::printable;
 use crate::table::table;
+use crate::{configuration, output};
 
 /// List what can be asked for, and where it goes.
 ///

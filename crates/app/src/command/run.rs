@@ -8,14 +8,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
-use crate::agent;
-use crate::agent::Access;
-use crate::agent::Agent;
-use crate::agent::Folder;
-use crate::agent::Running;
-use crate::configuration;
+use crate::agent::{Access, Agent, Folder, Running};
 use crate::configuration::ConfigFile;
-use crate::output;
+use crate::{agent, configuration, output};
 
 /// Start an agent CLI on the gateway.
 ///

@@ -8,21 +8,14 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use sabir_backend::http::Proxies;
-use sabir_gateway::Gateway;
-use sabir_gateway::Outlet;
-use sabir_gateway::Source;
-use sabir_gateway::config::Loaded;
-use sabir_gateway::config::parse_listen;
-use sabir_gateway::config::types::Config;
-use sabir_gateway::config::types::Place;
-use sabir_gateway::config::types::Provider;
-use sabir_gateway::config::types::Substitution;
+use sabir_gateway::config::types::{Config, Place, Provider, Substitution};
+use sabir_gateway::config::{Loaded, parse_listen};
 use sabir_gateway::server::Server;
+use sabir_gateway::{Gateway, Outlet, Source};
 
 use crate::agent::reachable;
-use crate::allocator;
-use crate::configuration;
 use crate::configuration::ConfigFile;
+use crate::{allocator, configuration};
 
 /// Start the gateway.
 ///

@@ -4,9 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::anyhow;
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use sabir_backend::sim::Server;
 use sabir_gateway::config::parse_listen;

@@ -1,12 +1,9 @@
 //! `run` and `env`, with shell scripts in the place of the agent CLIs.
 
 use std::fs;
-use std::io::BufRead;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 
 use crate::folder::Folder;
 

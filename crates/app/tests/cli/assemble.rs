@@ -1,7 +1,6 @@
 //! Prompts for agent CLIs.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::run::sabir;
 

@@ -1,7 +1,6 @@
 //! `sabir build`: histories in, messages and what was said about them out.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::run::sabir;
 

@@ -1,8 +1,6 @@
 //! Translating requests and whole answers.
 
-use std::env;
-use std::fs;
-use std::process;
+use std::{env, fs, process};
 
 use serde_json::json;
 

@@ -1,8 +1,7 @@
 //! Running the binary in a folder that a test has for itself.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::run::Run;

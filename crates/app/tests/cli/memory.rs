@@ -10,13 +10,9 @@ use std::thread;
 use bodies::Body;
 use gateway::Gateway;
 use provider::Upstream;
-use provider::Upstream::Server;
-use provider::Upstream::Simulator;
+use provider::Upstream::{Server, Simulator};
 use sabir_wire::Protocol;
-use sabir_wire::Protocol::AnthropicMessages;
-use sabir_wire::Protocol::Gemini;
-use sabir_wire::Protocol::OpenaiChat;
-use sabir_wire::Protocol::OpenaiResponses;
+use sabir_wire::Protocol::{AnthropicMessages, Gemini, OpenaiChat, OpenaiResponses};
 
 use crate::waiting::wait_for;
 

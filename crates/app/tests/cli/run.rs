@@ -1,9 +1,7 @@
 //! Running the built binary.
 
 use std::io::Write;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use serde_json::Value;

@@ -1,14 +1,9 @@
 //! `sabir sim`: what it says when it starts, and that it answers.
 
-use std::io::BufRead;
-use std::io::BufReader;
-use std::io::Read;
-use std::io::Write;
-use std::net::TcpListener;
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 
-use crate::run::sabir;
-use crate::run::spawn;
+use crate::run::{sabir, spawn};
 
 #[test]
 fn it_tells_where_it_listens_and_answers_there() {

@@ -1,17 +1,11 @@
 //! A gateway whose output nobody reads, or for whose log there is no room: it serves all the same.
 
-use std::io::BufRead;
-use std::io::BufReader;
-use std::io::Read;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 
 use crate::folder::Folder;
-use crate::waiting::PATIENCE;
-use crate::waiting::wait_for;
+use crate::waiting::{PATIENCE, wait_for};
 
 /// A gateway, ended with the test.
 struct Serving(Child);

@@ -1,7 +1,6 @@
 //! Waiting for what another process does: nothing tells a test when it is done.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// No step of a test takes longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);

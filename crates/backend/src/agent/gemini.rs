@@ -6,8 +6,7 @@
 use std::fmt;
 
 use sabir_wire::Result;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
+use sabir_wire::json::{Kind, Reader};
 
 use super::ansi;
 

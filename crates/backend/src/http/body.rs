@@ -2,24 +2,18 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
-use std::task::ready;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Buf;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use tokio::io::AsyncWrite;
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::http::Address;
+use crate::error::{Error, ErrorKind, Result};
 use crate::http::connect::Connection;
 use crate::http::head::Framing;
 use crate::http::pool::Pool;
 use crate::http::reuse::Conduct;
-use crate::http::scratch;
+use crate::http::{Address, scratch};
 
 /// A body that comes in. Its connection returns to the pool at its end, and closes if it is dropped before.
 #[derive(Debug)]

@@ -4,9 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use rustls::RootCertStore;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 
 /// Certificate authorities that are trusted in place of the system's.

@@ -1,9 +1,7 @@
 //! The chunked transfer coding, taken off as the bytes come. Read by its grammar and no other way: whoever reads it more
 //! loosely finds another end.
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// How long the line before a chunk may be, and all extensions of a body together.
 const LINE_BYTES_MAX: usize = 16 * 1024;

@@ -3,36 +3,21 @@
 use std::io;
 use std::io::IoSlice;
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderMap;
-use http::Method;
-use http::StatusCode;
+use http::{HeaderMap, Method, StatusCode};
 use tokio::io::AsyncWrite;
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::http::Address;
-use crate::http::Afterwards;
-use crate::http::Body;
-use crate::http::Proxies;
+use crate::error::{Error, ErrorKind, Result};
 use crate::http::body::Line;
-use crate::http::connect;
 use crate::http::connect::Connection;
-use crate::http::head::Framing;
-use crate::http::head::Head;
-use crate::http::head::Receiver;
+use crate::http::head::{Framing, Head, Receiver};
 use crate::http::pool::Pool;
-use crate::http::proxy::Http;
-use crate::http::proxy::Proxy;
-use crate::http::proxy::Speech;
+use crate::http::proxy::{Http, Proxy, Speech};
 use crate::http::reuse::Conduct;
-use crate::http::scratch;
-use crate::http::tls;
+use crate::http::{Address, Afterwards, Body, Proxies, connect, scratch, tls};
 
 /// A client of one thread: its connections are its own.
 #[derive(Clone, Debug, Default)]

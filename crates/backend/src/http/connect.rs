@@ -3,30 +3,19 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use socket2::SockRef;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncWrite;
-use tokio::io::AsyncWriteExt;
-use tokio::io::ReadBuf;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::http::Address;
+use crate::error::{Error, ErrorKind, Result};
 use crate::http::dial::dial;
 use crate::http::head::Head;
-use crate::http::proxy::Http;
-use crate::http::proxy::Proxy;
-use crate::http::proxy::Speech;
-use crate::http::scratch;
-use crate::http::socks;
-use crate::http::tls;
+use crate::http::proxy::{Http, Proxy, Speech};
+use crate::http::{Address, scratch, socks, tls};
 
 /// A connection to a provider, or to the proxy in front of it.
 #[derive(Debug)]

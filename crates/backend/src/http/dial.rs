@@ -8,9 +8,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::http::Address;
 
 /// How long an attempt is alone before the next address is tried beside it: the "Connection Attempt Delay" of RFC 8305,

@@ -5,26 +5,17 @@
 mod scripted;
 mod strict;
 
-use std::pin::Pin;
-use std::pin::pin;
-use std::task::Context;
-use std::task::Poll;
-use std::task::Waker;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use http::HeaderMap;
-use http::Method;
+use http::{HeaderMap, Method};
 
-use crate::http::Address;
-use crate::http::Afterwards;
-use crate::http::Answer;
-use crate::http::Client;
-use crate::http::Outgoing;
 use crate::http::chunked::Chunked;
 use crate::http::client::pieces_of;
 use crate::http::connect::Connection;
-use crate::http::head::Head;
-use crate::http::head::Receiver;
+use crate::http::head::{Head, Receiver};
+use crate::http::{Address, Afterwards, Answer, Client, Outgoing};
 
 pub(super) use scripted::Scripted;
 

@@ -3,17 +3,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderMap;
-use http::HeaderName;
-use http::HeaderValue;
-use http::StatusCode;
-use http::header::CONNECTION;
-use http::header::CONTENT_LENGTH;
-use http::header::TRANSFER_ENCODING;
+use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::http::chunked::Chunked;
 
 /// How many headers an answer may have, and how long its head may be; for all interim answers together the same.

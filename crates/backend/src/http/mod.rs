@@ -26,14 +26,9 @@ mod tests;
 
 pub use address::Address;
 pub use body::Body;
-pub use certificates::Authorities;
-pub use certificates::Identity;
-pub use certificates::IdentityError;
+pub use certificates::{Authorities, Identity, IdentityError};
 pub use chunked::Chunked;
-pub use client::Answer;
-pub use client::Client;
-pub use client::Outgoing;
-pub use client::Timeouts;
+pub use client::{Answer, Client, Outgoing, Timeouts};
 pub use head::connection_options;
 pub use proxy::Proxies;
 pub use reason::add_reason;

@@ -5,13 +5,10 @@ use std::net::IpAddr;
 
 use http::Uri;
 
-use crate::error::Error;
-use crate::error::ErrorKind;
+use crate::error::{Error, ErrorKind};
 use crate::http::Address;
 use crate::http::direct::Direct;
-use crate::http::socks::Login;
-use crate::http::socks::Names;
-use crate::http::socks::Socks;
+use crate::http::socks::{Login, Names, Socks};
 use crate::percent;
 
 /// What the environment says of proxies. Hosts of this machine are never asked through one.

@@ -4,8 +4,7 @@
 
 use http::Method;
 
-use crate::http::client::Arrived;
-use crate::http::client::Outgoing;
+use crate::http::client::{Arrived, Outgoing};
 
 /// What a caller wants done with a connection after its exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

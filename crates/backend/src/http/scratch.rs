@@ -2,12 +2,9 @@
 
 use std::cell::RefCell;
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
-use std::task::ready;
+use std::task::{Context, Poll, ready};
 
-use tokio::io::AsyncRead;
-use tokio::io::ReadBuf;
+use tokio::io::{AsyncRead, ReadBuf};
 
 const SCRATCH_BYTES: usize = 64 * 1024;
 

@@ -1,16 +1,12 @@
 //! The client against servers that behave as real ones do, and as they should not.
 
-use std::io::Read;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
-use http::HeaderMap;
-use http::Method;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpListener;
-use tokio::net::TcpStream;
+use http::{HeaderMap, Method};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use super::*;

@@ -1,31 +1,20 @@
 //! TLS towards providers and proxies. Where a provider has no certificates of its own, those authorities are trusted that
 //! the system trusts.
 
-use std::fmt;
-use std::hash::Hash;
-use std::hash::Hasher;
-use std::io;
+use std::hash::{Hash, Hasher};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use std::{fmt, io};
 
-use rustls::AlertDescription;
-use rustls::CertificateError;
-use rustls::ClientConfig;
-use rustls::RootCertStore;
 use rustls::pki_types::ServerName;
 use rustls::sign::SingleCertAndKey;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncWrite;
+use rustls::{AlertDescription, CertificateError, ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::http::Address;
-use crate::http::Authorities;
-use crate::http::Identity;
+use crate::error::{Error, ErrorKind, Result};
+use crate::http::{Address, Authorities, Identity};
 
 /// TLS as one provider has it. Two of them are equal if they are the same one: connections are kept apart by it.
 #[derive(Clone)]

@@ -1,30 +1,16 @@
 //! One request's way through a simulator: route, key, body, fault, rules, plan, answer.
 
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use http::HeaderMap;
-use http::HeaderValue;
-use http::StatusCode;
-use http::header;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value;
 
-use super::Incoming;
-use super::Reply;
-use super::api::Api;
-use super::api::Asked;
-use super::api::Route;
-use super::api::Url;
-use super::embeddings;
+use super::api::{Api, Asked, Route, Url};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::question::Delivery;
-use super::script;
-use super::seal;
-use super::transport;
-use super::trigger;
 use super::trigger::Trigger;
-use super::values;
+use super::{Incoming, Reply, embeddings, script, seal, transport, trigger, values};
 
 /// An answer, and whether its request kept the rules.
 pub(super) struct Outcome {

@@ -1,14 +1,12 @@
 //! What each of the four APIs supplies; `answer.rs` does the rest for all of them.
 
-use http::HeaderMap;
-use http::Method;
+use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use super::Incoming;
 use super::plan::Plan;
 use super::problem::Problem;
-use super::question::Delivery;
-use super::question::Question;
+use super::question::{Delivery, Question};
 
 /// An API: its paths, its rules, and its shapes for answers and errors.
 pub(super) trait Api: Sync {

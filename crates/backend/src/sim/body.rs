@@ -1,21 +1,16 @@
 //! A reply as a body: the steps in order, with their waits; dropping it stops everything.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::io;
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
+use std::{fmt, io};
 
 use bytes::Bytes;
-use http_body::Body;
-use http_body::Frame;
-use http_body::SizeHint;
+use http_body::{Body, Frame, SizeHint};
 use tokio::time::Sleep;
 
-use super::Reply;
-use super::Step;
+use super::{Reply, Step};
 
 /// The body of a [`Reply`]. A disconnect is an error of the body, which breaks a connection that carries it.
 pub struct ReplyBody {

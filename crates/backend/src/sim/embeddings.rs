@@ -4,13 +4,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::problem::Problem;
-use super::seal;
-use super::tokens;
+use super::{seal, tokens};
 
 /// How many numbers a vector has where the request does not say, and how many it may ask for.
 const DIMENSIONS: usize = 8;

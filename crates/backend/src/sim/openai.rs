@@ -1,16 +1,12 @@
 //! What the two OpenAI APIs share: keys, headers, errors, models and
 //! log probabilities.
 
-use http::HeaderMap;
-use http::HeaderValue;
-use serde_json::Value;
-use serde_json::json;
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
 
-use super::chunk;
 use super::problem::Problem;
-use super::shape;
-use super::shape::Violation;
-use super::shape::What;
+use super::shape::{Violation, What};
+use super::{chunk, shape};
 
 /// The only time that these APIs know.
 pub(super) const CREATED_S: u64 = 1_767_225_600;

@@ -1,19 +1,10 @@
 //! What to answer, decided from the question alone and shared by all APIs.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::question::Choice;
-use super::question::Format;
-use super::question::Media;
-use super::question::Question;
-use super::question::Thinking;
-use super::question::Tool;
-use super::question::ToolInput;
-use super::sampler;
-use super::script;
-use super::tokens;
+use super::question::{Choice, Format, Media, Question, Thinking, Tool, ToolInput};
 use super::tokens::BYTES_PER_TOKEN;
+use super::{sampler, script, tokens};
 
 /// An answer before an API gives it a shape.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,6 @@
 //! Values that satisfy a JSON Schema: required members only, first choices, smallest legal numbers.
 
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 const DEPTH_MAX: usize = 32;
 

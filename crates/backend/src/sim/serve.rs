@@ -5,31 +5,20 @@ use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::Request;
-use http::Response;
-use http::StatusCode;
-use http_body_util::BodyExt;
-use http_body_util::Limited;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming as HyperBody;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use sabir_wire::Protocol;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncWrite;
-use tokio::io::ReadBuf;
-use tokio::net::TcpListener;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
 
-use super::Incoming;
-use super::Reply;
-use super::ReplyBody;
-use super::Simulator;
-use super::Step;
 use super::recorder::Recorder;
+use super::{Incoming, Reply, ReplyBody, Simulator, Step};
 use crate::http::add_reason;
 
 const BODY_BYTES_MAX: usize = 64 << 20;

@@ -3,23 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use http::HeaderMap;
-use http::Method;
-use http::StatusCode;
+use http::{HeaderMap, Method, StatusCode};
 use sabir_wire::Protocol;
 
-use super::Incoming;
-use super::Received;
-use super::Reply;
 use super::answer::Setting;
 use super::anthropic_messages::AnthropicMessages;
-use super::api::Api;
-use super::api::Url;
+use super::api::{Api, Url};
 use super::gemini::Gemini;
 use super::openai_chat::OpenaiChat;
 use super::openai_responses::OpenaiResponses;
 use super::recorder::Recorder;
-use super::transport;
+use super::{Incoming, Received, Reply, transport};
 
 /// Answers as the API of one protocol would.
 ///

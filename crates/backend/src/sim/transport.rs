@@ -3,21 +3,14 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderMap;
-use http::HeaderValue;
-use http::StatusCode;
-use http::header;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value;
 
-use super::Reply;
-use super::Step;
 use super::answer::simulated;
-use super::api::Api;
-use super::api::Frames;
-use super::chunk;
+use super::api::{Api, Frames};
 use super::question::Delivery;
-use super::trigger;
 use super::trigger::Trigger;
+use super::{Reply, Step, chunk, trigger};
 
 /// A JSON body sent at once.
 pub(super) fn json(status: StatusCode, mut headers: HeaderMap, value: &Value) -> Reply {

@@ -1,17 +1,11 @@
 //! What a simulator answers, by what the request asks; and its paths, keys, counts and recorder.
 
-use http::HeaderMap;
-use http::Method;
-use sabir_backend::sim::Incoming;
-use sabir_backend::sim::Simulator;
+use http::{HeaderMap, Method};
+use sabir_backend::sim::{Incoming, Simulator};
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::Answer;
-use crate::support::Mode;
-use crate::support::ask;
-use crate::support::send;
+use crate::support::{Answer, Mode, ask, send};
 
 fn chat(changes: Value) -> Value {
     let mut body = json!({"model": "sim", "messages": [{"role": "user", "content": "hi"}]});

@@ -3,25 +3,17 @@
 use std::time::Duration;
 
 use http_body_util::BodyExt;
-use sabir_backend::sim::Server;
-use sabir_backend::sim::Simulator;
-use sabir_backend::sim::Step;
+use sabir_backend::sim::{Server, Simulator, Step};
 use sabir_testkit::translate;
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Event;
-use serde_json::Value;
-use serde_json::json;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpListener;
-use tokio::net::TcpStream;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::LocalSet;
 use tokio::time::Instant;
 
-use crate::support::Answer;
-use crate::support::Mode;
-use crate::support::ask;
-use crate::support::ask_again;
+use crate::support::{Answer, Mode, ask, ask_again};
 
 fn body(protocol: Protocol, model: &str) -> Value {
     let messages = json!([{"role": "user", "content": "hello"}]);

@@ -4,15 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sabir_testkit::sample;
-use sabir_testkit::sample::Kind;
-use sabir_testkit::sample::Sample;
-use sabir_testkit::translate;
+use sabir_testkit::sample::{Kind, Sample};
+use sabir_testkit::{sample, translate};
 use sabir_wire::Protocol;
 use serde_json::Value;
 
-use crate::support::Mode;
-use crate::support::ask;
+use crate::support::{Mode, ask};
 
 /// A case whose request is refused, with words of the refusal: the fixture means to be wrong, or holds what only its
 /// real provider can know.

@@ -3,11 +3,9 @@
 use sabir_testkit::translate;
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::Mode;
-use crate::support::ask;
+use crate::support::{Mode, ask};
 
 /// The same question in the words of an API.
 fn request(protocol: Protocol, text: &str, extra: Value) -> Value {

@@ -1,15 +1,9 @@
 //! Sending requests to a simulator and reading what it answers.
 
-use http::HeaderMap;
-use http::HeaderValue;
-use http::Method;
-use sabir_backend::sim::Incoming;
-use sabir_backend::sim::Reply;
-use sabir_backend::sim::Simulator;
-use sabir_backend::sim::Step;
+use http::{HeaderMap, HeaderValue, Method};
+use sabir_backend::sim::{Incoming, Reply, Simulator, Step};
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What a body is sent for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,9 @@
 //! The agent CLIs that prompts are assembled for.
 
-use super::Input;
-use super::Output;
-use super::Overflow;
-use super::Warning;
-use super::claude;
-use super::codex;
-use super::gemini;
 use super::layout::Layout;
-use super::plain;
 use super::sections::Sections;
-use super::trim;
 use super::trim::Fitted;
+use super::{Input, Output, Overflow, Warning, claude, codex, gemini, plain, trim};
 
 /// Who reads the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

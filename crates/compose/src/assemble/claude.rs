@@ -1,9 +1,7 @@
 //! Claude Code: bracketed headers; the instructions are no part of the prompt but go with `--append-system-prompt`.
 
 use super::ContextMessage;
-use super::layout::InstructionsPlace;
-use super::layout::Layout;
-use super::layout::Line;
+use super::layout::{InstructionsPlace, Layout, Line};
 
 pub(super) const LAYOUT: Layout = Layout {
     instructions: InstructionsPlace::Flag,

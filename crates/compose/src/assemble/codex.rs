@@ -1,9 +1,7 @@
 //! Codex: bracketed headers, with the instructions as the first section of the prompt.
 
 use super::ContextMessage;
-use super::layout::InstructionsPlace;
-use super::layout::Layout;
-use super::layout::Line;
+use super::layout::{InstructionsPlace, Layout, Line};
 
 pub(super) const LAYOUT: Layout = Layout {
     instructions: InstructionsPlace::Section("[SYSTEM]\n"),

@@ -3,20 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use sabir_wire::conversation::Arguments;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Media;
-use sabir_wire::conversation::MediaKind;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::ResultOutput;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolCall;
-use sabir_wire::conversation::ToolResult;
+use sabir_wire::conversation::{
+    Arguments, Content, Media, MediaKind, Message, Part, ResultOutput, Role, ToolCall, ToolResult,
+};
 use sabir_wire::json::Text;
 
-use super::Dialogue;
-use super::Utterance;
+use super::{Dialogue, Utterance};
 
 impl<'a> Dialogue<'a> {
     /// The dialogue that a conversation was.

@@ -3,12 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::BYTES_MAX_DEFAULT;
-use super::ContextMessage;
-use super::Input;
-use super::Warning;
 use super::marker::clean;
 use super::text::trimmed;
+use super::{BYTES_MAX_DEFAULT, ContextMessage, Input, Warning};
 
 /// How many messages before the current one are shown where nothing else is said.
 pub const WINDOW_DEFAULT: usize = 5;

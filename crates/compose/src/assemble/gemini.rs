@@ -1,9 +1,7 @@
 //! Gemini CLI: headers in natural language, and lines that do not say to whom somebody spoke.
 
 use super::ContextMessage;
-use super::layout::InstructionsPlace;
-use super::layout::Layout;
-use super::layout::Line;
+use super::layout::{InstructionsPlace, Layout, Line};
 
 pub(super) const LAYOUT: Layout = Layout {
     instructions: InstructionsPlace::Section("Instructions:\n"),

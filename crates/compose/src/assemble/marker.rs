@@ -6,8 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::text::Fence;
-use super::text::trimmed;
+use super::text::{Fence, trimmed};
 
 /// A text without its markers.
 #[derive(Clone, PartialEq, Eq)]

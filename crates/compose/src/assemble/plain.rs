@@ -1,9 +1,7 @@
 //! Any other program: the same sections in the same order, without headers.
 
 use super::ContextMessage;
-use super::layout::InstructionsPlace;
-use super::layout::Layout;
-use super::layout::Line;
+use super::layout::{InstructionsPlace, Layout, Line};
 
 pub(super) const LAYOUT: Layout = Layout {
     instructions: InstructionsPlace::Section(""),

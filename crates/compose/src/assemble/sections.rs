@@ -1,11 +1,8 @@
 //! The sections of a prompt as data: measured and rendered by the same rules, so that neither can drift from the other.
 
-use super::ContextMessage;
-use super::Input;
-use super::layout::InstructionsPlace;
-use super::layout::Layout;
-use super::layout::Newest;
+use super::layout::{InstructionsPlace, Layout, Newest};
 use super::text::trimmed;
+use super::{ContextMessage, Input};
 
 /// What stands between two sections, and between two texts of instructions.
 const JOINT: &str = "\n\n";

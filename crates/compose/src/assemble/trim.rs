@@ -1,8 +1,7 @@
 //! Fitting sections into a budget: the oldest context goes first, then the end of the task, and nothing else ever.
 
-use super::Overflow;
-use super::Trimmed;
 use super::sections::Sections;
+use super::{Overflow, Trimmed};
 
 /// Sections that fit.
 pub(super) struct Fitted<'i> {

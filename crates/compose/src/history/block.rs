@@ -1,19 +1,8 @@
 //! The content of a message: a string, blocks, or one block without a list around it.
 
-use sabir_wire::Error;
-use sabir_wire::Protocol;
-use sabir_wire::Result;
-use sabir_wire::conversation::CallForm;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Parts;
-use sabir_wire::conversation::ResultOutput;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolResult;
-use sabir_wire::json::Json;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
+use sabir_wire::conversation::{CallForm, Content, Part, Parts, ResultOutput, Role, ToolResult};
+use sabir_wire::json::{Json, Kind, Reader, Text};
+use sabir_wire::{Error, Protocol, Result};
 
 use super::call;
 

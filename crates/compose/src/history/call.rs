@@ -3,16 +3,8 @@
 use std::collections::HashSet;
 
 use sabir_wire::Result;
-use sabir_wire::conversation::Arguments;
-use sabir_wire::conversation::CallForm;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Parts;
-use sabir_wire::conversation::ToolCall;
-use sabir_wire::json::Json;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
+use sabir_wire::conversation::{Arguments, CallForm, Content, Part, Parts, ToolCall};
+use sabir_wire::json::{Json, Kind, Reader, Text};
 
 /// Adds the calls of a list to the parts of a message; those that its blocks tell already are the same.
 pub(super) fn add<'a>(calls: &Json<'a>, parts: &mut Parts<'a>) -> Result<()> {

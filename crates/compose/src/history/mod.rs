@@ -16,16 +16,11 @@ use std::fmt;
 
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Request;
-use sabir_wire::json::Json;
-use sabir_wire::json::Text;
-use sabir_wire::protocol::Encoded;
-use sabir_wire::protocol::Exchange;
+use sabir_wire::json::{Json, Text};
+use sabir_wire::protocol::{Encoded, Exchange};
 use sabir_wire::target::Target;
 
-use crate::builder::Builder;
-use crate::builder::Built;
-use crate::builder::Stored;
-use crate::builder::Summary;
+use crate::builder::{Builder, Built, Stored, Summary};
 
 pub use error::HistoryError;
 

@@ -3,25 +3,13 @@
 use std::borrow::Cow;
 
 use sabir_wire::Result;
-use sabir_wire::conversation::CallForm;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Parts;
-use sabir_wire::conversation::ResultOutput;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolResult;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
+use sabir_wire::conversation::{
+    CallForm, Content, Message, Part, Parts, ResultOutput, Role, ToolResult,
+};
+use sabir_wire::json::{Kind, Reader, Text};
 
-use super::Given;
-use super::History;
-use super::HistoryError;
-use super::block;
-use super::call;
-use crate::builder::Stored;
-use crate::builder::Summary;
+use super::{Given, History, HistoryError, block, call};
+use crate::builder::{Stored, Summary};
 
 const ROLES: [(&str, Role); 5] = [
     ("system", Role::System),

@@ -4,17 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use sabir_wire::Result;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Role;
-use sabir_wire::json::Json;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
+use sabir_wire::conversation::{Content, Part, Role};
+use sabir_wire::json::{Json, Kind, Reader, Text};
 
-use super::Given;
-use super::block;
-use super::call;
+use super::{Given, block, call};
 
 /// The blocks and calls of a message, each with the parts that were read from it.
 #[derive(Default)]

@@ -1,8 +1,7 @@
 //! Histories in, JSON out.
 
 use super::History;
-use crate::Policy;
-use crate::Unanswered;
+use crate::{Policy, Unanswered};
 
 /// Builds by the default policy and compares the messages.
 #[track_caller]

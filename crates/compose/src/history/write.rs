@@ -1,28 +1,16 @@
 //! Writing what was built: messages as they were spelled where they did not change, and the trace.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use sabir_wire::Protocol;
-use sabir_wire::Result;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolResult;
-use sabir_wire::json::Json;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Writer;
+use sabir_wire::conversation::{Content, Message, Part, Role, ToolResult};
+use sabir_wire::json::{Json, Kind, Reader, Writer};
 use sabir_wire::unified::UnifiedMessage;
+use sabir_wire::{Protocol, Result};
 
 use super::Given;
-use super::spelling::Spelled;
-use super::spelling::Spelling;
+use super::spelling::{Spelled, Spelling};
 use crate::builder::Built;
-use crate::turn::Origin;
-use crate::turn::Source;
-use crate::turn::Turn;
+use crate::turn::{Origin, Source, Turn};
 
 pub(super) fn built(built: &Built<'_>, given: &[Given<'_>]) -> String {
     let mut printer = Printer { given, spellings: HashMap::new() };

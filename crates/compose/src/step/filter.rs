@@ -1,16 +1,12 @@
 //! The second step: messages that say nothing are left out.
 
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Role;
+use sabir_wire::conversation::{Message, Part, Role};
 
 use super::Notes;
 use crate::draining::Draining;
 use crate::log::FILTERING;
 use crate::policy::Blank;
-use crate::trace::StepName;
-use crate::trace::Words;
-use crate::trace::words;
+use crate::trace::{StepName, Words, words};
 use crate::turn::Turn;
 
 const EMPTY: Words = words!("message left out", "it says nothing");
@@ -95,16 +91,11 @@ pub(crate) fn drops(message: &Message<'_>, blank: Blank) -> bool {
 #[cfg(test)]
 mod tests {
     use sabir_wire::Protocol;
-    use sabir_wire::conversation::Content;
-    use sabir_wire::conversation::Reasoning;
-    use sabir_wire::conversation::ReasoningForm;
+    use sabir_wire::conversation::{Content, Reasoning, ReasoningForm};
 
     use super::*;
     use crate::log::Line;
-    use crate::step::testing::call;
-    use crate::step::testing::said;
-    use crate::step::testing::text;
-    use crate::step::testing::turns;
+    use crate::step::testing::{call, said, text, turns};
 
     #[track_caller]
     fn check(message: Message<'static>, blank: Blank, kept: usize) {

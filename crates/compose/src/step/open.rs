@@ -1,15 +1,11 @@
 //! Between pairing and the system prompts: the user speaks first, if the provider needs that, and last, if that was so.
 
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Role;
+use sabir_wire::conversation::{Message, Part, Role};
 
 use super::Notes;
 use super::filter::SILENCE;
 use crate::policy::Opening;
-use crate::trace::StepName;
-use crate::trace::Words;
-use crate::trace::words;
+use crate::trace::{StepName, Words, words};
 use crate::turn::Turn;
 
 const ADDED: Words = words!("user turn put in front", "the assistant cannot speak first");
@@ -96,9 +92,7 @@ pub(crate) fn is_due<'m, 'a: 'm>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::testing::said;
-    use crate::step::testing::text;
-    use crate::step::testing::turns;
+    use crate::step::testing::{said, text, turns};
 
     #[track_caller]
     fn check(given: &[(Role, &str)], opening: Opening, expected: &[&str]) {

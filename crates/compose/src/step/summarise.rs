@@ -2,18 +2,13 @@
 
 use std::collections::HashSet;
 
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Role;
+use sabir_wire::conversation::{Message, Part, Role};
 
 use super::Notes;
-use crate::builder::Stored;
-use crate::builder::Summary;
+use crate::builder::{Stored, Summary};
 use crate::log::START_NOT_FOUND;
 use crate::policy::SummaryRole;
-use crate::trace::StepName;
-use crate::trace::Words;
-use crate::trace::words;
+use crate::trace::{StepName, Words, words};
 use crate::turn::Turn;
 
 const LISTED: Words = words!("message left out", "the summary stands for it");
@@ -73,8 +68,7 @@ fn message<'a>(summary: &Summary<'_>, role: SummaryRole) -> Message<'a> {
 mod tests {
     use super::*;
     use crate::log::Line;
-    use crate::step::testing::said;
-    use crate::step::testing::text;
+    use crate::step::testing::{said, text};
 
     fn history(ids: &[Option<&'static str>]) -> Vec<Stored<'static>> {
         let stored = |(index, id): (usize, &Option<&'static str>)| Stored {

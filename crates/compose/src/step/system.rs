@@ -2,14 +2,10 @@
 
 use std::borrow::Cow;
 
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Role;
+use sabir_wire::conversation::{Message, Part, Role};
 
 use super::Notes;
-use crate::trace::StepName;
-use crate::trace::Words;
-use crate::trace::words;
+use crate::trace::{StepName, Words, words};
 use crate::turn::Turn;
 
 const ADDED: Words = words!("message added", "the system prompts stand in front, in one message");
@@ -31,9 +27,7 @@ pub(crate) fn apply<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::testing::said;
-    use crate::step::testing::text;
-    use crate::step::testing::turns;
+    use crate::step::testing::{said, text, turns};
 
     #[track_caller]
     fn check(prompts: &[&'static str], expected: &[&str]) {

@@ -1,14 +1,8 @@
 //! Short ways to write messages down in the tests of the steps.
 
-use sabir_wire::conversation::Arguments;
-use sabir_wire::conversation::CallForm;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::ResultOutput;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolCall;
-use sabir_wire::conversation::ToolResult;
+use sabir_wire::conversation::{
+    Arguments, CallForm, Content, Message, Part, ResultOutput, Role, ToolCall, ToolResult,
+};
 
 use crate::turn::Turn;
 

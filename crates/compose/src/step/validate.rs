@@ -2,15 +2,10 @@
 
 use std::collections::HashSet;
 
-use sabir_wire::conversation::CallKey;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolResult;
+use sabir_wire::conversation::{CallKey, Content, Message, Role, ToolResult};
 
 use super::pair;
-use crate::log::Log;
-use crate::log::NO_TURN;
+use crate::log::{Log, NO_TURN};
 use crate::refused::RefusedKind;
 use crate::turn::Turn;
 
@@ -56,10 +51,7 @@ fn has_orphan<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>> + Clon
 mod tests {
     use super::*;
     use crate::log::Line;
-    use crate::step::testing::call;
-    use crate::step::testing::result;
-    use crate::step::testing::text;
-    use crate::step::testing::turns;
+    use crate::step::testing::{call, result, text, turns};
 
     #[track_caller]
     fn check<const N: usize>(messages: [Message<'static>; N], expected: Result<&str, &str>) {

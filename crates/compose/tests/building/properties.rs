@@ -1,28 +1,14 @@
 //! What holds for any history: nothing is orphaned or empty, order stays, and no change is silent.
 
 use proptest::prelude::*;
-use sabir_compose::Blank;
-use sabir_compose::Builder;
-use sabir_compose::Built;
-use sabir_compose::Change;
-use sabir_compose::Misplaced;
-use sabir_compose::Origin;
-use sabir_compose::Policy;
-use sabir_compose::Stored;
-use sabir_compose::Summary;
-use sabir_compose::Turn;
-use sabir_compose::Unanswered;
 use sabir_compose::history::History;
+use sabir_compose::{
+    Blank, Builder, Built, Change, Misplaced, Origin, Policy, Stored, Summary, Turn, Unanswered,
+};
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Arguments;
-use sabir_wire::conversation::CallForm;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::ResultOutput;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolCall;
-use sabir_wire::conversation::ToolResult;
+use sabir_wire::conversation::{
+    Arguments, CallForm, Content, Message, Part, ResultOutput, Role, ToolCall, ToolResult,
+};
 use sabir_wire::json::Text;
 
 use crate::simulator;

@@ -1,13 +1,9 @@
 //! What was asked of the builder, scenario by scenario.
 
-use sabir_compose::Built;
-use sabir_compose::Misplaced;
-use sabir_compose::Policy;
-use sabir_compose::Unanswered;
 use sabir_compose::history::History;
+use sabir_compose::{Built, Misplaced, Policy, Unanswered};
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::simulator;
 

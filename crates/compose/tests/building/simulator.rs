@@ -1,10 +1,7 @@
 //! The strict simulators of the four provider APIs, asked whether they take what was built.
 
-use http::HeaderMap;
-use http::Method;
-use sabir_backend::sim::Incoming;
-use sabir_backend::sim::Simulator;
-use sabir_backend::sim::Step;
+use http::{HeaderMap, Method};
+use sabir_backend::sim::{Incoming, Simulator, Step};
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Message;
 use sabir_wire::target::Target;

@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::json::Text;
-use sabir_wire::json::Writer;
+use sabir_wire::json::{Text, Writer};
+use sabir_wire::{Fault, FaultKind};
 
 use crate::config::types::GatewayKey;
-use crate::egress;
 use crate::egress::Reply;
 use crate::observe::Seen;
 use crate::state::Snapshot;
-use crate::surface;
+use crate::{egress, surface};
 
 /// Whose exchanges are shown.
 #[derive(Clone, Copy, Debug)]

@@ -7,13 +7,9 @@ mod passthrough;
 mod reload;
 mod translate;
 
-pub(crate) use models::ModelsAsked;
-pub(crate) use models::models;
-pub(crate) use passthrough::Raw;
-pub(crate) use passthrough::embeddings;
-pub(crate) use passthrough::passthrough;
-pub(crate) use reload::ReloadAsked;
-pub(crate) use reload::reload;
+pub(crate) use models::{ModelsAsked, models};
+pub(crate) use passthrough::{Raw, embeddings, passthrough};
+pub(crate) use reload::{ReloadAsked, reload};
 
 use std::sync::Arc;
 

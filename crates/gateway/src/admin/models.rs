@@ -2,36 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use http::HeaderMap;
-use http::HeaderValue;
-use http::Method;
-use http::StatusCode;
 use http::header::VIA;
-use sabir_backend::http::Afterwards;
-use sabir_backend::http::Client;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use sabir_backend::http::{Afterwards, Client};
+use sabir_wire::{FaultKind, Protocol};
 
-use crate::answer::InFlight;
-use crate::answer::Incoming;
-use crate::attempt;
+use crate::answer::{InFlight, Incoming};
 use crate::attempt::Handles;
 use crate::config::SIMULATED_MODEL;
 use crate::config::types::GatewayKey;
-use crate::egress;
 use crate::egress::Reply;
 use crate::failure::Failure;
 use crate::ingress::Listing;
-use crate::route;
 use crate::state::Snapshot;
-use crate::surface;
-use crate::upstream;
-use crate::upstream::Payload;
-use crate::upstream::Provider;
-use crate::upstream::Request;
+use crate::upstream::{Payload, Provider, Request};
+use crate::{attempt, egress, route, surface, upstream};
 
 /// How long a provider's list is good for.
 const GOOD_FOR: Duration = Duration::from_secs(300);

@@ -5,47 +5,27 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderMap;
-use http::HeaderName;
-use http::HeaderValue;
-use http::Method;
-use http::Response;
-use http::StatusCode;
-use http::header;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use http_body::Body;
 use memchr::memmem;
-use sabir_backend::http::Afterwards;
-use sabir_backend::http::Client;
-use sabir_backend::http::connection_options;
+use sabir_backend::http::{Afterwards, Client, connection_options};
 use sabir_backend::percent;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Survey;
 
 use crate::admission::Admission;
-use crate::answer;
-use crate::answer::Answering;
-use crate::answer::InFlight;
-use crate::attempt;
+use crate::answer::{Answering, InFlight};
 use crate::attempt::Handles;
-use crate::call::Call;
-use crate::call::Delivery;
-use crate::call::unmarked;
+use crate::call::{Call, Delivery, unmarked};
 use crate::config::types::GatewayKey;
-use crate::egress;
-use crate::egress::Reply;
-use crate::egress::ReplyBody;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::ingress;
+use crate::egress::{Reply, ReplyBody};
+use crate::failure::{Failure, Result};
 use crate::observe::Upstream;
-use crate::route;
 use crate::route::Route;
 use crate::state::Snapshot;
-use crate::surface;
 use crate::tap::Head;
-use crate::upstream;
-use crate::upstream::Provider;
-use crate::upstream::Request;
+use crate::upstream::{Provider, Request};
+use crate::{answer, attempt, egress, ingress, route, surface, upstream};
 
 /// A request that goes on as it is.
 pub(crate) struct Raw<'h> {

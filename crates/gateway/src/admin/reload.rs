@@ -2,27 +2,17 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
-use http::StatusCode;
-use http::Uri;
+use http::{HeaderMap, StatusCode, Uri};
 use sabir_wire::FaultKind;
 use sabir_wire::json::Writer;
 
-use crate::Gateway;
-use crate::NotReloaded;
-use crate::Reloaded;
-use crate::answer::Ended;
-use crate::answer::InFlight;
+use crate::answer::{Ended, InFlight};
 use crate::config::types::GatewayKey;
-use crate::egress;
 use crate::egress::Reply;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
-use crate::ingress;
+use crate::failure::{Failure, Result, Whose};
 use crate::observe::Outcome;
 use crate::state::Snapshot;
-use crate::surface;
+use crate::{Gateway, NotReloaded, Reloaded, egress, ingress, surface};
 
 /// Who asks for it.
 pub(crate) struct ReloadAsked<'r> {

@@ -5,35 +5,20 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderMap;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use http_body::Body;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
-use sabir_wire::json::Json;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
-use sabir_wire::json::Writer;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::StreamEncoder;
-use sabir_wire::target::ModelPlace;
-use sabir_wire::target::Target;
+use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
+use sabir_wire::protocol::{Asked, StreamEncoder};
+use sabir_wire::target::{ModelPlace, Target};
+use sabir_wire::{FaultKind, Protocol, Report};
 
-use crate::answer::Ended;
-use crate::answer::InFlight;
-use crate::answer::decode_all;
-use crate::egress;
+use crate::answer::{Ended, InFlight, decode_all};
 use crate::egress::Reply;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::ingress;
-use crate::observe::Outcome;
-use crate::observe::write_losses;
+use crate::failure::{Failure, Result};
+use crate::observe::{Outcome, write_losses};
 use crate::state::Snapshot;
-use crate::surface;
 use crate::tap::Taps;
+use crate::{egress, ingress, surface};
 
 /// What is to be translated.
 struct Order<'a> {

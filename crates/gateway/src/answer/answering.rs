@@ -1,32 +1,22 @@
 //! An answer on its way from a provider to a client: pulled when the client is ready for more, by one loop, to one end.
 
 use std::future::poll_fn;
-use std::task::Context;
-use std::task::Poll;
-use std::task::ready;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use sabir_backend::Error;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
+use sabir_wire::{Fault, FaultKind};
 use tokio::time::Instant;
 
-use crate::answer::Cut;
-use crate::answer::Feed;
-use crate::answer::failed_at_first;
-use crate::answer::flight::Ended;
-use crate::answer::flight::InFlight;
+use crate::answer::flight::{Ended, InFlight};
 use crate::answer::form::Form;
 use crate::answer::output::Output;
-use crate::answer::unreadable;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::answer::{Cut, Feed, failed_at_first, unreadable};
+use crate::failure::{Failure, Result, Whose};
 use crate::observe::Outcome;
 use crate::tap::Head;
-use crate::upstream::Piece;
-use crate::upstream::unreached;
+use crate::upstream::{Piece, unreached};
 
 /// An answer. Dropping it ends the provider's work.
 #[derive(Debug)]

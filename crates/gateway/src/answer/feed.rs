@@ -3,31 +3,23 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
-use sabir_backend::Error;
-use sabir_backend::ErrorKind;
+use sabir_backend::{Error, ErrorKind};
 use sabir_wire::FaultKind;
-use tokio::time::Instant;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use crate::answer::frames::Beginning;
 use crate::answer::unreadable;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::failure::{Failure, Result, Whose};
 use crate::ingress;
-use crate::redact::Redacting;
-use crate::redact::Redactor;
+use crate::redact::{Redacting, Redactor};
 use crate::state::Snapshot;
-use crate::upstream::Body;
-use crate::upstream::Piece;
-use crate::upstream::unreached;
+use crate::upstream::{Body, Piece, unreached};
 
 /// How long a provider may be silent behind the end of its answer, where a count of tokens may follow.
 const AFTERMATH_MAX: Duration = Duration::from_secs(1);

@@ -1,24 +1,16 @@
 //! What goes with a request from its arrival to its end: the facts about it, what it may take, and who watches its answer.
 
 use std::sync::Arc;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
+use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::admission::Admission;
 use crate::config::types::GatewayKey;
-use crate::observe::Losses;
-use crate::observe::Outcome;
+use crate::observe::{Losses, Outcome};
 use crate::state::Snapshot;
-use crate::tap::End;
-use crate::tap::Head;
-use crate::tap::Origin;
-use crate::tap::Tap as _;
-use crate::tap::Taps;
+use crate::tap::{End, Head, Origin, Tap as _, Taps};
 use crate::trace::Trace;
 
 /// A request in flight. Dropping it gives back what it took and records it.

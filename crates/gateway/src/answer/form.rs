@@ -1,13 +1,11 @@
 //! What becomes of an answer on its way to the client: it passes, it is translated, it is there whole, or nobody looks into it.
 
 use std::sync::Arc;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
 use sabir_wire::conversation::Counts;
+use sabir_wire::{Fault, FaultKind};
 
 use crate::answer::frames::Defect;
 use crate::answer::output::Output;

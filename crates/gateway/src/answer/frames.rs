@@ -2,15 +2,9 @@
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::Result;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::StreamDecoder;
-use sabir_wire::sse::Frame;
-use sabir_wire::sse::JsonArray;
-use sabir_wire::sse::Parser;
+use sabir_wire::protocol::{Event, StreamDecoder};
+use sabir_wire::sse::{Frame, JsonArray, Parser};
+use sabir_wire::{Fault, FaultKind, Protocol, Result};
 
 use crate::tap::Taps;
 

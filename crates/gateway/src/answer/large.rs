@@ -4,18 +4,15 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use sabir_wire::protocol::StreamDecoder;
 use sabir_wire::sse::Frame;
 
 use crate::answer::frames::Defect;
-use crate::answer::translation::Writing;
-use crate::answer::translation::step;
+use crate::answer::translation::{Writing, step};
 use crate::failure::Result;
-use crate::pool::LARGE_BYTES;
-use crate::pool::Wanted;
+use crate::pool::{LARGE_BYTES, Wanted};
 use crate::state::Snapshot;
 use crate::tap::Taps;
 

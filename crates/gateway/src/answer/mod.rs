@@ -16,24 +16,17 @@ mod translation;
 mod whole;
 
 pub(crate) use answering::Answering;
-pub(crate) use feed::Feed;
-pub(crate) use feed::is_packed;
-pub(crate) use flight::Ended;
-pub(crate) use flight::InFlight;
+pub(crate) use feed::{Feed, is_packed};
+pub(crate) use flight::{Ended, InFlight};
 pub(crate) use frames::decode_all;
-pub(crate) use open::AnswerMode;
-pub(crate) use open::Incoming;
-pub(crate) use open::open;
-pub(crate) use raw::open_bodiless;
-pub(crate) use raw::open_raw;
+pub(crate) use open::{AnswerMode, Incoming, open};
+pub(crate) use raw::{open_bodiless, open_raw};
 
 use std::fmt;
 
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
+use sabir_wire::{Fault, FaultKind};
 
-use crate::failure::Failure;
-use crate::failure::Whose;
+use crate::failure::{Failure, Whose};
 
 /// A body that cannot come to its end. The connection is closed without one, so that the client sees that something is
 /// missing.

@@ -1,15 +1,10 @@
 //! A stream whose bytes reach the client as they came, up to the last event that is whole.
 
-use sabir_wire::Fault;
-use sabir_wire::Protocol;
 use sabir_wire::json::Json;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::StreamEncoder;
-use sabir_wire::protocol::Watch;
+use sabir_wire::protocol::{Asked, Event, StreamEncoder, Watch};
+use sabir_wire::{Fault, Protocol};
 
-use crate::answer::frames::Defect;
-use crate::answer::frames::Frames;
+use crate::answer::frames::{Defect, Frames};
 use crate::answer::output::Output;
 use crate::tap::Taps;
 

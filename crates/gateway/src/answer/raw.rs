@@ -5,12 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
 
-use crate::answer::Answering;
-use crate::answer::InFlight;
-use crate::answer::Incoming;
-use crate::answer::is_packed;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::answer::{Answering, InFlight, Incoming, is_packed};
+use crate::failure::{Result, Whose};
 use crate::observe::Outcome;
 use crate::state::Snapshot;
 use crate::tap::Head;

@@ -2,33 +2,20 @@
 //! take long are left to other threads.
 
 use std::sync::Arc;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
-use sabir_wire::conversation::Counts;
-use sabir_wire::conversation::Response;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::StreamDecoder;
-use sabir_wire::protocol::StreamEncoder;
-use sabir_wire::protocol::unfold;
+use sabir_wire::conversation::{Counts, Response};
+use sabir_wire::protocol::{Asked, Event, StreamDecoder, StreamEncoder, unfold};
 use sabir_wire::sse::Frame;
+use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
 use crate::answer::array::ArrayWriter;
-use crate::answer::frames::Defect;
-use crate::answer::frames::Frames;
-use crate::answer::large::LargeFrames;
-use crate::answer::large::Translated;
+use crate::answer::frames::{Defect, Frames};
+use crate::answer::large::{LargeFrames, Translated};
 use crate::answer::pass_through::fault_frame;
-use crate::call::Delivery;
-use crate::call::Recipient;
-use crate::failure::Failure;
-use crate::failure::Whose;
+use crate::call::{Delivery, Recipient};
+use crate::failure::{Failure, Whose};
 use crate::observe::Losses;
 use crate::state::Snapshot;
 use crate::surface;

@@ -7,38 +7,25 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use http::header::CONTENT_LENGTH;
-use http::header::TRANSFER_ENCODING;
-use sabir_wire::Protocol;
-use sabir_wire::conversation::Counts;
-use sabir_wire::conversation::Response;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use sabir_wire::conversation::{Counts, Response};
 use sabir_wire::json::Json;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Fold;
-use sabir_wire::protocol::Watch;
-use sabir_wire::protocol::unfold;
-use sabir_wire::utf8;
+use sabir_wire::protocol::{Asked, Fold, Watch, unfold};
+use sabir_wire::{Protocol, utf8};
 
-use crate::answer::Answering;
-use crate::answer::Ended;
-use crate::answer::Feed;
-use crate::answer::InFlight;
-use crate::answer::Incoming;
-use crate::answer::decode_all;
-use crate::answer::failed_at_first;
 use crate::answer::form::Form;
 use crate::answer::frames::Defect;
 use crate::answer::translation::Translation;
-use crate::answer::unreadable;
+use crate::answer::{
+    Answering, Ended, Feed, InFlight, Incoming, decode_all, failed_at_first, unreadable,
+};
 use crate::call::Recipient;
 use crate::failure::Result;
-use crate::observe::Losses;
-use crate::observe::Outcome;
+use crate::observe::{Losses, Outcome};
 use crate::pool::LARGE_BYTES;
 use crate::state::Snapshot;
 use crate::tap::Taps;
-use crate::upstream::Piece;
-use crate::upstream::unreached;
+use crate::upstream::{Piece, unreached};
 
 /// How an answer is read.
 #[derive(Clone, Debug)]

@@ -3,13 +3,10 @@
 use http::Method;
 
 use crate::answer::Incoming;
-use crate::attempt::Handles;
-use crate::attempt::PAUSE;
 use crate::attempt::send::send;
+use crate::attempt::{Handles, PAUSE};
 use crate::failure::Result;
-use crate::upstream::Endpoint;
-use crate::upstream::Provider;
-use crate::upstream::Request;
+use crate::upstream::{Endpoint, Provider, Request};
 
 /// Sends a request and reads the head of the answer. If its connection fails, a request that changes nothing is sent again,
 /// as often as `retries` says; `begin_attempt` is called each time.

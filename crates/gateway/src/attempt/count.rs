@@ -6,46 +6,26 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderMap;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue};
 use sabir_wire::Protocol;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Survey;
-use sabir_wire::json::Writer;
+use sabir_wire::json::{Kind, Reader, Survey, Writer};
 
-use crate::answer::Answering;
-use crate::answer::InFlight;
-use crate::answer::Incoming;
-use crate::attempt::Handles;
-use crate::attempt::fallback;
-use crate::attempt::fallback::AffectsHealth;
-use crate::attempt::fallback::Attempt;
-use crate::attempt::notes::Notes;
-use crate::attempt::notes::Stamp;
-use crate::attempt::prepare;
+use crate::answer::{Answering, InFlight, Incoming};
+use crate::attempt::fallback::{AffectsHealth, Attempt};
+use crate::attempt::notes::{Notes, Stamp};
 use crate::attempt::prepare::Prepared;
 use crate::attempt::refusal::refusal;
-use crate::attempt::same_protocol;
-use crate::attempt::send;
-use crate::attempt::token_estimate;
-use crate::call::Action;
-use crate::call::Call;
-use crate::call::Delivery;
-use crate::call::LargeCall;
-use crate::failure::Refusal;
-use crate::failure::Result;
+use crate::attempt::{Handles, fallback, prepare, same_protocol, send, token_estimate};
+use crate::call::{Action, Call, Delivery, LargeCall};
+use crate::failure::{Refusal, Result};
 use crate::observe::Outcome;
-use crate::route::Candidate;
-use crate::route::Resolved;
+use crate::route::{Candidate, Resolved};
 use crate::state::Snapshot;
 use crate::surface;
 use crate::surface::Counting;
 use crate::tap::Head;
 use crate::trace::Trace;
-use crate::upstream::Endpoint;
-use crate::upstream::Payload;
-use crate::upstream::Provider;
+use crate::upstream::{Endpoint, Payload, Provider};
 
 /// Asks the targets in the order in which they would be asked for the answer.
 pub(crate) async fn count(

@@ -3,8 +3,7 @@
 use sabir_wire::FaultKind;
 use sabir_wire::json::Survey;
 
-use crate::failure::Failure;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// How many fields, messages, parts and tools any request may have, and of how many bytes a further one must be: each
 /// takes some hundred bytes when it is decoded, and a body must not take more than eight times its length.

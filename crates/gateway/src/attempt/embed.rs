@@ -4,27 +4,17 @@ use std::sync::Arc;
 
 use sabir_wire::FaultKind;
 
-use crate::answer::AnswerMode;
-use crate::answer::InFlight;
-use crate::answer::Incoming;
-use crate::attempt::Handles;
-use crate::attempt::fallback;
-use crate::attempt::fallback::AffectsHealth;
-use crate::attempt::fallback::Attempt;
-use crate::attempt::prepare;
+use crate::answer::{AnswerMode, InFlight, Incoming};
+use crate::attempt::fallback::{AffectsHealth, Attempt};
 use crate::attempt::prepare::Prepared;
 use crate::attempt::refusal::refused;
-use crate::attempt::send;
+use crate::attempt::{Handles, fallback, prepare, send};
 use crate::call::Call;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::route::Candidate;
-use crate::route::Resolved;
+use crate::failure::{Failure, Result};
+use crate::route::{Candidate, Resolved};
 use crate::surface;
 use crate::trace::Trace;
-use crate::upstream::Endpoint;
-use crate::upstream::Provider;
-use crate::upstream::outgoing_headers;
+use crate::upstream::{Endpoint, Provider, outgoing_headers};
 
 /// Asks those of the targets that have embeddings.
 pub(crate) async fn embed(

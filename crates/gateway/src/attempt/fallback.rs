@@ -6,17 +6,12 @@ use std::sync::Arc;
 use sabir_wire::FaultKind;
 
 use crate::answer::InFlight;
-use crate::attempt::Handles;
-use crate::attempt::order;
 use crate::attempt::prepare::Prepared;
-use crate::attempt::verdict;
 use crate::attempt::verdict::Verdict;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::attempt::{Handles, order, verdict};
+use crate::failure::{Failure, Result, Whose};
 use crate::observe::Upstream;
-use crate::route::Candidate;
-use crate::route::Resolved;
+use crate::route::{Candidate, Resolved};
 use crate::trace::Trace;
 use crate::upstream::Provider;
 

@@ -2,20 +2,14 @@
 //! the one that does.
 
 use crate::answer;
-use crate::answer::Answering;
-use crate::answer::InFlight;
-use crate::attempt::Handles;
-use crate::attempt::fallback;
-use crate::attempt::fallback::AffectsHealth;
-use crate::attempt::fallback::Attempt;
-use crate::attempt::prepare;
+use crate::answer::{Answering, InFlight};
+use crate::attempt::fallback::{AffectsHealth, Attempt};
 use crate::attempt::prepare::Prepared;
 use crate::attempt::refusal::refused;
-use crate::attempt::send;
+use crate::attempt::{Handles, fallback, prepare, send};
 use crate::call::Call;
 use crate::failure::Result;
-use crate::route::Candidate;
-use crate::route::Resolved;
+use crate::route::{Candidate, Resolved};
 use crate::trace::Trace;
 use crate::upstream::Provider;
 

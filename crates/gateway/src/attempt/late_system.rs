@@ -1,16 +1,9 @@
 //! System messages that do not come first. Where a protocol takes them anywhere, not every model behind it does: the
 //! operator says where they go. The encoders of the other protocols see to theirs.
 
-use sabir_wire::LossKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Parts;
-use sabir_wire::conversation::Request;
-use sabir_wire::conversation::Role;
+use sabir_wire::conversation::{Content, Message, Part, Parts, Request, Role};
 use sabir_wire::target::LateSystem;
+use sabir_wire::{LossKind, Protocol, Report};
 
 /// What tells the words of a system message from the user's.
 const MARK: &str = "[system]\n";

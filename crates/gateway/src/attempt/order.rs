@@ -2,8 +2,7 @@
 
 use crate::attempt::fallback::AffectsHealth;
 use crate::config::types::Strategy;
-use crate::route::Candidate;
-use crate::route::Resolved;
+use crate::route::{Candidate, Resolved};
 
 /// A target, and its place in the order that the configuration asks for.
 pub(crate) struct Ranked<'r> {
@@ -70,8 +69,7 @@ mod tests {
     use super::*;
     use crate::config::types;
     use crate::config::types::Limits;
-    use crate::upstream::Provider;
-    use crate::upstream::Site;
+    use crate::upstream::{Provider, Site};
 
     fn candidate(weight: u32) -> Candidate {
         let config = Arc::new(types::Provider::new("p", Vec::new()));

@@ -4,38 +4,22 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
-use sabir_wire::json::Writer;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Echo;
-use sabir_wire::protocol::Encoded;
+use sabir_wire::json::{Reader, Text, Writer};
+use sabir_wire::protocol::{Asked, Echo, Encoded};
+use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
-use crate::attempt::density;
-use crate::attempt::late_system;
-use crate::attempt::notes::Notes;
-use crate::attempt::notes::Stamp;
-use crate::attempt::repair;
-use crate::attempt::same_protocol;
-use crate::call::Action;
-use crate::call::Call;
-use crate::call::LargeCall;
+use crate::attempt::notes::{Notes, Stamp};
+use crate::attempt::{density, late_system, repair, same_protocol};
+use crate::call::{Action, Call, LargeCall};
 use crate::config::types::Repair;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::failure::{Failure, Result, Whose};
 use crate::observe::Losses;
 use crate::route::Candidate;
 use crate::state::Snapshot;
 use crate::surface;
 use crate::trace::Trace;
-use crate::upstream::Endpoint;
-use crate::upstream::Payload;
-use crate::upstream::outgoing_headers;
+use crate::upstream::{Endpoint, Payload, outgoing_headers};
 
 /// A request as a target will see it.
 #[derive(Debug)]

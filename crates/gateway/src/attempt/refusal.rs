@@ -7,9 +7,7 @@ use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
 
 use crate::answer::Incoming;
-use crate::failure::Failure;
-use crate::failure::Refusal;
-use crate::failure::Whose;
+use crate::failure::{Failure, Refusal, Whose};
 use crate::state::Snapshot;
 use crate::tap::Head;
 

@@ -1,14 +1,10 @@
 //! Mending what no provider would take, before a request is written for one.
 
-use sabir_compose::Policy;
-use sabir_compose::Refused;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
+use sabir_compose::{Policy, Refused};
 use sabir_wire::conversation::Request;
+use sabir_wire::{FaultKind, Protocol, Report};
 
-use crate::failure::Failure;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// Repairs a client's request that is about to be written for a provider of `upstream`, and says what was done.
 pub(super) fn mend(

@@ -2,27 +2,21 @@
 //! mended, fields that the provider refuses, and artefacts that this gateway put into an earlier answer on another vendor's
 //! behalf. Those go home when their issuer serves again, and nowhere else.
 
-use sabir_wire::LossKind;
-use sabir_wire::Report;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Request;
+use sabir_wire::conversation::{Content, Part, Request};
 use sabir_wire::json::Text;
-use sabir_wire::protocol::Artefact;
-use sabir_wire::protocol::splice_model;
+use sabir_wire::protocol::{Artefact, splice_model};
 use sabir_wire::target::Target;
+use sabir_wire::{LossKind, Report};
 
-use crate::attempt::density;
 use crate::attempt::notes::Notes;
-use crate::attempt::repair;
+use crate::attempt::{density, repair};
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
 use crate::route::Candidate;
 use crate::state::Snapshot;
 use crate::surface;
-use crate::surface::Change;
-use crate::surface::History;
+use crate::surface::{Change, History};
 use crate::upstream::Payload;
 
 /// The body written anew, if anything of it must change; else the client's own bytes will do.

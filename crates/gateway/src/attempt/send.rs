@@ -3,16 +3,12 @@
 use http::Method;
 use sabir_backend::http::Afterwards;
 
-use crate::answer::Feed;
-use crate::answer::Incoming;
+use crate::answer::{Feed, Incoming};
 use crate::attempt::Handles;
 use crate::attempt::prepare::Prepared;
 use crate::failure::Result;
 use crate::tap::Head;
-use crate::upstream::Backend as _;
-use crate::upstream::Endpoint;
-use crate::upstream::Provider;
-use crate::upstream::Request;
+use crate::upstream::{Backend as _, Endpoint, Provider, Request};
 
 /// Sends a prepared request and reads the head of the answer.
 pub(super) async fn begin(

@@ -5,9 +5,7 @@ use std::time::Duration;
 use sabir_wire::FaultKind;
 
 use crate::attempt::PAUSE;
-use crate::failure::Broken;
-use crate::failure::Failure;
-use crate::failure::Whose;
+use crate::failure::{Broken, Failure, Whose};
 
 /// What to do about a failure before the first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

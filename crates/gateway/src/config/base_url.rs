@@ -80,8 +80,7 @@ mod tests {
 
     #[test]
     fn other_urls_get_their_version_once() {
-        use Protocol::AnthropicMessages as Anthropic;
-        use Protocol::Gemini;
+        use Protocol::{AnthropicMessages as Anthropic, Gemini};
         check("https://api.anthropic.com", Anthropic, "https://api.anthropic.com/v1");
         check("https://api.anthropic.com/v1/", Anthropic, "https://api.anthropic.com/v1");
         check("https://a.example/anthropic", Anthropic, "https://a.example/anthropic/v1");

@@ -2,12 +2,11 @@
 //! device without one, or to a pipe that nobody writes to.
 
 use std::fs::File;
-use std::io;
 use std::io::Read;
 use std::path::Path;
 use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 /// How long a file may take to be read. Pipes are welcome, as in `--config <(make-config)`.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -1,21 +1,13 @@
 //! What holds where nobody decides: values that suit one person on one machine.
 
-use std::net::Ipv4Addr;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use sabir_wire::target::LateSystem;
 
-use crate::config::types::Auth;
-use crate::config::types::Config;
-use crate::config::types::Endpoint;
-use crate::config::types::Limits;
-use crate::config::types::Log;
-use crate::config::types::LogFormat;
-use crate::config::types::Provider;
-use crate::config::types::Repair;
-use crate::config::types::Substitution;
-use crate::config::types::Timeouts;
+use crate::config::types::{
+    Auth, Config, Endpoint, Limits, Log, LogFormat, Provider, Repair, Substitution, Timeouts,
+};
 
 const MIB: usize = 1024 * 1024;
 

@@ -5,14 +5,9 @@ use sabir_wire::Protocol;
 use crate::config::base_url;
 use crate::config::presets::Preset;
 use crate::config::problem::Collector;
-use crate::config::section::Item;
-use crate::config::section::Section;
-use crate::config::section::shortened;
-use crate::config::suggest::did_you_mean;
-use crate::config::suggest::nearest;
-use crate::config::suggest::suggestion;
-use crate::config::types::Endpoint;
-use crate::config::types::Place;
+use crate::config::section::{Item, Section, shortened};
+use crate::config::suggest::{did_you_mean, nearest, suggestion};
+use crate::config::types::{Endpoint, Place};
 use crate::surface;
 
 /// The endpoints of a provider, the preferred one first. `None` means that problems were noted.

@@ -4,13 +4,8 @@ use std::sync::Arc;
 
 use sabir_backend::Secret;
 
-use crate::config::presets::PRESETS;
-use crate::config::presets::Preset;
-use crate::config::types::Config;
-use crate::config::types::Endpoint;
-use crate::config::types::Place;
-use crate::config::types::Provider;
-use crate::config::types::Substitution;
+use crate::config::presets::{PRESETS, Preset};
+use crate::config::types::{Config, Endpoint, Place, Provider, Substitution};
 use crate::surface;
 use crate::surface::Surface;
 

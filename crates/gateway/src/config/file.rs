@@ -8,22 +8,12 @@ use std::sync::Arc;
 
 use toml::de::DeTable;
 
-use crate::config::environment::Lookup;
-use crate::config::environment::environment_providers;
-use crate::config::environment::simulators;
-use crate::config::keys;
-use crate::config::model;
-use crate::config::problem::Collector;
-use crate::config::problem::Problems;
-use crate::config::provider;
+use crate::config::environment::{Lookup, environment_providers, simulators};
+use crate::config::problem::{Collector, Problems};
 use crate::config::secret_source::Outside;
-use crate::config::section::Item;
-use crate::config::section::Section;
-use crate::config::section::shortened;
-use crate::config::server;
-use crate::config::types::Config;
-use crate::config::types::Model;
-use crate::config::types::Provider;
+use crate::config::section::{Item, Section, shortened};
+use crate::config::types::{Config, Model, Provider};
+use crate::config::{keys, model, provider, server};
 use crate::surface;
 
 /// Reads a config file's text. `file` is named in problems, and relative paths start from its folder.

@@ -1,11 +1,9 @@
 //! From what the user named, if anything, to what is configured.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::config::bounded;
-use crate::config::environment::Lookup;
-use crate::config::environment::zero_configuration;
+use crate::config::environment::{Lookup, zero_configuration};
 use crate::config::file::parse;
 use crate::config::locate::locate;
 use crate::config::problem::Problems;

@@ -1,7 +1,6 @@
 //! Which config file is read: the one that is named, else the first that exists of the usual places.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::config::environment;
 use crate::config::environment::Lookup;

@@ -4,13 +4,9 @@ use crate::config::keys;
 use crate::config::presets::Preset;
 use crate::config::problem::Collector;
 use crate::config::provider::glob;
-use crate::config::section::Item;
-use crate::config::section::Section;
-use crate::config::section::shortened;
+use crate::config::section::{Item, Section, shortened};
 use crate::config::suggest::suggestion;
-use crate::config::types::Model;
-use crate::config::types::Strategy;
-use crate::config::types::Target;
+use crate::config::types::{Model, Strategy, Target};
 
 const STRATEGIES: [(&str, Strategy); 2] =
     [("fallback", Strategy::Fallback), ("weighted", Strategy::Weighted)];

@@ -4,11 +4,8 @@ use sabir_backend::Secret;
 use sabir_wire::Protocol;
 use sabir_wire::target::Dialect;
 
-use crate::config::Glob;
-use crate::config::base_url;
-use crate::config::types::Endpoint;
-use crate::config::types::Place;
-use crate::config::types::Provider;
+use crate::config::types::{Endpoint, Place, Provider};
+use crate::config::{Glob, base_url};
 
 /// What is known of a provider.
 #[derive(Clone, Copy, Debug)]

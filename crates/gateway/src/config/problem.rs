@@ -1,8 +1,7 @@
 //! What is wrong with a configuration: all of it at once, each with its place in the file.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 /// Everything that is wrong with a file, in the order of its lines; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]

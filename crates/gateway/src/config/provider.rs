@@ -1,27 +1,16 @@
 //! Reading a `[[provider]]`: a preset with changes, or everything said in the file.
 
-use http::HeaderName;
-use http::HeaderValue;
+use http::{HeaderName, HeaderValue};
 use sabir_backend::Secret;
-use sabir_wire::target::Dialect;
-use sabir_wire::target::LateSystem;
+use sabir_wire::target::{Dialect, LateSystem};
 
-use crate::config::Glob;
-use crate::config::endpoint;
-use crate::config::presets::PRESETS;
-use crate::config::presets::Preset;
+use crate::config::presets::{PRESETS, Preset};
 use crate::config::problem::Collector;
-use crate::config::secret_source::Outside;
-use crate::config::secret_source::sendable;
-use crate::config::section::Item;
-use crate::config::section::Section;
-use crate::config::section::shortened;
+use crate::config::secret_source::{Outside, sendable};
+use crate::config::section::{Item, Section, shortened};
 use crate::config::suggest::suggestion;
-use crate::config::tls;
-use crate::config::types::Endpoint;
-use crate::config::types::Place;
-use crate::config::types::Provider;
-use crate::config::types::Timeouts;
+use crate::config::types::{Endpoint, Place, Provider, Timeouts};
+use crate::config::{Glob, endpoint, tls};
 
 /// The dialects that a file may name.
 const DIALECTS: [&str; 13] = [

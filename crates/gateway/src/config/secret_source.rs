@@ -1,19 +1,15 @@
 //! Where a key comes from: `{ env = "…" }`, `{ file = "…" }` or `{ value = "…" }`.
 //! No message here quotes what it read.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use http::HeaderValue;
 use sabir_backend::Secret;
 
-use crate::config::bounded;
-use crate::config::environment;
 use crate::config::environment::Lookup;
-use crate::config::keys;
-use crate::config::problem::Collector;
-use crate::config::problem::reason;
+use crate::config::problem::{Collector, reason};
 use crate::config::section::Item;
+use crate::config::{bounded, environment, keys};
 
 /// No file of a key is longer: what it holds goes into one header.
 const KEY_BYTES_MAX: usize = 64 * 1024;

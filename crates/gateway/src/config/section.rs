@@ -4,17 +4,12 @@
 use std::time::Duration;
 
 use toml::Spanned;
-use toml::de::DeTable;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
-use crate::config::keys;
-use crate::config::keys::Keys;
-use crate::config::keys::LATER;
+use crate::config::keys::{Keys, LATER};
 use crate::config::problem::Collector;
-use crate::config::quantity;
-use crate::config::suggest::listed;
-use crate::config::suggest::nearest;
-use crate::config::suggest::suggestion;
+use crate::config::suggest::{listed, nearest, suggestion};
+use crate::config::{keys, quantity};
 
 /// A table of the file.
 #[derive(Clone, Copy, Debug)]

@@ -5,22 +5,13 @@ use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::authority::Authority;
-use crate::authority::Origin;
+use crate::authority::{Authority, Origin};
 use crate::config::file::parse_listen;
 use crate::config::keys;
 use crate::config::problem::Collector;
 use crate::config::secret_source::Outside;
-use crate::config::section::Item;
-use crate::config::section::Section;
-use crate::config::section::shortened;
-use crate::config::types::Auth;
-use crate::config::types::Config;
-use crate::config::types::GatewayKey;
-use crate::config::types::Limits;
-use crate::config::types::Log;
-use crate::config::types::LogFormat;
-use crate::config::types::Repair;
+use crate::config::section::{Item, Section, shortened};
+use crate::config::types::{Auth, Config, GatewayKey, Limits, Log, LogFormat, Repair};
 
 const REPAIRS: [(&str, Repair); 3] =
     [("translated", Repair::Translated), ("always", Repair::Always), ("off", Repair::Off)];

@@ -4,19 +4,13 @@
 use std::path::PathBuf;
 
 use http::uri::Scheme;
-use sabir_backend::http::Authorities;
-use sabir_backend::http::Identity;
-use sabir_backend::http::IdentityError;
-use sabir_backend::http::Tls;
+use sabir_backend::http::{Authorities, Identity, IdentityError, Tls};
 
 use crate::config::bounded;
-use crate::config::problem::Collector;
-use crate::config::problem::reason;
+use crate::config::problem::{Collector, reason};
 use crate::config::secret_source::Outside;
-use crate::config::section::Item;
-use crate::config::section::Section;
-use crate::config::types::Endpoint;
-use crate::config::types::Place;
+use crate::config::section::{Item, Section};
+use crate::config::types::{Endpoint, Place};
 
 /// A bundle of all authorities that browsers know has a quarter of a megabyte.
 const PEM_BYTES_MAX: usize = 4 * 1024 * 1024;

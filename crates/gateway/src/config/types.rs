@@ -4,14 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderName;
-use http::HeaderValue;
-use http::Uri;
+use http::{HeaderName, HeaderValue, Uri};
 use sabir_backend::Secret;
 use sabir_backend::http::Tls;
 use sabir_wire::Protocol;
-use sabir_wire::target::Dialect;
-use sabir_wire::target::LateSystem;
+use sabir_wire::target::{Dialect, LateSystem};
 
 use crate::config::Glob;
 

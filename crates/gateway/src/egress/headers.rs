@@ -1,8 +1,6 @@
 //! The headers of an answer: the provider's own for its protocol's clients, and who answered, why, and what was lost.
 
-use http::HeaderMap;
-use http::HeaderName;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use sabir_wire::Protocol;
 
 use crate::surface;

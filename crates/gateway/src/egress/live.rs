@@ -1,14 +1,11 @@
 //! The body of an answer that is being sent: pulled as the client takes it, and gone with the client.
 
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use crate::answer::Answering;
-use crate::answer::Cut;
-use crate::answer::InFlight;
+use crate::answer::{Answering, Cut, InFlight};
 
 /// An answer with the request that it belongs to. Dropping it ends the provider's work and records the request.
 pub(crate) struct Live {

@@ -5,11 +5,6 @@ mod live;
 mod reply;
 mod rescue;
 
-pub(crate) use headers::add_own as add_own_headers;
-pub(crate) use headers::add_request_id;
-pub(crate) use reply::Reply;
-pub(crate) use reply::ReplyBody;
-pub(crate) use reply::answer;
-pub(crate) use reply::json;
-pub(crate) use reply::text;
+pub(crate) use headers::{add_own as add_own_headers, add_request_id};
+pub(crate) use reply::{Reply, ReplyBody, answer, json, text};
 pub(crate) use rescue::rescue;

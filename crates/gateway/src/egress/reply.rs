@@ -1,25 +1,17 @@
 //! Replies to clients: their body, and the headers that say who answered and what was lost.
 
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::HeaderValue;
-use http::Response;
-use http::StatusCode;
-use http::header::CACHE_CONTROL;
-use http::header::CONTENT_TYPE;
-use http_body::Frame;
-use http_body::SizeHint;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Response, StatusCode};
+use http_body::{Frame, SizeHint};
 use sabir_wire::Protocol;
 use tokio::time::Instant;
 
-use crate::answer::Answering;
-use crate::answer::Cut;
-use crate::answer::InFlight;
-use crate::call::Call;
-use crate::call::Delivery;
+use crate::answer::{Answering, Cut, InFlight};
+use crate::call::{Call, Delivery};
 use crate::egress::headers;
 use crate::egress::live::Live;
 use crate::tap::Head;

@@ -1,17 +1,14 @@
 //! The one place where a failure becomes a reply: in the client's protocol, with the upstream's words kept.
 
 use bytes::Bytes;
-use http::HeaderValue;
-use http::StatusCode;
 use http::header::RETRY_AFTER;
+use http::{HeaderValue, StatusCode};
 use sabir_wire::Protocol;
 
-use crate::answer::Ended;
-use crate::answer::InFlight;
+use crate::answer::{Ended, InFlight};
 use crate::egress::Reply;
 use crate::egress::reply::failed;
-use crate::failure::Failure;
-use crate::failure::Refusal;
+use crate::failure::{Failure, Refusal};
 use crate::observe::Outcome;
 use crate::surface;
 use crate::surface::is_for_client;

@@ -7,18 +7,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use http::header::CONTENT_ENCODING;
-use http::header::CONTENT_LENGTH;
-use http_body::Body;
-use http_body::Frame;
-use sabir_wire::FaultKind;
-use sabir_wire::utf8;
-use tokio::time::Instant;
-use tokio::time::timeout_at;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http_body::{Body, Frame};
+use sabir_wire::{FaultKind, utf8};
+use tokio::time::{Instant, timeout_at};
 
 use crate::admission::Admission;
-use crate::failure::Failure;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::ingress::coding;
 use crate::state::Snapshot;
 
@@ -184,14 +179,11 @@ pub(super) fn too_large(bytes_max: usize) -> Box<Failure> {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::iter::repeat;
-    use std::iter::repeat_n;
+    use std::iter::{repeat, repeat_n};
     use std::sync::Arc;
-    use std::task::Context;
-    use std::task::ready;
+    use std::task::{Context, ready};
 
-    use tokio::time::Sleep;
-    use tokio::time::sleep;
+    use tokio::time::{Sleep, sleep};
 
     use super::*;
     use crate::config::types::Config;

@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
-use ruzstd::decoding::FrameDecoder;
-use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use sabir_wire::FaultKind;
 
-use crate::failure::Failure;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::held::Held;
 use crate::ingress::body::too_large;
 use crate::pool::Wanted;

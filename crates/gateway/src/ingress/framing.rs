@@ -4,8 +4,7 @@
 use http::Extensions;
 use sabir_wire::FaultKind;
 
-use crate::failure::Failure;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// What is wrong with the framing of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

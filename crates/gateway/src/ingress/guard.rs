@@ -1,17 +1,11 @@
 //! Who may knock: hosts and origins, so that no web page spends the operator's keys, and no gateway asks itself.
 
-use http::HeaderMap;
-use http::Uri;
-use http::header::HOST;
-use http::header::ORIGIN;
-use http::header::VIA;
+use http::header::{HOST, ORIGIN, VIA};
+use http::{HeaderMap, Uri};
 use sabir_wire::FaultKind;
 
-use crate::authority::Authority;
-use crate::authority::Origin;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::authority::{Authority, Origin};
+use crate::failure::{Failure, Result, Whose};
 use crate::state::Snapshot;
 
 /// Refuses requests that come under a strange name, from a strange page, or from this gateway itself.

@@ -1,11 +1,9 @@
 //! How long the head of a request may be. The server beneath cuts off only what is much longer, and without a word.
 
-use http::HeaderMap;
-use http::Uri;
+use http::{HeaderMap, Uri};
 use sabir_wire::FaultKind;
 
-use crate::failure::Failure;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::state::Snapshot;
 
 /// What stands on a header's line besides its name and its value.

@@ -3,15 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use http::HeaderMap;
-use http::Uri;
+use http::{HeaderMap, Uri};
 use sabir_backend::percent;
 use sabir_wire::FaultKind;
 use subtle::ConstantTimeEq;
 
 use crate::config::types::GatewayKey;
-use crate::failure::Failure;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::state::Snapshot;
 use crate::surface;
 use crate::surface::Auth;

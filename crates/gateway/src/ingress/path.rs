@@ -1,15 +1,12 @@
 //! What a path and a method ask for: the paths of Sabir itself, and those of all protocols by their surfaces.
 
-use http::HeaderMap;
-use http::Method;
-use http::Uri;
+use http::{HeaderMap, Method, Uri};
 use sabir_backend::percent;
 use sabir_wire::Protocol;
 
 use crate::call::Action;
 use crate::surface;
-use crate::surface::Asked;
-use crate::surface::FromPath;
+use crate::surface::{Asked, FromPath};
 
 /// What a path and method ask for.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,22 +2,14 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
-use http::Uri;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
+use http::{HeaderMap, Uri};
+use sabir_wire::{FaultKind, Protocol};
 
-use crate::call::Action;
-use crate::call::Call;
-use crate::call::Delivery;
-use crate::call::LargeCall;
+use crate::call::{Action, Call, Delivery, LargeCall};
 use crate::config::types::GatewayKey;
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::ingress::into_text;
-use crate::ingress::skim::Skimmed;
-use crate::ingress::skim::skim;
-use crate::ingress::text;
+use crate::failure::{Failure, Result};
+use crate::ingress::skim::{Skimmed, skim};
+use crate::ingress::{into_text, text};
 use crate::route;
 use crate::route::Resolved;
 use crate::state::Snapshot;

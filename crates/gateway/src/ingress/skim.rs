@@ -2,15 +2,11 @@
 
 use std::ops::Range;
 
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Survey;
+use sabir_wire::json::{Kind, Reader, Survey};
+use sabir_wire::{FaultKind, Protocol};
 
 use crate::call::unmarked;
-use crate::failure::Failure;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::surface;
 
 /// What routing needs of a body.

@@ -3,18 +3,13 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Count;
-use sabir_wire::conversation::Counts;
+use sabir_wire::conversation::{Count, Counts};
 use sabir_wire::json::Writer;
 
 use crate::observe::Outcome;
@@ -224,8 +219,7 @@ fn millis(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use sabir_wire::LossKind;
-    use sabir_wire::Report;
+    use sabir_wire::{LossKind, Report};
 
     use super::*;
 

@@ -1,21 +1,15 @@
 //! The log: a line for each exchange, as text or JSON, on standard error. Nobody waits for whoever reads it.
 
-use std::backtrace::Backtrace;
-use std::backtrace::BacktraceStatus;
-use std::io;
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::IsTerminal;
-use std::panic;
 use std::panic::PanicHookInfo;
-use std::sync::Arc;
-use std::sync::OnceLock;
-use std::thread;
+use std::sync::{Arc, OnceLock};
+use std::{io, panic, thread};
 
 use tracing_subscriber::EnvFilter;
 
-use crate::config::types::Log;
-use crate::config::types::LogFormat;
-use crate::observe::Outlet;
-use crate::observe::Seen;
+use crate::config::types::{Log, LogFormat};
+use crate::observe::{Outlet, Seen};
 use sabir_wire::conversation::Count;
 
 /// Standard error, once somebody logs to it.

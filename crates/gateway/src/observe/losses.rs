@@ -4,10 +4,8 @@
 
 use std::borrow::Cow;
 
-use sabir_wire::Loss;
-use sabir_wire::LossKind;
-use sabir_wire::Report;
 use sabir_wire::json::Writer;
+use sabir_wire::{Loss, LossKind, Report};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Losses {

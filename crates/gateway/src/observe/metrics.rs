@@ -2,22 +2,16 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
 use std::time::Duration;
 
-use sabir_wire::LossKind;
-use sabir_wire::Protocol;
-use sabir_wire::conversation::Count;
-use sabir_wire::conversation::Counts;
+use sabir_wire::conversation::{Count, Counts};
+use sabir_wire::{LossKind, Protocol};
 
 use crate::failure::Whose;
-use crate::observe::Losses;
-use crate::observe::Outcome;
 use crate::observe::histogram::Histogram;
-use crate::observe::log;
+use crate::observe::{Losses, Outcome, log};
 
 const PROTOCOLS: usize = Protocol::ALL.len();
 const PAIRS: usize = PROTOCOLS * PROTOCOLS;

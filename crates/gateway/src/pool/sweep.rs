@@ -2,10 +2,7 @@
 //! that are joined only when the next large block of that arena is freed: so one is, in every arena that has been in use.
 
 use std::hint::black_box;
-use std::sync::Arc;
-use std::sync::PoisonError;
-use std::sync::RwLock;
-use std::sync::mpsc;
+use std::sync::{Arc, PoisonError, RwLock, mpsc};
 use std::thread;
 
 /// Large enough for glibc to look at the arena, small enough to come from it: `docs/decisions/0009` has the sizes.

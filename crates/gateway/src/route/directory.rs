@@ -7,8 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::config::types;
 use crate::config::types::Config;
-use crate::upstream::Provider;
-use crate::upstream::Site;
+use crate::upstream::{Provider, Site};
 
 /// All that can be asked for under one configuration.
 #[derive(Debug)]

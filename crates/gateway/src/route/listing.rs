@@ -1,12 +1,7 @@
 //! What can be asked for and where it goes, from the configuration alone: for `sabir models` and for the banner.
 
 use crate::config::SIMULATED_MODEL;
-use crate::config::types::Config;
-use crate::config::types::Model;
-use crate::config::types::Provider;
-use crate::config::types::Strategy;
-use crate::config::types::Substitution;
-use crate::config::types::Target;
+use crate::config::types::{Config, Model, Provider, Strategy, Substitution, Target};
 use crate::route::Route;
 use crate::route::resolve::is_real;
 

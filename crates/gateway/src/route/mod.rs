@@ -6,13 +6,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub use directory::Candidate;
-pub use directory::Directory;
-pub use directory::Model;
-pub use listing::Row;
-pub use listing::listing;
-pub use resolve::NotFound;
-pub use resolve::Resolved;
-pub use resolve::Route;
-pub use resolve::resolve;
+pub use directory::{Candidate, Directory, Model};
+pub use listing::{Row, listing};
 pub(crate) use resolve::shown;
+pub use resolve::{NotFound, Resolved, Route, resolve};

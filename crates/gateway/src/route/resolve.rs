@@ -6,19 +6,9 @@ use std::sync::Arc;
 
 use sabir_wire::Protocol;
 
-use crate::config::Glob;
-use crate::config::Preset;
-use crate::config::SIMULATED_MODEL;
-use crate::config::Specificity;
-use crate::config::types;
-use crate::config::types::Config;
-use crate::config::types::Endpoint;
-use crate::config::types::Place;
-use crate::config::types::Strategy;
-use crate::config::types::Substitution;
-use crate::route::Candidate;
-use crate::route::Directory;
-use crate::route::Model;
+use crate::config::types::{Config, Endpoint, Place, Strategy, Substitution};
+use crate::config::{Glob, Preset, SIMULATED_MODEL, Specificity, types};
+use crate::route::{Candidate, Directory, Model};
 use crate::surface;
 use crate::upstream::Provider;
 

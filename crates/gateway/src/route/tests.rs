@@ -5,12 +5,8 @@ use std::path::Path;
 use sabir_wire::Protocol;
 
 use crate::config;
-use crate::config::types::Config;
-use crate::config::types::Strategy;
-use crate::route::Directory;
-use crate::route::Route;
-use crate::route::listing;
-use crate::route::resolve;
+use crate::config::types::{Config, Strategy};
+use crate::route::{Directory, Route, listing, resolve};
 
 const FILE: &str = r#"
 [[provider]]

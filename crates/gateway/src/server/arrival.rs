@@ -2,14 +2,10 @@
 
 use std::cell::Cell;
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
-use std::task::ready;
+use std::task::{Context, Poll, ready};
 
 use http::Request;
-use http_body::Body;
-use http_body::Frame;
-use http_body::SizeHint;
+use http_body::{Body, Frame, SizeHint};
 
 /// The last request of a connection; before the first there is nothing of one.
 #[derive(Debug, Default)]

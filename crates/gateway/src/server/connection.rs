@@ -3,22 +3,18 @@
 use std::convert::Infallible;
 use std::net::TcpStream;
 
-use http::HeaderValue;
-use http::Request;
 use http::header::CONNECTION;
+use http::{HeaderValue, Request};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use hyper_util::rt::TokioTimer;
+use hyper_util::rt::{TokioIo, TokioTimer};
 
 use crate::server::arrival::Arrival;
 use crate::server::framing::Framing;
 use crate::server::sending::Sending;
 use crate::server::watched::Watched;
-use crate::server::worker::FAREWELL_MAX;
-use crate::server::worker::Phase;
-use crate::server::worker::WorkerState;
+use crate::server::worker::{FAREWELL_MAX, Phase, WorkerState};
 use crate::stack;
 use crate::stack::Entry;
 

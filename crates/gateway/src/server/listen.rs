@@ -1,26 +1,22 @@
 //! The listening socket, the threads behind it, and how all of them come to an end.
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
+use std::{fmt, io};
 
 use sabir_backend::http::Proxies;
-use tokio::net::TcpListener;
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::Gateway;
-use crate::server::reload;
 use crate::server::reload::Hangups;
-use crate::server::worker;
 use crate::server::worker::Worker;
-use crate::state;
+use crate::server::{reload, worker};
+use crate::{Gateway, state};
 
 /// A gateway that listens.
 #[derive(Debug)]
@@ -162,8 +158,7 @@ async fn signalled() {
 
 #[cfg(unix)]
 async fn asked_to_end() {
-    use tokio::signal::unix::SignalKind;
-    use tokio::signal::unix::signal;
+    use tokio::signal::unix::{SignalKind, signal};
     match signal(SignalKind::terminate()) {
         Ok(mut terminate) => tokio::select! {
             _ = tokio::signal::ctrl_c() => {}

@@ -10,6 +10,4 @@ mod turn;
 mod watched;
 mod worker;
 
-pub use listen::Server;
-pub use listen::ServerError;
-pub use listen::Stop;
+pub use listen::{Server, ServerError, Stop};

@@ -1,11 +1,9 @@
 //! When the configuration is read again without anybody asking over HTTP: the file changed, or the process got a SIGHUP.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use tokio::time::MissedTickBehavior;
 

@@ -4,12 +4,10 @@
 use std::cell::Cell;
 use std::io;
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::time::Instant;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use crate::config::types::Limits;
 use crate::server::worker::FAREWELL_MAX;

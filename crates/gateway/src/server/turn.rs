@@ -6,13 +6,8 @@
 //! says when its next turn has come.
 
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::task::Context;
-use std::task::Poll;
-use std::task::Wake;
-use std::task::Waker;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
 
 /// How much is read in one turn.
 const TURN_BYTES: usize = 128 * 1024;

@@ -3,21 +3,15 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::AsyncRead;
-use tokio::io::AsyncWrite;
-use tokio::io::Interest;
-use tokio::io::ReadBuf;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-use crate::server::framing::Framing;
-use crate::server::framing::Tracker;
-use crate::server::sending::Sending;
-use crate::server::sending::Stall;
+use crate::server::framing::{Framing, Tracker};
+use crate::server::sending::{Sending, Stall};
 use crate::server::turn::Turn;
 
 /// How often a client that nobody listens to is looked at.

@@ -9,11 +9,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sabir_backend::http::Client;
-use sabir_backend::http::Proxies;
+use sabir_backend::http::{Client, Proxies};
 use tokio::runtime::LocalRuntime;
-use tokio::sync::mpsc;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::Gateway;

@@ -2,18 +2,12 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::RwLock;
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Acquire;
-use std::sync::atomic::Ordering::Release;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::config::types::Config;
-use crate::state::Shared;
-use crate::state::Snapshot;
-use crate::state::Source;
+use crate::state::{Shared, Snapshot, Source};
 
 /// A gateway, apart from the sockets it listens on.
 #[derive(Debug)]

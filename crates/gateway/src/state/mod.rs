@@ -7,9 +7,6 @@ mod snapshot;
 
 pub use gateway::Gateway;
 pub(crate) use gateway::Latest;
-pub use reload::NotReloaded;
-pub use reload::Reloaded;
-pub use reload::Source;
-pub(crate) use shared::Shared;
-pub(crate) use shared::threads;
+pub use reload::{NotReloaded, Reloaded, Source};
+pub(crate) use shared::{Shared, threads};
 pub(crate) use snapshot::Snapshot;

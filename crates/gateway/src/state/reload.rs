@@ -2,15 +2,10 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
-use crate::config::Problem;
-use crate::config::Problems;
-use crate::config::types::Config;
-use crate::config::types::GatewayKey;
-use crate::config::types::Model;
-use crate::config::types::Provider;
+use crate::config::types::{Config, GatewayKey, Model, Provider};
+use crate::config::{Problem, Problems};
 use crate::state::Gateway;
 
 /// Where a gateway's configuration is written, and how it is read.

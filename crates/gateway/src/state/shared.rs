@@ -1,18 +1,13 @@
 //! What outlives every configuration: counters, the last exchanges, threads for large bodies, and whether the gateway ends.
 
-use std::hash::BuildHasher;
-use std::hash::RandomState;
+use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::task::Poll;
 
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::observe::Exchanges;
-use crate::observe::Metrics;
+use crate::failure::{Failure, Result};
+use crate::observe::{Exchanges, Metrics};
 use crate::pool::Pool;
 use crate::tap::TapMakers;
 

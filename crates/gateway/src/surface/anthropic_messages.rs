@@ -2,31 +2,17 @@
 
 mod thinking_off;
 
-use http::HeaderName;
-use http::HeaderValue;
+use http::{HeaderName, HeaderValue};
 use memchr::memmem;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
 use sabir_wire::conversation::Request;
-use sabir_wire::json::Json;
-use sabir_wire::json::Text;
-use sabir_wire::json::Writer;
+use sabir_wire::json::{Json, Text, Writer};
+use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
 use crate::call::Action;
-use crate::surface::Asks;
-use crate::surface::Auth;
-use crate::surface::Change;
-use crate::surface::Counting;
-use crate::surface::Headers;
-use crate::surface::History;
-use crate::surface::ModelList;
-use crate::surface::Paths;
-use crate::surface::Session;
-use crate::surface::SessionParameter;
-use crate::surface::Simulated;
-use crate::surface::Surface;
+use crate::surface::{
+    Asks, Auth, Change, Counting, Headers, History, ModelList, Paths, Session, SessionParameter,
+    Simulated, Surface,
+};
 
 const VERSION_HEADER: HeaderName = HeaderName::from_static("anthropic-version");
 

@@ -3,14 +3,11 @@
 use std::borrow::Cow;
 use std::time::SystemTime;
 
-use http::HeaderMap;
-use http::HeaderName;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use sabir_backend::Secret;
 use sabir_backend::http::Outgoing;
 
-use crate::surface::SURFACES;
-use crate::surface::all;
+use crate::surface::{SURFACES, all};
 
 /// The place of a key in a request.
 pub(crate) struct Auth {

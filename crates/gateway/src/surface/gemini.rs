@@ -4,28 +4,16 @@ mod call_signatures;
 
 use http::HeaderName;
 use sabir_backend::percent;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
 use sabir_wire::conversation::Request;
 use sabir_wire::json::Writer;
+use sabir_wire::{Protocol, Report};
 
 use self::call_signatures::Signs;
-use crate::call::Action;
-use crate::call::Delivery;
-use crate::surface::Auth;
-use crate::surface::Change;
-use crate::surface::Counting;
-use crate::surface::FromPath;
-use crate::surface::Head;
-use crate::surface::Headers;
-use crate::surface::History;
-use crate::surface::ModelList;
-use crate::surface::Path;
-use crate::surface::Paths;
-use crate::surface::Session;
-use crate::surface::Simulated;
-use crate::surface::Surface;
-use crate::surface::session;
+use crate::call::{Action, Delivery};
+use crate::surface::{
+    Auth, Change, Counting, FromPath, Head, Headers, History, ModelList, Path, Paths, Session,
+    Simulated, Surface, session,
+};
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
 

@@ -1,12 +1,9 @@
 //! What the history of a request may hold that providers of its own protocol refuse: what another vendor made, and fields that
 //! a server does not know.
 
-use sabir_wire::Protocol;
-use sabir_wire::Report;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Request;
-use sabir_wire::target::Dialect;
-use sabir_wire::target::Target;
+use sabir_wire::conversation::{Part, Request};
+use sabir_wire::target::{Dialect, Target};
+use sabir_wire::{Protocol, Report};
 
 /// What a protocol's providers refuse in histories.
 pub(crate) struct History {

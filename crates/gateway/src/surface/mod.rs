@@ -12,34 +12,18 @@ mod openai_responses;
 mod paths;
 mod session;
 
-pub(crate) use auth::Auth;
-pub(crate) use auth::is_key_header;
-pub(crate) use auth::key_places;
-pub(crate) use auth::without_key;
-pub(crate) use history::Change;
-pub(crate) use history::History;
-pub(crate) use model_list::ModelList;
-pub(crate) use model_list::ids as listed_ids;
-pub(crate) use paths::Asked;
-pub(crate) use paths::FromPath;
-pub(crate) use paths::Path;
-pub(crate) use paths::Paths;
-pub(crate) use paths::advice;
-pub(crate) use paths::below_models;
-pub(crate) use paths::find;
-pub(crate) use paths::is_embeddings;
-pub(crate) use paths::is_model_list;
-pub(crate) use paths::of_models;
-pub(crate) use paths::of_unknown;
-pub(crate) use session::Asks;
-pub(crate) use session::Session;
-pub(crate) use session::SessionParameter;
+pub(crate) use auth::{Auth, is_key_header, key_places, without_key};
+pub(crate) use history::{Change, History};
+pub(crate) use model_list::{ModelList, ids as listed_ids};
+pub(crate) use paths::{
+    Asked, FromPath, Path, Paths, advice, below_models, find, is_embeddings, is_model_list,
+    of_models, of_unknown,
+};
+pub(crate) use session::{Asks, Session, SessionParameter};
 
 use std::borrow::Cow;
 
-use http::HeaderMap;
-use http::HeaderName;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use sabir_wire::Protocol;
 use sabir_wire::target::Dialect;
 

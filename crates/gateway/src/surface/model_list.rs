@@ -1,12 +1,8 @@
 //! Lists of models, in the shape of each protocol.
 
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
-use sabir_wire::json::Writer;
+use sabir_wire::json::{Kind, Reader, Text, Writer};
 
-use crate::surface::all;
-use crate::surface::without_collection;
+use crate::surface::{all, without_collection};
 
 /// The shape of a protocol's list of models.
 pub(crate) struct ModelList {

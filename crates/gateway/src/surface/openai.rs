@@ -3,9 +3,7 @@
 use http::header::AUTHORIZATION;
 use sabir_wire::json::Writer;
 
-use crate::surface::Auth;
-use crate::surface::Headers;
-use crate::surface::ModelList;
+use crate::surface::{Auth, Headers, ModelList};
 
 pub(super) const VENDOR: &str = "openai";
 pub(super) const VERSIONS: &[&str] = &["/v1"];

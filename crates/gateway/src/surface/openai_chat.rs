@@ -4,18 +4,10 @@ mod strip_reasoning_fields;
 
 use memchr::memmem;
 use sabir_wire::Protocol;
-use sabir_wire::target::Dialect;
-use sabir_wire::target::Target;
+use sabir_wire::target::{Dialect, Target};
 
 use crate::call::Action;
-use crate::surface::Counting;
-use crate::surface::History;
-use crate::surface::Paths;
-use crate::surface::Session;
-use crate::surface::Simulated;
-use crate::surface::Surface;
-use crate::surface::openai;
-use crate::surface::session;
+use crate::surface::{Counting, History, Paths, Session, Simulated, Surface, openai, session};
 
 pub(super) static SURFACE: Surface = Surface {
     protocol: Protocol::OpenaiChat,

@@ -2,22 +2,13 @@
 
 use memchr::memmem;
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::ReasoningForm;
+use sabir_wire::conversation::{Content, Part, ReasoningForm};
 use sabir_wire::json::Kind;
 
 use crate::call::Action;
-use crate::surface::Asks;
-use crate::surface::Counting;
-use crate::surface::History;
-use crate::surface::Paths;
-use crate::surface::Session;
-use crate::surface::SessionParameter;
-use crate::surface::Simulated;
-use crate::surface::Surface;
-use crate::surface::openai;
-use crate::surface::session;
+use crate::surface::{
+    Asks, Counting, History, Paths, Session, SessionParameter, Simulated, Surface, openai, session,
+};
 
 pub(super) static SURFACE: Surface = Surface {
     protocol: Protocol::OpenaiResponses,

@@ -3,12 +3,8 @@
 use http::HeaderMap;
 use sabir_wire::Protocol;
 
-use crate::call::Action;
-use crate::call::Delivery;
-use crate::surface::DEFAULT;
-use crate::surface::Head;
-use crate::surface::Surface;
-use crate::surface::all;
+use crate::call::{Action, Delivery};
+use crate::surface::{DEFAULT, Head, Surface, all};
 
 /// Where a protocol is asked, below the version.
 pub(crate) enum Paths {

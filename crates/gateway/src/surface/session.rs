@@ -1,10 +1,7 @@
 //! Parameters by which a client refers to what only a provider of its own protocol keeps.
 
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Text;
+use sabir_wire::json::{Kind, Reader, Text};
+use sabir_wire::{Fault, FaultKind};
 
 /// How a protocol's clients refer to what their provider keeps.
 pub(crate) struct Session {

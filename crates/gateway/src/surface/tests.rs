@@ -3,20 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use http::HeaderMap;
-use http::HeaderValue;
-use http::Method;
-use http::Uri;
+use http::{HeaderMap, HeaderValue, Method, Uri};
 use sabir_backend::Secret;
-use sabir_backend::http::Address;
-use sabir_backend::http::Afterwards;
-use sabir_backend::http::Outgoing;
-use sabir_wire::json::Json;
-use sabir_wire::json::Reader;
+use sabir_backend::http::{Address, Afterwards, Outgoing};
+use sabir_wire::json::{Json, Reader};
 
 use super::*;
-use crate::call::Action;
-use crate::call::Delivery;
+use crate::call::{Action, Delivery};
 
 /// All that a path can ask a provider for.
 fn paths(model: &str) -> [Path<'_>; 3] {

@@ -2,21 +2,14 @@
 
 use std::sync::Arc;
 
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
 use sabir_wire::conversation::Count;
 use sabir_wire::protocol::Event;
+use sabir_wire::{FaultKind, Protocol};
 
 use crate::answer::decode_all;
 use crate::state::Snapshot;
 use crate::tap::Taps;
-use crate::tests::Asking;
-use crate::tests::ask;
-use crate::tests::fold;
-use crate::tests::gateway;
-use crate::tests::rest;
-use crate::tests::text_of;
-use crate::tests::understood;
+use crate::tests::{Asking, ask, fold, gateway, rest, text_of, understood};
 use crate::upstream::AnyBackend;
 use crate::upstream::scripted::Scripted;
 

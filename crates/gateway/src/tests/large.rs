@@ -2,13 +2,10 @@
 //! the thread of the connection goes on with the work of others.
 
 use std::future::poll_fn;
-use std::io::Read;
-use std::io::Write;
-use std::net::TcpListener;
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
 
 use http_body::Body as _;
@@ -16,15 +13,7 @@ use sabir_wire::Protocol;
 
 use crate::egress::Reply;
 use crate::state::Snapshot;
-use crate::tests::Asking;
-use crate::tests::ask;
-use crate::tests::fold;
-use crate::tests::gateway;
-use crate::tests::next;
-use crate::tests::rest;
-use crate::tests::simulator;
-use crate::tests::text_of;
-use crate::tests::understood;
+use crate::tests::{Asking, ask, fold, gateway, next, rest, simulator, text_of, understood};
 
 /// More than what is translated on the threads that serve connections.
 const LARGE: usize = 400_000;

@@ -15,27 +15,20 @@ use bytes::Bytes;
 use http::Request;
 use http_body::Body as _;
 use http_body_util::Full;
-use sabir_backend::http::Client;
-use sabir_backend::http::Proxies;
+use sabir_backend::http::{Client, Proxies};
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Response;
+use sabir_wire::conversation::{Content, Response};
 use sabir_wire::json::Text;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::Fold;
+use sabir_wire::protocol::{Event, Fold};
 use sabir_wire::target::Target;
 
-use crate::Gateway;
-use crate::answer::Cut;
-use crate::answer::decode_all;
-use crate::call::Action;
-use crate::call::Delivery;
+use crate::answer::{Cut, decode_all};
+use crate::call::{Action, Delivery};
 use crate::egress::Reply;
-use crate::stack;
 use crate::stack::Entry;
 use crate::state::Snapshot;
-use crate::surface;
 use crate::tap::Taps;
+use crate::{Gateway, stack, surface};
 
 /// How a client asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use http::Request;
 
-use crate::tests::gateway;
-use crate::tests::send_from;
+use crate::tests::{gateway, send_from};
 
 #[tokio::test]
 async fn other_machines_do_not_reload() {

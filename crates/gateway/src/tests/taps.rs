@@ -1,42 +1,23 @@
 //! Taps see the head, the frames or the body, and the end of every answer; they may hold the end back and change events.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::task::Context;
-use std::task::Poll;
-use std::task::Waker;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use http::Request;
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::conversation::Count;
-use sabir_wire::conversation::Counts;
-use sabir_wire::protocol::Delta;
-use sabir_wire::protocol::Event;
+use sabir_wire::conversation::{Count, Counts};
+use sabir_wire::protocol::{Delta, Event};
 use sabir_wire::sse::Frame;
+use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::egress::Reply;
 use crate::failure::Whose;
-use crate::observe::Outcome;
-use crate::observe::Upstream;
+use crate::observe::{Outcome, Upstream};
 use crate::state::Snapshot;
-use crate::tap::End;
-use crate::tap::Head;
-use crate::tap::Origin;
-use crate::tap::Tap;
-use crate::tests::Asking;
-use crate::tests::ask;
-use crate::tests::fold;
-use crate::tests::gateway;
-use crate::tests::next;
-use crate::tests::plain;
-use crate::tests::rest;
-use crate::tests::send;
-use crate::tests::simulator;
-use crate::tests::text_of;
-use crate::tests::understood;
+use crate::tap::{End, Head, Origin, Tap};
+use crate::tests::{
+    Asking, ask, fold, gateway, next, plain, rest, send, simulator, text_of, understood,
+};
 
 /// What a tap saw of one request.
 #[derive(Debug, Default)]

@@ -3,17 +3,15 @@
 
 use ::http::HeaderMap;
 use ::http::Method;
-use sabir_backend::http::Afterwards;
-use sabir_backend::http::Client;
+use sabir_backend::http::{Afterwards, Client};
 
 use crate::failure::Result;
 use crate::pool::Pool;
-use crate::upstream::Body;
-use crate::upstream::Payload;
 use crate::upstream::http::Http;
 #[cfg(test)]
 use crate::upstream::scripted::Scripted;
 use crate::upstream::simulated::Simulated;
+use crate::upstream::{Body, Payload};
 
 /// A request in the terms of the endpoint's protocol.
 #[derive(Clone, Copy, Debug)]

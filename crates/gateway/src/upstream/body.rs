@@ -1,15 +1,11 @@
 //! The body of a reply, wherever it comes from: bytes as a server sends them, or events of a backend that has no wire format.
 
 use std::pin::Pin;
-use std::task::Context;
-use std::task::Poll;
-use std::task::ready;
+use std::task::{Context, Poll, ready};
 
 use http_body::Body as _;
-use sabir_backend::Error;
-use sabir_backend::ErrorKind;
-use sabir_backend::Result;
 use sabir_backend::sim::ReplyBody;
+use sabir_backend::{Error, ErrorKind, Result};
 use sabir_wire::protocol::Event;
 
 /// A body that is being read.

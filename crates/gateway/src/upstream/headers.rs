@@ -2,13 +2,8 @@
 
 use std::borrow::Cow;
 
-use http::HeaderMap;
-use http::HeaderValue;
-use http::header::ACCEPT;
-use http::header::ACCEPT_ENCODING;
-use http::header::CONTENT_TYPE;
-use http::header::USER_AGENT;
-use http::header::VIA;
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT, VIA};
+use http::{HeaderMap, HeaderValue};
 use sabir_wire::Protocol;
 
 use crate::call::Call;

@@ -1,11 +1,9 @@
 //! How a provider has fared of late. Health only orders targets: a sole target is always tried.
 
 use std::sync::LazyLock;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::time::{Duration, Instant};
 
 /// How many failures in a row make a provider one to try later.
 const FAILURES_MAX: u32 = 3;

@@ -3,19 +3,12 @@
 use std::fmt;
 
 use sabir_backend::Secret;
-use sabir_backend::http::Address;
-use sabir_backend::http::Client;
-use sabir_backend::http::Outgoing;
-use sabir_backend::http::Timeouts;
+use sabir_backend::http::{Address, Client, Outgoing, Timeouts};
 
 use crate::failure::Result;
 use crate::pool::Pool;
 use crate::surface::Auth;
-use crate::upstream::Backend;
-use crate::upstream::Body;
-use crate::upstream::Reply;
-use crate::upstream::Request;
-use crate::upstream::unreached;
+use crate::upstream::{Backend, Body, Reply, Request, unreached};
 
 /// A server.
 pub(crate) struct Http {

@@ -1,18 +1,15 @@
 //! A provider as requests see it: where it is, how to prove who asks, and how it has fared.
 
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use ::http::Uri;
-use sabir_backend::http::Address;
-use sabir_backend::http::Timeouts;
+use sabir_backend::http::{Address, Timeouts};
 use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
 
 use crate::config::types;
-use crate::config::types::Limits;
-use crate::config::types::Place;
+use crate::config::types::{Limits, Place};
 use crate::observe::ProviderMetrics;
 use crate::redact::Redactor;
 use crate::surface;

@@ -6,12 +6,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use sabir_wire::FaultKind;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::failure::Failure;
-use crate::failure::Result;
-use crate::failure::Whose;
+use crate::failure::{Failure, Result, Whose};
 
 #[derive(Debug)]
 pub(crate) struct Queue {

@@ -1,8 +1,7 @@
 //! A backend for tests that answers with events, as agents will.
 
 use std::collections::VecDeque;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use ::http::HeaderMap;
 use sabir_backend::http::Client;
@@ -10,11 +9,8 @@ use sabir_wire::protocol::Event;
 
 use crate::failure::Result;
 use crate::pool::Pool;
-use crate::upstream::Backend;
-use crate::upstream::Body;
-use crate::upstream::Reply;
-use crate::upstream::Request;
 use crate::upstream::body::Events;
+use crate::upstream::{Backend, Body, Reply, Request};
 
 /// Gives the same events to every request.
 #[derive(Clone, Debug)]

@@ -8,18 +8,11 @@ use ::http::Response;
 use bytes::Bytes;
 use sabir_backend::http::Client;
 use sabir_backend::sim;
-use sabir_backend::sim::Incoming;
-use sabir_backend::sim::ReplyBody;
-use sabir_backend::sim::Simulator;
-use sabir_backend::sim::Step;
+use sabir_backend::sim::{Incoming, ReplyBody, Simulator, Step};
 
 use crate::failure::Result;
-use crate::pool::LARGE_BYTES;
-use crate::pool::Pool;
-use crate::upstream::Backend;
-use crate::upstream::Body;
-use crate::upstream::Reply;
-use crate::upstream::Request;
+use crate::pool::{LARGE_BYTES, Pool};
+use crate::upstream::{Backend, Body, Reply, Request};
 
 /// A simulator.
 #[derive(Debug)]

@@ -1,13 +1,9 @@
 //! What the encoders are told of a provider's models. Looking a name up in all families takes a while, so it is done once.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::PoisonError;
-use std::sync::RwLock;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use sabir_wire::target::AnthropicVersion;
-use sabir_wire::target::Family;
-use sabir_wire::target::Target;
+use sabir_wire::target::{AnthropicVersion, Family, Target};
 
 use crate::config::types::Provider;
 

@@ -1,12 +1,9 @@
 //! What a failure on the way to a provider means for a request.
 
-use sabir_backend::Error;
-use sabir_backend::ErrorKind;
+use sabir_backend::{Error, ErrorKind};
 use sabir_wire::FaultKind;
 
-use crate::failure::Broken;
-use crate::failure::Failure;
-use crate::failure::Whose;
+use crate::failure::{Broken, Failure, Whose};
 
 /// A provider that could not be reached, or that broke off.
 pub(crate) fn unreached(error: Error) -> Box<Failure> {

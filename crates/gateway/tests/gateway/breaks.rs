@@ -1,8 +1,6 @@
 //! Answers that break off, and answers that are none: nobody takes them for whole ones.
 
-use std::io::BufReader;
-use std::io::Read;
-use std::io::Write;
+use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 
 use crate::harness::*;

@@ -1,10 +1,7 @@
 //! A client that leaves, a client that is slow, and a gateway that is told to stop.
 
-use std::io::Read;
-use std::io::Write;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::mpsc;
+use std::io::{Read, Write};
+use std::sync::{Arc, Mutex, mpsc};
 
 use crate::harness::*;
 

@@ -1,14 +1,7 @@
 //! Promises of the manual that no other group of tests holds: what keys of the configuration do, and what goes along with
 //! requests that are not translated.
 
-use crate::harness::Provider;
-use crate::harness::Running;
-use crate::harness::Script;
-use crate::harness::chat;
-use crate::harness::chat_answer;
-use crate::harness::json;
-use crate::harness::messages;
-use crate::harness::sse;
+use crate::harness::{Provider, Running, Script, chat, chat_answer, json, messages, sse};
 
 const RESPONSE: &str = r#"{"id":"resp_1","object":"response","created_at":1,"model":"m","status":"completed","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}]}"#;
 

@@ -1,7 +1,6 @@
 //! Who is let in, what is refused, and in which shape.
 
-use std::io::BufRead;
-use std::io::Write;
+use std::io::{BufRead, Write};
 
 use crate::harness::*;
 

@@ -1,10 +1,7 @@
 //! Streams that end in the middle of something: what the client can read of them, and what it learns.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::mpsc;
-use std::time::Duration;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
 
 use crate::harness::*;
 use crate::waiting::let_pass;

@@ -1,8 +1,6 @@
 //! Events that a provider calls something else: they are known by their first bytes.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 
 use crate::harness::*;
 

@@ -1,9 +1,7 @@
 //! Requests whose end two readers could see in two places: they are refused, their connection closes, and nothing of them or
 //! behind them reaches a provider.
 
-use std::io::BufReader;
-use std::io::Read;
-use std::io::Write;
+use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 
 use crate::harness::*;

@@ -1,29 +1,17 @@
 //! A gateway on a free port, providers that follow a script, and a client that sees every byte.
 
-use std::io::BufRead;
-use std::io::BufReader;
-use std::io::Read;
-use std::io::Write;
-use std::net::SocketAddr;
-use std::net::TcpListener;
-use std::net::TcpStream;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sabir_backend::http::Proxies;
-use sabir_gateway::Gateway;
-use sabir_gateway::Source;
-use sabir_gateway::config;
-use sabir_gateway::server::Server;
-use sabir_gateway::server::ServerError;
-use sabir_gateway::server::Stop;
+use sabir_gateway::server::{Server, ServerError, Stop};
+use sabir_gateway::{Gateway, Source, config};
 
 use crate::waiting::wait_for;
 

@@ -1,17 +1,10 @@
 //! What translated answers say of themselves, and what providers are asked to keep.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::harness::CHAT_END;
-use crate::harness::Provider;
-use crate::harness::Running;
-use crate::harness::Script;
-use crate::harness::chat;
-use crate::harness::chat_answer;
-use crate::harness::chat_chunk;
-use crate::harness::messages;
-use crate::harness::sse;
+use crate::harness::{
+    CHAT_END, Provider, Running, Script, chat, chat_answer, chat_chunk, messages, sse,
+};
 
 const RESPONSE: &str = r#"{"id":"resp_1","object":"response","created_at":1,"model":"m","status":"completed","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}]}"#;
 

@@ -1,7 +1,6 @@
 //! The same protocol on both sides: bytes pass as they are, but for the model's name.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::*;
 

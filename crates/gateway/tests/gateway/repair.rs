@@ -1,11 +1,9 @@
 //! Histories that no provider would take: mended on the way to another protocol, left alone on the same one.
 
-use sabir_backend::sim::Incoming;
-use sabir_backend::sim::Simulator;
+use sabir_backend::sim::{Incoming, Simulator};
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::*;
 

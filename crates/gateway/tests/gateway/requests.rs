@@ -1,7 +1,6 @@
 //! Requests that can be read in two ways, that carry several keys, or that come compressed.
 
-use std::io::BufReader;
-use std::io::Write;
+use std::io::{BufReader, Write};
 
 use crate::harness::*;
 

@@ -1,21 +1,11 @@
 //! Providers that repeat what they were sent: in bodies of every kind, in headers, under any status, in any pieces.
 
-use std::io::Read;
-use std::io::Write;
-use std::net::SocketAddr;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
 
-use crate::harness::CHAT_END;
-use crate::harness::Provider;
-use crate::harness::Reply;
-use crate::harness::Running;
-use crate::harness::Script;
-use crate::harness::chat;
-use crate::harness::chat_answer;
-use crate::harness::chat_chunk;
-use crate::harness::json;
-use crate::harness::messages;
-use crate::harness::sse;
+use crate::harness::{
+    CHAT_END, Provider, Reply, Running, Script, chat, chat_answer, chat_chunk, json, messages, sse,
+};
 
 const KEY: &str = "sk-upstream/key";
 const TOKEN: &str = "team/secret-1";

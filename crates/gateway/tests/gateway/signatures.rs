@@ -1,12 +1,8 @@
 //! Thought signatures of Gemini: a client of any protocol gets them and gives them back, and no other vendor sees them.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::harness::Provider;
-use crate::harness::Running;
-use crate::harness::Script;
-use crate::harness::json as whole;
+use crate::harness::{Provider, Running, Script, json as whole};
 
 const FIRST: &str = "CpQBfirst+call==";
 const SECOND: &str = "CpQBsecond/call==";

@@ -1,13 +1,9 @@
 //! A gateway whose time is over, and what those learn who still wait for it.
 
-use std::io::BufRead;
-use std::io::BufReader;
-use std::io::Read;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::mpsc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::harness::*;
 use crate::waiting::let_pass;

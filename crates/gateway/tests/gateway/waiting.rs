@@ -1,8 +1,7 @@
 //! Waiting in tests with real threads and sockets, whose time cannot be paused: for a condition, or because the time that
 //! passes is what the test is about.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::harness::PATIENCE;
 

@@ -1,21 +1,11 @@
 //! What an answer states.
 
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Candidate;
-use sabir_wire::conversation::Count;
-use sabir_wire::conversation::Response;
-use sabir_wire::conversation::Usage;
-use sabir_wire::protocol::Extra;
-use sabir_wire::protocol::Field;
-use sabir_wire::protocol::NodeSemantics;
+use sabir_wire::conversation::{Candidate, Count, Response, Usage};
+use sabir_wire::protocol::{Extra, Field, NodeSemantics};
 use serde_json::Value;
 
-use super::Fact;
-use super::Group;
-use super::Node;
-use super::Statement;
-use super::normal;
-use super::part;
+use super::{Fact, Group, Node, Statement, normal, part};
 
 pub(super) fn statement(protocol: Protocol, response: &Response<'_>) -> Statement {
     let empty = Candidate::default();

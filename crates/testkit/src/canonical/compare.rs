@@ -2,24 +2,13 @@
 
 use std::fmt;
 
-use sabir_wire::Loss;
-use sabir_wire::LossKind;
-use sabir_wire::Report;
-use sabir_wire::protocol::Fate;
-use sabir_wire::protocol::Field;
+use sabir_wire::protocol::{Fate, Field};
+use sabir_wire::{Loss, LossKind, Report};
 use serde_json::Value;
 
-use super::Fact;
-use super::Group;
-use super::Node;
-use super::Statement;
-use super::defaults;
-use super::normal;
-use super::part::TEXT;
-use super::part::TEXTS;
-use super::values::is_within;
-use super::values::leaves;
-use super::values::strings;
+use super::part::{TEXT, TEXTS};
+use super::values::{is_within, leaves, strings};
+use super::{Fact, Group, Node, Statement, defaults, normal};
 
 /// Something that arrived otherwise, and where it stood.
 #[derive(Clone, Debug)]

@@ -12,10 +12,9 @@ mod request;
 mod tool;
 mod values;
 
-use sabir_wire::Protocol;
-use sabir_wire::Report;
 use sabir_wire::conversation::Response;
 use sabir_wire::protocol::Exchange;
+use sabir_wire::{Protocol, Report};
 use serde_json::Value;
 
 pub use compare::Difference;

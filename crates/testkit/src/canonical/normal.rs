@@ -1,11 +1,7 @@
 //! One form for values that protocols spell differently.
 
-use sabir_wire::json::Json;
-use sabir_wire::json::Number;
-use sabir_wire::json::Text;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use sabir_wire::json::{Json, Number, Text};
+use serde_json::{Map, Value, json};
 
 pub(super) fn text(text: &Text<'_>) -> Value {
     Value::from(&*text.to_str())

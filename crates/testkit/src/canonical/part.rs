@@ -2,33 +2,15 @@
 
 use std::collections::VecDeque;
 
-use sabir_wire::LossKind;
-use sabir_wire::Protocol;
-use sabir_wire::base64;
-use sabir_wire::conversation::Arguments;
-use sabir_wire::conversation::CallForm;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Media;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::ResultOutput;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::Source;
-use sabir_wire::conversation::ToolCall;
-use sabir_wire::conversation::ToolResult;
-use sabir_wire::protocol::ArtefactKind;
-use sabir_wire::protocol::Exchange;
-use sabir_wire::protocol::Extra;
-use sabir_wire::protocol::Extras;
-use sabir_wire::protocol::Field;
-use sabir_wire::protocol::NodeSemantics;
-use serde_json::Value;
-use serde_json::json;
+use sabir_wire::conversation::{
+    Arguments, CallForm, Content, Media, Message, Part, ResultOutput, Role, Source, ToolCall,
+    ToolResult,
+};
+use sabir_wire::protocol::{ArtefactKind, Exchange, Extra, Extras, Field, NodeSemantics};
+use sabir_wire::{LossKind, Protocol, base64};
+use serde_json::{Value, json};
 
-use super::Fact;
-use super::Group;
-use super::Node;
-use super::normal;
+use super::{Fact, Group, Node, normal};
 
 /// Where a field of a node stands.
 pub(super) type At<'f> = &'f dyn Fn(&NodeSemantics<'_>, Field) -> String;

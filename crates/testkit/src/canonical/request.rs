@@ -1,27 +1,13 @@
 //! What a request states.
 
-use sabir_wire::conversation::AllowedMode;
-use sabir_wire::conversation::OutputFormat;
-use sabir_wire::conversation::Request;
-use sabir_wire::conversation::Thinking;
-use sabir_wire::conversation::ThinkingMode;
-use sabir_wire::conversation::ThinkingShow;
-use sabir_wire::conversation::ToolChoice;
-use sabir_wire::json::Json;
-use sabir_wire::json::Text;
-use sabir_wire::protocol::Declared;
-use sabir_wire::protocol::Exchange;
-use sabir_wire::protocol::Field;
-use serde_json::Value;
-use serde_json::json;
+use sabir_wire::conversation::{
+    AllowedMode, OutputFormat, Request, Thinking, ThinkingMode, ThinkingShow, ToolChoice,
+};
+use sabir_wire::json::{Json, Text};
+use sabir_wire::protocol::{Declared, Exchange, Field};
+use serde_json::{Value, json};
 
-use super::Fact;
-use super::Group;
-use super::Node;
-use super::Statement;
-use super::normal;
-use super::part;
-use super::tool;
+use super::{Fact, Group, Node, Statement, normal, part, tool};
 
 pub(super) fn statement(exchange: &Exchange<'_>) -> Statement {
     let pointer = |field: Field| exchange.pointer(None, field);

@@ -1,19 +1,10 @@
 //! What is stated of tools.
 
-use sabir_wire::conversation::CustomFormat;
-use sabir_wire::conversation::HostedService;
-use sabir_wire::conversation::HostedTool;
-use sabir_wire::conversation::Tool;
-use sabir_wire::conversation::ToolKind;
-use sabir_wire::protocol::Exchange;
-use sabir_wire::protocol::Field;
-use serde_json::Value;
-use serde_json::json;
+use sabir_wire::conversation::{CustomFormat, HostedService, HostedTool, Tool, ToolKind};
+use sabir_wire::protocol::{Exchange, Field};
+use serde_json::{Value, json};
 
-use super::Fact;
-use super::Node;
-use super::normal;
-use super::part;
+use super::{Fact, Node, normal, part};
 
 pub(super) fn of_tools(tools: &[Tool<'_>], exchange: &Exchange<'_>) -> Vec<Node> {
     tools.iter().flat_map(|tool| of_tool(tool, exchange)).collect()

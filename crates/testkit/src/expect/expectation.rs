@@ -3,12 +3,9 @@
 
 use std::fmt;
 
-use anyhow::Context;
-use anyhow::Result;
-use anyhow::bail;
+use anyhow::{Context, Result, bail};
 use sabir_wire::Protocol;
-use serde::Deserialize;
-use serde::Deserializer;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// One translation, and what must hold of it.

@@ -3,17 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::Context;
-use anyhow::Result;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
+use anyhow::{Context, Result};
 use sabir_wire::protocol::Asked;
-use sabir_wire::sse::Frame;
-use sabir_wire::sse::Parser;
+use sabir_wire::sse::{Frame, Parser};
+use sabir_wire::{Protocol, Report};
 use serde_json::Value;
 
-use crate::expect::expectation::Expectation;
-use crate::expect::expectation::KindName;
+use crate::expect::expectation::{Expectation, KindName};
 use crate::translate;
 
 /// What came out of one translation.

@@ -1,7 +1,6 @@
 //! JSON pointers of expectations: `-1` is the last element of a list, `-2` the one before.
 
-use sabir_wire::json::Json;
-use sabir_wire::json::Kind;
+use sabir_wire::json::{Json, Kind};
 use serde_json::Value;
 
 /// What stands at a pointer.

@@ -1,34 +1,15 @@
 //! Events out of bytes: every sequence can be said, most of them illegal.
 
-use sabir_wire::Fault;
-use sabir_wire::FaultKind;
-use sabir_wire::Place;
-use sabir_wire::Protocol;
-use sabir_wire::conversation::CallForm;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Count;
-use sabir_wire::conversation::Finish;
-use sabir_wire::conversation::FinishKind;
-use sabir_wire::conversation::Media;
-use sabir_wire::conversation::MediaKind;
-use sabir_wire::conversation::Opaque;
-use sabir_wire::conversation::ReasoningForm;
-use sabir_wire::conversation::Source;
-use sabir_wire::conversation::Usage;
-use sabir_wire::json::Json;
-use sabir_wire::json::Text;
-use sabir_wire::protocol::Closed;
-use sabir_wire::protocol::Delta;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::Logprobs;
-use sabir_wire::protocol::NodeSemantics;
-use sabir_wire::protocol::Note;
-use sabir_wire::protocol::NoteAt;
-use sabir_wire::protocol::NoteKind;
-use sabir_wire::protocol::Open;
-use sabir_wire::protocol::Opening;
-use sabir_wire::protocol::PartId;
-use sabir_wire::protocol::Start;
+use sabir_wire::conversation::{
+    CallForm, Content, Count, Finish, FinishKind, Media, MediaKind, Opaque, ReasoningForm, Source,
+    Usage,
+};
+use sabir_wire::json::{Json, Text};
+use sabir_wire::protocol::{
+    Closed, Delta, Event, Logprobs, NodeSemantics, Note, NoteAt, NoteKind, Open, Opening, PartId,
+    Start,
+};
+use sabir_wire::{Fault, FaultKind, Place, Protocol};
 
 /// How many bytes make an event: what it is, which part it is about, and what it says.
 const EVENT_BYTES: usize = 3;

@@ -1,9 +1,6 @@
 //! Mutations: good bytes gone bad, as networks, proxies and attackers make them.
 
-use proptest::prelude::Arbitrary;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Strategy;
-use proptest::prelude::any;
+use proptest::prelude::{Arbitrary, BoxedStrategy, Strategy, any};
 use proptest::prop_oneof;
 use proptest::sample::Index;
 

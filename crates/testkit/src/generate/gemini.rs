@@ -5,8 +5,7 @@ mod request;
 mod response;
 mod stream;
 
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{Just, Strategy};
 use proptest::prop_oneof;
 
 use super::Generator;

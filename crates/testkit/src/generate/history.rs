@@ -1,14 +1,9 @@
 //! Histories: lists of turns in which calls and results pair up, or do not.
 
 use proptest::collection::vec;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
-use proptest::prelude::any;
+use proptest::prelude::{BoxedStrategy, Just, Strategy, any};
 use proptest::prop_oneof;
-use proptest::sample::Index;
-use proptest::sample::select;
-use proptest::sample::subsequence;
+use proptest::sample::{Index, select, subsequence};
 use sabir_wire::Protocol;
 use serde_json::Value;
 

@@ -12,15 +12,12 @@ mod schema;
 mod split;
 mod text;
 
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Strategy;
-use proptest::prelude::any;
+use proptest::prelude::{BoxedStrategy, Strategy, any};
 use sabir_wire::Protocol;
 use serde_json::Value;
 
 pub use history::History;
-pub use object::EXTRA_PREFIX;
-pub use object::without_extras;
+pub use object::{EXTRA_PREFIX, without_extras};
 pub use schema::schema;
 pub use split::Cuts;
 pub use text::Spelling;

@@ -1,24 +1,13 @@
 //! JSON Schemas as tools and structured outputs have them, from plain to all the keywords there are.
 
 use proptest::collection::vec;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
 use proptest::sample::select;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::generate::object::Object;
-use crate::generate::object::list;
-use crate::generate::object::object;
-use crate::generate::object::typed;
-use crate::generate::text::any_json;
-use crate::generate::text::count;
-use crate::generate::text::flag;
-use crate::generate::text::number;
-use crate::generate::text::one_of;
-use crate::generate::text::text;
+use crate::generate::object::{Object, list, object, typed};
+use crate::generate::text::{any_json, count, flag, number, one_of, text};
 
 /// The schema of an object, as every protocol wants it at the root.
 pub fn schema() -> BoxedStrategy<Value> {

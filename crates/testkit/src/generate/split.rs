@@ -3,10 +3,7 @@
 use std::collections::VecDeque;
 
 use proptest::collection::vec;
-use proptest::prelude::Arbitrary;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Strategy;
-use proptest::prelude::any;
+use proptest::prelude::{Arbitrary, BoxedStrategy, Strategy, any};
 use serde_json::Value;
 
 /// Decides where a stream is cut and what comes next; equal cuts decide equally.

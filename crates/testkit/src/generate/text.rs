@@ -1,16 +1,10 @@
 //! Leaves: text, words, ids, numbers and whole JSON values, plain and in odd spellings.
 
-use proptest::collection::hash_map;
-use proptest::collection::vec;
-use proptest::prelude::Arbitrary;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
-use proptest::prelude::any;
+use proptest::collection::{hash_map, vec};
+use proptest::prelude::{Arbitrary, BoxedStrategy, Just, Strategy, any};
 use proptest::prop_oneof;
 use proptest::sample::select;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// How many characters the longest texts have.
 const LONG_CHARS: usize = 6000;

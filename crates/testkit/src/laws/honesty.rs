@@ -1,12 +1,9 @@
 //! Law 5: what the target's encoder wrote, decoded again, states what was read; every difference is in the report.
 
-use sabir_wire::Protocol;
-use sabir_wire::Report;
+use sabir_wire::{Protocol, Report};
 
 use crate::canonical::Statement;
-use crate::laws::Law;
-use crate::laws::Violation;
-use crate::laws::violation;
+use crate::laws::{Law, Violation, violation};
 
 /// Compares what was read with what was written, by what both of them state.
 pub(super) fn check(

@@ -2,15 +2,10 @@
 //!
 //! Somebody who reads a report looks its pointers up in what they sent; a key that is not there sends them astray.
 
-use sabir_wire::Loss;
-use sabir_wire::LossKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
+use sabir_wire::{Loss, LossKind, Protocol, Report};
 use serde_json::Value;
 
-use crate::laws::Law;
-use crate::laws::Violation;
-use crate::laws::violation;
+use crate::laws::{Law, Violation, violation};
 
 /// The entries that name what the input has not. A stream is the list of its frames.
 pub(super) fn check(target: Protocol, input: &Value, report: &Report) -> Vec<Violation> {

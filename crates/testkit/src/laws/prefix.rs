@@ -3,9 +3,7 @@
 use sabir_wire::Protocol;
 use serde_json::Value;
 
-use crate::laws::Law;
-use crate::laws::Violation;
-use crate::laws::violation;
+use crate::laws::{Law, Violation, violation};
 use crate::sample::Sample;
 use crate::translate;
 

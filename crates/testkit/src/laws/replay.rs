@@ -4,18 +4,11 @@
 //! What it is compared with is the follow-up of the provider's own client. So what no request has a place for, such as
 //! usage, finish reasons and ids of answers, is not part of the comparison.
 
-use sabir_wire::Error;
-use sabir_wire::LossKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
+use sabir_wire::{Error, LossKind, Protocol, Report};
 use serde_json::Value;
 
-use crate::canonical::Difference;
-use crate::canonical::Statement;
-use crate::laws::Law;
-use crate::laws::Violation;
-use crate::laws::streams;
-use crate::laws::violation;
+use crate::canonical::{Difference, Statement};
+use crate::laws::{Law, Violation, streams, violation};
 use crate::sample::Sample;
 use crate::translate;
 

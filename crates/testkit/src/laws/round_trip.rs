@@ -3,19 +3,12 @@
 //! It is advice, not a law: what a way back spells otherwise is no loss. It finds what two readings of one protocol agree on
 //! by mistake, so `cargo xtask laws --round-trip` still runs it.
 
-use sabir_wire::Error;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
+use sabir_wire::{Error, Protocol, Report};
 use serde_json::Value;
 
-use crate::laws::Law;
-use crate::laws::Translate;
-use crate::laws::Violation;
-use crate::laws::violation;
-use crate::meaning;
-use crate::sample::Kind;
-use crate::sample::Sample;
-use crate::translate;
+use crate::laws::{Law, Translate, Violation, violation};
+use crate::sample::{Kind, Sample};
+use crate::{meaning, translate};
 
 mod returned;
 

@@ -1,27 +1,14 @@
 //! The laws of streams: 3 to 7, and 5 by the answers that streams fold to.
 
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::Fold;
-use sabir_wire::protocol::Order;
-use sabir_wire::protocol::StreamEncoder;
-use sabir_wire::protocol::unfold as unfold_response;
+use sabir_wire::protocol::{Asked, Event, Fold, Order, StreamEncoder, unfold as unfold_response};
+use sabir_wire::{FaultKind, Protocol, Report};
 use serde_json::Value;
 
 use crate::canonical::Statement;
-use crate::laws::Law;
-use crate::laws::Violation;
-use crate::laws::first_difference;
-use crate::laws::frames;
-use crate::laws::honesty;
-use crate::laws::pointers;
-use crate::laws::replay;
-use crate::laws::violation;
-use crate::laws::watched;
+use crate::laws::{
+    Law, Violation, first_difference, frames, honesty, pointers, replay, violation, watched,
+};
 use crate::sample::Sample;
 use crate::translate;
 

@@ -1,16 +1,11 @@
 //! An answer that passes as it is says the same to whoever watches it as to whoever decodes it.
 
-use sabir_wire::FaultKind;
-use sabir_wire::Protocol;
 use sabir_wire::conversation::Counts;
-use sabir_wire::protocol::Event;
-use sabir_wire::protocol::StreamDecoder;
-use sabir_wire::protocol::Watch;
+use sabir_wire::protocol::{Event, StreamDecoder, Watch};
 use sabir_wire::sse::Frame;
+use sabir_wire::{FaultKind, Protocol};
 
-use crate::laws::Law;
-use crate::laws::Violation;
-use crate::laws::violation;
+use crate::laws::{Law, Violation, violation};
 use crate::sample::Sample;
 use crate::translate;
 

@@ -1,7 +1,6 @@
 //! Long inputs of Gemini.
 
-use super::Row;
-use super::Tables;
+use super::{Row, Tables};
 
 pub(super) const TABLES: Tables = Tables {
     requests: REQUESTS,

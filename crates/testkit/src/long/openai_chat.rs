@@ -2,8 +2,7 @@
 
 mod streams;
 
-use super::Row;
-use super::Tables;
+use super::{Row, Tables};
 use streams::STREAMS;
 
 pub(super) const TABLES: Tables = Tables {

@@ -1,9 +1,7 @@
 //! What each protocol states as its defaults, and where it lets a string stand for one text part.
 
 use sabir_wire::Protocol;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// Whether the protocol's documentation gives this value as the one that an absent field means.
 pub(super) fn is_default(protocol: Protocol, key: &str, value: &Value) -> bool {

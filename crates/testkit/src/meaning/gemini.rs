@@ -1,8 +1,6 @@
 //! The one spelling of bodies of Gemini, which has several for the same: the vendor's parser is that of Protocol Buffers.
 
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// A body with every name and value in the spelling that the vendor writes.
 pub(super) fn canonical(key: Option<&str>, value: &Value) -> Value {

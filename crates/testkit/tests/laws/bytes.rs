@@ -1,20 +1,14 @@
 //! Hostile bytes: nothing panics, whatever comes.
 
 use proptest::collection::vec;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
-use proptest::prelude::any;
+use proptest::prelude::{Just, Strategy, any};
 use proptest::prop_oneof;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
-use sabir_testkit::fuzz;
 use sabir_testkit::fuzz::Mutation;
-use sabir_testkit::generate;
-use sabir_testkit::sample;
-use sabir_testkit::sample::Kind;
-use sabir_testkit::sample::Sample;
-use sabir_wire::ErrorKind;
-use sabir_wire::Protocol;
+use sabir_testkit::sample::{Kind, Sample};
+use sabir_testkit::{fuzz, generate, sample};
+use sabir_wire::{ErrorKind, Protocol};
 
 use crate::config;
 use crate::fixtures::folder;

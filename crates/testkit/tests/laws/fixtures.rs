@@ -1,14 +1,9 @@
 //! Fixtures keep the laws, and give what they say they give.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use sabir_testkit::expect;
-use sabir_testkit::laws;
-use sabir_testkit::meaning;
-use sabir_testkit::sample;
-use sabir_testkit::translate;
+use sabir_testkit::{expect, laws, meaning, sample, translate};
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Response;
 use sabir_wire::protocol::Asked;

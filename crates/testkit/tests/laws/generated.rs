@@ -1,21 +1,14 @@
 //! Generated bodies and streams keep the laws.
 
 use proptest::prelude::Strategy;
-use proptest::test_runner::TestCaseError;
-use proptest::test_runner::TestError;
-use proptest::test_runner::TestRunner;
-use sabir_testkit::generate;
+use proptest::test_runner::{TestCaseError, TestError, TestRunner};
 use sabir_testkit::generate::History;
-use sabir_testkit::laws;
-use sabir_testkit::meaning;
-use sabir_testkit::sample::Kind;
-use sabir_testkit::sample::Sample;
-use sabir_testkit::translate;
+use sabir_testkit::sample::{Kind, Sample};
+use sabir_testkit::{generate, laws, meaning, translate};
 use sabir_wire::Protocol;
 
 use crate::config;
-use crate::fixtures::encoded;
-use crate::fixtures::told;
+use crate::fixtures::{encoded, told};
 
 /// Checks every law over what a strategy generates.
 fn keep(samples: impl Strategy<Value = Sample>) {
@@ -87,8 +80,7 @@ fn pairs(protocol: Protocol) {
 macro_rules! properties {
     ($($name:ident: $protocol:ident;)*) => {$(
         mod $name {
-            use super::History;
-            use super::Protocol;
+            use super::{History, Protocol};
 
             #[test]
             fn requests_keep_the_laws() {

@@ -3,8 +3,7 @@
 
 use sabir_testkit::translate;
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// How many rounds of tools a session has.
 const ROUNDS: usize = 6;

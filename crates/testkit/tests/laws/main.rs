@@ -9,8 +9,7 @@ mod memory;
 mod plain;
 mod spellings;
 
-use proptest::test_runner::Config;
-use proptest::test_runner::RngSeed;
+use proptest::test_runner::{Config, RngSeed};
 
 /// How many cases a property gets where `SABIR_CASES` does not say it.
 const CASES: u32 = 24;

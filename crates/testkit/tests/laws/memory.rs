@@ -1,12 +1,10 @@
 //! What translations take of memory: at most eight times the body, however it is made up. Each is measured in a process of
 //! its own, whose memory nobody else has used; where the system does not tell how much that is, nothing is held.
 
-use std::env;
-use std::fs;
 use std::process::Command;
+use std::{env, fs};
 
-use sabir_testkit::long::Kind;
-use sabir_testkit::long::Long;
+use sabir_testkit::long::{Kind, Long};
 use sabir_testkit::translate;
 use sabir_wire::Protocol;
 

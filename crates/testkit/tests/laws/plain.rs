@@ -3,8 +3,7 @@
 use std::fs;
 
 use sabir_testkit::translate;
-use sabir_wire::Loss;
-use sabir_wire::Protocol;
+use sabir_wire::{Loss, Protocol};
 
 use crate::fixtures::folder;
 

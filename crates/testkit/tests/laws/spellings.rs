@@ -1,10 +1,7 @@
 //! Bodies of Gemini in every spelling that its vendor takes mean the same when they are encoded anew.
 
-use sabir_testkit::meaning;
-use sabir_testkit::translate;
-use sabir_wire::Error;
-use sabir_wire::Protocol;
-use sabir_wire::Report;
+use sabir_testkit::{meaning, translate};
+use sabir_wire::{Error, Protocol, Report};
 use serde_json::Value;
 
 const GEMINI: Protocol = Protocol::Gemini;

@@ -1,7 +1,6 @@
 //! A message: who speaks, and the parts of what is said.
 
-use crate::conversation::Part;
-use crate::conversation::Parts;
+use crate::conversation::{Part, Parts};
 use crate::json::Text;
 use crate::owned::into_owned;
 use crate::protocol::NodeSemantics;

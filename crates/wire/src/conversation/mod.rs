@@ -9,47 +9,20 @@ mod response;
 mod tool;
 mod usage;
 
-pub use message::Message;
-pub use message::Role;
-pub use pairing::CallKey;
-pub use pairing::CallKeys;
-pub use part::Arguments;
-pub use part::CallForm;
-pub use part::Content;
-pub use part::Media;
-pub use part::MediaKind;
-pub use part::Opaque;
-pub use part::Part;
-pub use part::Reasoning;
-pub use part::ReasoningForm;
-pub use part::ResultOutput;
-pub use part::Source;
-pub use part::ToolCall;
-pub use part::ToolResult;
+pub use message::{Message, Role};
+pub use pairing::{CallKey, CallKeys};
+pub use part::{
+    Arguments, CallForm, Content, Media, MediaKind, Opaque, Part, Reasoning, ReasoningForm,
+    ResultOutput, Source, ToolCall, ToolResult,
+};
 pub use parts::Parts;
-pub use request::CacheOptions;
-pub use request::OutputFormat;
-pub use request::OutputSchema;
-pub use request::Request;
-pub use request::Sampling;
-pub use request::Thinking;
-pub use request::ThinkingMode;
-pub use request::ThinkingShow;
-pub use response::Candidate;
-pub use response::Finish;
-pub use response::FinishKind;
-pub use response::Response;
-pub use tool::AllowedMode;
-pub use tool::AllowedTool;
-pub use tool::CustomFormat;
-pub use tool::CustomTool;
-pub use tool::FunctionTool;
-pub use tool::HostedService;
-pub use tool::HostedTool;
-pub use tool::NamespaceTool;
-pub use tool::Tool;
-pub use tool::ToolChoice;
-pub use tool::ToolKind;
-pub use usage::Count;
-pub use usage::Counts;
-pub use usage::Usage;
+pub use request::{
+    CacheOptions, OutputFormat, OutputSchema, Request, Sampling, Thinking, ThinkingMode,
+    ThinkingShow,
+};
+pub use response::{Candidate, Finish, FinishKind, Response};
+pub use tool::{
+    AllowedMode, AllowedTool, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool,
+    NamespaceTool, Tool, ToolChoice, ToolKind,
+};
+pub use usage::{Count, Counts, Usage};

@@ -1,7 +1,6 @@
 //! What a result tells its call by: the one rule by which histories are mended and written.
 
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
+use crate::conversation::{ToolCall, ToolResult};
 use crate::json::Text;
 
 /// Something that calls and results have in common.

@@ -1,11 +1,9 @@
 //! A part: one piece of content. Parts do not change; an edit is a new part, so nothing said about the old one sticks.
 
 use crate::conversation::Parts;
-use crate::json::Json;
-use crate::json::Text;
+use crate::json::{Json, Text};
 use crate::owned::into_owned;
-use crate::protocol::NodeSemantics;
-use crate::protocol::Protocol;
+use crate::protocol::{NodeSemantics, Protocol};
 
 /// One piece of a message, with what the wire meant by it.
 #[derive(Clone, Debug)]

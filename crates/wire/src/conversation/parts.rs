@@ -2,8 +2,7 @@
 
 use std::iter::Chain;
 use std::mem;
-use std::ops::Deref;
-use std::ops::DerefMut;
+use std::ops::{Deref, DerefMut};
 use std::option;
 use std::slice;
 use std::vec;

@@ -1,11 +1,7 @@
 //! A request: the conversation so far and how it is to be continued.
 
-use crate::conversation::Message;
-use crate::conversation::Tool;
-use crate::conversation::ToolChoice;
-use crate::json::Json;
-use crate::json::Number;
-use crate::json::Text;
+use crate::conversation::{Message, Tool, ToolChoice};
+use crate::json::{Json, Number, Text};
 use crate::owned::into_owned;
 
 /// What is asked of a model, as far as more than one protocol can say it.

@@ -1,11 +1,8 @@
 //! A response: the answers, why they ended, and what they cost.
 
-use crate::conversation::Message;
-use crate::conversation::Usage;
+use crate::conversation::{Message, Usage};
 use crate::fault::Fault;
-use crate::json::Json;
-use crate::json::Number;
-use crate::json::Text;
+use crate::json::{Json, Number, Text};
 use crate::owned::into_owned;
 use crate::protocol::NodeSemantics;
 

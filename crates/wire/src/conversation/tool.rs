@@ -1,10 +1,8 @@
 //! Tools that the model may use, and how it may choose.
 
-use crate::json::Json;
-use crate::json::Text;
+use crate::json::{Json, Text};
 use crate::owned::into_owned;
-use crate::protocol::NodeSemantics;
-use crate::protocol::Protocol;
+use crate::protocol::{NodeSemantics, Protocol};
 
 /// One tool on offer.
 #[derive(Clone, Debug)]

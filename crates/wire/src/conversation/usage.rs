@@ -1,7 +1,6 @@
 //! What an answer cost, in counts that mean the same for every vendor.
 
-use std::ops::Index;
-use std::ops::IndexMut;
+use std::ops::{Index, IndexMut};
 
 use crate::owned::into_owned;
 use crate::place::Place;

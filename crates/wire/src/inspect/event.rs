@@ -1,18 +1,8 @@
 //! Streams, one event at a time.
 
-use super::Show;
-use super::show;
+use super::{Show, show};
 use crate::json::Writer;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::Start;
+use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start};
 
 impl Show for Event<'_> {
     fn members(&self, writer: &mut Writer) {

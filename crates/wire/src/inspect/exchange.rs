@@ -1,29 +1,13 @@
 //! Requests: the conversation, then what was meant beside it.
 
-use super::Show;
-use super::show;
-use super::show_names;
-use super::tagged;
-use crate::conversation::CacheOptions;
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::OutputFormat;
-use crate::conversation::OutputSchema;
-use crate::conversation::Part;
-use crate::conversation::Request;
-use crate::conversation::Role;
-use crate::conversation::Sampling;
-use crate::conversation::Thinking;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ThinkingShow;
-use crate::conversation::Tool;
-use crate::conversation::ToolKind;
-use crate::diagnostics::Diagnostics;
-use crate::diagnostics::MissingField;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::protocol::Exchange;
-use crate::protocol::NodeSemantics;
+use super::{Show, show, show_names, tagged};
+use crate::conversation::{
+    CacheOptions, Content, Message, OutputFormat, OutputSchema, Part, Request, Role, Sampling,
+    Thinking, ThinkingMode, ThinkingShow, Tool, ToolKind,
+};
+use crate::diagnostics::{Diagnostics, MissingField};
+use crate::json::{Text, Writer};
+use crate::protocol::{Exchange, NodeSemantics};
 
 impl Show for Exchange<'_> {
     fn members(&self, writer: &mut Writer) {

@@ -1,9 +1,7 @@
 //! Errors that travel in a protocol.
 
-use super::Show;
-use super::show_names;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
+use super::{Show, show_names};
+use crate::fault::{Fault, FaultKind};
 use crate::json::Writer;
 
 impl Show for Fault<'_> {

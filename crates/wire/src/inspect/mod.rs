@@ -17,14 +17,9 @@ use std::fmt::Debug;
 
 use crate::conversation::Response;
 use crate::fault::Fault;
-use crate::json::Json;
-use crate::json::Number;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::json::{Json, Number, Text, Writer};
 use crate::loss::Loss;
-use crate::protocol::Event;
-use crate::protocol::Exchange;
-use crate::protocol::Protocol;
+use crate::protocol::{Event, Exchange, Protocol};
 
 /// What can be shown as one JSON value.
 pub(crate) trait Show {

@@ -1,23 +1,10 @@
 //! Parts and what they hold.
 
-use super::Show;
-use super::show;
-use super::show_names;
-use super::tagged;
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::Parts;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
-use crate::conversation::ResultOutput;
-use crate::conversation::Source;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
+use super::{Show, show, show_names, tagged};
+use crate::conversation::{
+    Arguments, CallForm, Content, Media, MediaKind, Opaque, Part, Parts, Reasoning, ReasoningForm,
+    ResultOutput, Source, ToolCall, ToolResult,
+};
 use crate::json::Writer;
 
 show! {

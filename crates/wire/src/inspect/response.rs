@@ -1,14 +1,7 @@
 //! Whole answers.
 
-use super::Show;
-use super::show;
-use super::show_names;
-use crate::conversation::Candidate;
-use crate::conversation::Count;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Response;
-use crate::conversation::Usage;
+use super::{Show, show, show_names};
+use crate::conversation::{Candidate, Count, Finish, FinishKind, Response, Usage};
 use crate::json::Writer;
 
 show! {

@@ -1,33 +1,15 @@
 //! What is shown of conversations that no protocol has touched; semantics are tested where they can be written.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::pretty::indented;
-use crate::Exchange;
-use crate::Fault;
-use crate::FaultKind;
-use crate::Protocol;
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Request;
-use crate::conversation::Response;
-use crate::conversation::Role;
-use crate::conversation::ToolCall;
-use crate::json::Json;
-use crate::json::Text;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::NodeSemantics;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
+use crate::conversation::{
+    Arguments, CallForm, Candidate, Content, Finish, FinishKind, Message, Part, Request, Response,
+    Role, ToolCall,
+};
+use crate::json::{Json, Text};
+use crate::protocol::{Delta, Event, NodeSemantics, Open, Opening, PartId};
+use crate::{Exchange, Fault, FaultKind, Protocol};
 
 #[track_caller]
 fn check(shown: &str, pointer: &str, expected: Value) {

@@ -1,20 +1,10 @@
 //! Tools and how the model may choose among them.
 
-use super::Show;
-use super::show;
-use super::show_names;
-use super::tagged;
-use crate::conversation::AllowedMode;
-use crate::conversation::AllowedTool;
-use crate::conversation::CustomFormat;
-use crate::conversation::CustomTool;
-use crate::conversation::FunctionTool;
-use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
-use crate::conversation::NamespaceTool;
-use crate::conversation::Tool;
-use crate::conversation::ToolChoice;
-use crate::conversation::ToolKind;
+use super::{Show, show, show_names, tagged};
+use crate::conversation::{
+    AllowedMode, AllowedTool, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool,
+    NamespaceTool, Tool, ToolChoice, ToolKind,
+};
 use crate::json::Writer;
 
 show! {

@@ -27,5 +27,4 @@ pub use reader::Reader;
 pub use scan::DEPTH_MAX;
 pub use survey::Survey;
 pub use text::Text;
-pub use writer::Encode;
-pub use writer::Writer;
+pub use writer::{Encode, Writer};

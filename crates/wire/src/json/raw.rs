@@ -3,14 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::compare;
 use super::kind::Kind;
 use super::reader::Reader;
-use super::scan;
-use super::string;
 use super::string::Unseen;
 use super::text::Text;
 use super::writer::Writer;
+use super::{compare, scan, string};
 use crate::error::Result;
 
 /// One JSON value as it was spelled, already checked.

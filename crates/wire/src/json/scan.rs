@@ -2,9 +2,7 @@
 
 use super::string;
 use super::string::Strings;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// How many arrays and objects may stand inside one another.
 pub const DEPTH_MAX: usize = 128;

@@ -4,10 +4,7 @@ use std::fmt;
 
 use super::reader::Reader;
 use super::special;
-use super::string::Escapes;
-use super::string::StringBody;
-use super::string::Strings;
-use super::string::Unseen;
+use super::string::{Escapes, StringBody, Strings, Unseen};
 use crate::error::Result;
 
 /// A text, and where the long strings in it end that have been passed.
@@ -149,11 +146,9 @@ impl Strings for Knowing<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::tests::document;
-    use super::super::tests::nearly_json;
+    use super::super::tests::{document, nearly_json};
     use super::*;
-    use crate::json::Json;
-    use crate::json::Kind;
+    use crate::json::{Json, Kind};
 
     fn surveyed(text: &str) -> Survey<'_> {
         let mut survey = Survey::new(text);

@@ -3,15 +3,13 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
-use std::hash::Hash;
-use std::hash::Hasher;
+use std::hash::{Hash, Hasher};
 
 use memchr::memchr;
 
-use super::escape;
 use super::escape::Unescaped;
-use super::special;
 use super::string::Escapes;
+use super::{escape, special};
 
 /// A string as it stood in JSON (escapes kept), or plain text of ours.
 ///

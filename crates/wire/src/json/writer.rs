@@ -4,13 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write;
 
-use super::escape;
-use super::number::Number;
-use super::number::push_whole;
+use super::number::{Number, push_whole};
 use super::raw::Json;
-use super::scan;
 use super::string::Unseen;
 use super::text::Text;
+use super::{escape, scan};
 
 /// Writes JSON from left to right.
 ///

@@ -4,13 +4,8 @@ use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::ToolCall;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Arguments, CallForm, ToolCall};
+use crate::json::{Json, Kind, Text, Writer};
 use crate::loss::LossKind;
 
 /// The member that holds arguments which are not JSON.

@@ -1,13 +1,9 @@
 //! What the client asked for and an answer must honour: the pure context of every response encoder.
 
 use crate::alias::Aliases;
-use crate::conversation::Tool;
-use crate::conversation::ToolKind;
+use crate::conversation::{Tool, ToolKind};
 use crate::json::Text;
-use crate::protocol::Echo;
-use crate::protocol::Exchange;
-use crate::protocol::Protocol;
-use crate::protocol::calls;
+use crate::protocol::{Echo, Exchange, Protocol, calls};
 use crate::target::Target;
 
 /// What an encoder of answers must know of the request it answers.

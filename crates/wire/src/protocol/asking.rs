@@ -1,11 +1,6 @@
 //! What is asked for in words where a setting cannot, or does not alone.
 
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::OutputFormat;
-use crate::conversation::Part;
-use crate::conversation::Request;
-use crate::conversation::Role;
+use crate::conversation::{Content, Message, OutputFormat, Part, Request, Role};
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;

@@ -6,19 +6,9 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use crate::alias::Aliases;
-use crate::alias::CallIdRule;
-use crate::alias::ToolNameRule;
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Request;
-use crate::conversation::Tool;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolKind;
-use crate::conversation::ToolResult;
-use crate::json::Text;
-use crate::json::push_whole;
+use crate::alias::{Aliases, CallIdRule, ToolNameRule};
+use crate::conversation::{Content, Message, Part, Request, Tool, ToolCall, ToolKind, ToolResult};
+use crate::json::{Text, push_whole};
 use crate::protocol::Protocol;
 use crate::protocol::sharing::are_different;
 use crate::protocol::waiting::Waiting;

@@ -4,12 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::conversation::AllowedTool;
-use crate::conversation::HostedTool;
-use crate::conversation::Request;
-use crate::conversation::Tool;
-use crate::conversation::ToolChoice;
-use crate::conversation::ToolKind;
+use crate::conversation::{AllowedTool, HostedTool, Request, Tool, ToolChoice, ToolKind};
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;

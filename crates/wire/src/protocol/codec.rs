@@ -1,30 +1,19 @@
 //! One protocol as a record: what reads it, what writes it, and how it differs where all are treated alike.
 
-use crate::alias::CallIdRule;
-use crate::alias::ToolNameRule;
-use crate::conversation::Response;
-use crate::conversation::Thinking;
-use crate::conversation::Tool;
+use crate::alias::{CallIdRule, ToolNameRule};
+use crate::conversation::{Response, Thinking, Tool};
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::json::Reader;
 use crate::loss::Report;
-use crate::protocol::Asked;
-use crate::protocol::Exchange;
-use crate::protocol::Facts;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
-use crate::protocol::StreamDecoder;
 use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
-use crate::protocol::field::FieldSet;
-use crate::protocol::field::Fields;
+use crate::protocol::field::{FieldSet, Fields};
 use crate::protocol::handing::Rule;
-use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Spelling;
+use crate::protocol::semantics::{Declared, Semantics, Spelling};
 use crate::protocol::tier::Words;
 use crate::protocol::watch::Progress;
+use crate::protocol::{Asked, Exchange, Facts, Field, Protocol, StreamDecoder};
 use crate::schema::Dialect;
 use crate::sse::Frame;
 use crate::target::Target;

@@ -1,18 +1,12 @@
 //! How protocols differ in what they mean, as data: for encoders, which must know what a request or an answer means by what it
 //! leaves out, whichever protocol it came in.
 
-use crate::conversation::Finish;
-use crate::conversation::Usage;
+use crate::conversation::{Finish, Usage};
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Artefact;
-use crate::protocol::ArtefactKind;
-use crate::protocol::Citation;
-use crate::protocol::Exchange;
-use crate::protocol::Protocol;
-use crate::protocol::semantics::Extra;
-use crate::protocol::semantics::Spelling;
+use crate::protocol::semantics::{Extra, Spelling};
+use crate::protocol::{Artefact, ArtefactKind, Citation, Exchange, Protocol};
 use crate::target::Vendor;
 
 /// The conventions of one protocol. Each protocol's folder states those that are not the usual ones.

@@ -1,9 +1,6 @@
 //! The description of an output format, for vendors whose formats have none: there it is the schema's own.
 
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::json::{Json, Kind, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;

@@ -3,14 +3,9 @@
 use crate::conversation::Tool;
 use crate::json::Json;
 use crate::place::Place;
-use crate::protocol::Exchange;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
-use crate::schema::Dialect;
-use crate::schema::SchemaLoss;
-use crate::schema::Strictness;
-use crate::schema::complete_tool;
+use crate::protocol::{Exchange, Field, Protocol};
+use crate::schema::{Dialect, SchemaLoss, Strictness, complete_tool};
 
 /// The language of a tool's parameters in a request of `source`'s protocol.
 pub(in crate::protocol) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> Dialect {

@@ -1,9 +1,7 @@
 //! What an answer of Responses repeats of its request: the settings that it was made with.
 
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Json, Kind, Reader};
 use crate::protocol::object::Object;
 
 /// The settings of a request of Responses, as the client wrote them.

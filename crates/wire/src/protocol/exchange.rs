@@ -2,40 +2,20 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::Request;
-use crate::conversation::Response;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
-use crate::json::Reader;
-use crate::json::Survey;
-use crate::json::Text;
+use crate::conversation::{Request, Response};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault::{Fault, FaultKind};
+use crate::json::{Reader, Survey, Text};
 use crate::limit::OPEN_PARTS_MAX;
 use crate::loss::Report;
 use crate::owned::into_owned;
-use crate::protocol::Asked;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::Open;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
-use crate::protocol::anthropic_messages;
 use crate::protocol::field::FieldSet;
-use crate::protocol::gemini;
-use crate::protocol::handing::Handing;
-use crate::protocol::handing::Rule;
-use crate::protocol::handing::handed;
-use crate::protocol::openai_chat;
-use crate::protocol::openai_responses;
-use crate::protocol::retold;
-use crate::protocol::semantics::Artefact;
-use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Spelling;
+use crate::protocol::handing::{Handing, Rule, handed};
+use crate::protocol::semantics::{Artefact, Declared, Semantics, Spelling};
+use crate::protocol::{
+    Asked, Delta, Event, Fate, Field, Open, PartId, Protocol, anthropic_messages, gemini,
+    openai_chat, openai_responses, retold,
+};
 use crate::sse::Frame;
 use crate::target::Target;
 use crate::utf8;

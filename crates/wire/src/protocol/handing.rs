@@ -3,23 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
-use crate::conversation::Response;
+use crate::conversation::{Content, Part, Reasoning, ReasoningForm, Response};
 use crate::place::Place;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
-use crate::protocol::semantics::Artefact;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Artefact, NodeSemantics};
+use crate::protocol::{Closed, Delta, Event, Note, NoteAt, Open, Opening, PartId, Protocol};
 
 /// How a protocol tells the signatures of texts and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

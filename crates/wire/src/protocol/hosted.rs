@@ -2,10 +2,7 @@
 //! each protocol has them. What nobody takes over is reported.
 
 use crate::conversation::HostedTool;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Writer;
-use crate::json::push_key;
+use crate::json::{Json, Kind, Writer, push_key};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::losing::Losing;

@@ -39,39 +39,17 @@ pub mod openai_responses;
 
 pub use asked::Asked;
 pub use echo::Echo;
-pub use event::Closed;
-pub use event::Delta;
-pub use event::Event;
-pub use event::Fold;
-pub use event::Note;
-pub use event::NoteAt;
-pub use event::NoteKind;
-pub use event::Open;
-pub use event::Opening;
-pub use event::Order;
-pub use event::PartId;
-pub use event::Start;
-pub use event::unfold;
-pub use exchange::Encoded;
-pub use exchange::Exchange;
-pub use exchange::StreamDecoder;
-pub use exchange::StreamEncoder;
+pub use event::{
+    Closed, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, Order, PartId, Start, unfold,
+};
+pub use exchange::{Encoded, Exchange, StreamDecoder, StreamEncoder};
 pub use facts::Facts;
-pub use field::Fate;
-pub use field::Field;
+pub use field::{Fate, Field};
 pub use record::Record;
-pub use semantics::Artefact;
-pub use semantics::ArtefactKind;
-pub use semantics::CacheMarker;
-pub use semantics::Citation;
-pub use semantics::Declared;
-pub use semantics::Extra;
-pub use semantics::Extras;
-pub use semantics::Item;
-pub use semantics::Logprobs;
-pub use semantics::NodeSemantics;
-pub use semantics::Semantics;
-pub use semantics::Session;
+pub use semantics::{
+    Artefact, ArtefactKind, CacheMarker, Citation, Declared, Extra, Extras, Item, Logprobs,
+    NodeSemantics, Semantics, Session,
+};
 pub use splice::splice_model;
 pub use watch::Watch;
 

@@ -1,7 +1,6 @@
 //! Tools out of their namespaces, for protocols that have none: what is said of the namespace goes with each of its tools.
 
-use crate::conversation::NamespaceTool;
-use crate::conversation::Tool;
+use crate::conversation::{NamespaceTool, Tool};
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::losing::Losing;

@@ -1,11 +1,7 @@
 //! Reading and writing the objects of a protocol so that undeclared fields and stated nulls come back.
 
 use crate::error::Result;
-use crate::json::Encode;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::json::{Encode, Kind, Reader, Text, Writer};
 use crate::protocol::semantics::Extras;
 
 /// Reads an object member by member, keeping what `member` does not know.

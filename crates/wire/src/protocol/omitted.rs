@@ -1,11 +1,7 @@
 //! What stands for a user's media that a target cannot take where nothing else is left of the message: no provider takes
 //! an empty message, and without it there may be nothing left to answer.
 
-use crate::conversation::Content;
-use crate::conversation::MediaKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Role;
+use crate::conversation::{Content, MediaKind, Message, Part, Role};
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
 

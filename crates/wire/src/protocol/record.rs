@@ -3,11 +3,8 @@
 //! Writing a request in its own protocol loses nothing, so its own body is its record. That is also why nobody needs to
 //! deserialise semantics: they are always read off the wire again, by the code that is allowed to write them.
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::protocol::Exchange;
-use crate::protocol::Protocol;
+use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::{Exchange, Protocol};
 use crate::target::Target;
 
 /// A stored exchange.

@@ -3,11 +3,8 @@
 //! Errors are small and rare, so that this is seen by telling the error back: what does not return did not arrive.
 
 use crate::fault::Fault;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::push_key;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::json::{Json, Kind, push_key};
+use crate::loss::{LossKind, Report};
 use crate::protocol::Protocol;
 
 const ALWAYS_SAID: &str = "errors of the target always say it";

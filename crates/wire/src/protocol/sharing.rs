@@ -2,8 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::conversation::Content;
-use crate::conversation::Message;
+use crate::conversation::{Content, Message};
 
 /// Spreads a number over all bits.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -49,11 +48,7 @@ pub(in crate::protocol) fn mark(id: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::Arguments;
-    use crate::conversation::CallForm;
-    use crate::conversation::Part;
-    use crate::conversation::Role;
-    use crate::conversation::ToolCall;
+    use crate::conversation::{Arguments, CallForm, Part, Role, ToolCall};
     use crate::json::Text;
 
     #[test]

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::json::Reader;
-use crate::json::Text;
+use crate::json::{Reader, Text};
 
 /// Replaces the value of the top-level `model` and keeps every other byte; none if the body names no model.
 ///

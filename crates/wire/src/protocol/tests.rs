@@ -3,13 +3,7 @@
 use serde_json::Value;
 
 use crate::loss::Report;
-use crate::protocol::Asked;
-use crate::protocol::Event;
-use crate::protocol::Fold;
-use crate::protocol::Order;
-use crate::protocol::Protocol;
-use crate::protocol::StreamDecoder;
-use crate::protocol::StreamEncoder;
+use crate::protocol::{Asked, Event, Fold, Order, Protocol, StreamDecoder, StreamEncoder};
 use crate::sse::Frame;
 
 pub(in crate::protocol) fn value(json: &str) -> Value {

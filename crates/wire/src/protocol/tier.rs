@@ -61,10 +61,7 @@ fn other_spelling(word: &str) -> Option<Tier> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Protocol::AnthropicMessages;
-    use crate::protocol::Protocol::Gemini;
-    use crate::protocol::Protocol::OpenaiChat;
-    use crate::protocol::Protocol::OpenaiResponses;
+    use crate::protocol::Protocol::{AnthropicMessages, Gemini, OpenaiChat, OpenaiResponses};
 
     #[test]
     fn tiers_go_by_each_vendors_own_words() {

@@ -3,28 +3,15 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::Count;
-use crate::conversation::Counts;
-use crate::conversation::Usage;
+use crate::conversation::{Count, Counts, Usage};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
-use crate::protocol::object::Member;
-use crate::protocol::object::Object;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Shape;
-use crate::protocol::semantics::Speller;
+use crate::protocol::object::{Member, Object, read_object};
+use crate::protocol::semantics::{Extras, NodeSemantics, Shape, Speller};
+use crate::protocol::{Fate, Field, Protocol};
 
 /// The usage reports of one protocol.
 pub(in crate::protocol) struct Table<S: 'static> {

@@ -2,12 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::conversation::CallKey;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::Role;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
+use crate::conversation::{CallKey, Content, Part, Role, ToolCall, ToolResult};
 use crate::protocol::calls::Position;
 
 /// Few calls are looked through. Of many, each is looked at a few times at most.
@@ -168,11 +163,8 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::Arguments;
-    use crate::conversation::CallForm;
-    use crate::conversation::ResultOutput;
-    use crate::json::Json;
-    use crate::json::Text;
+    use crate::conversation::{Arguments, CallForm, ResultOutput};
+    use crate::json::{Json, Text};
 
     fn call(id: Option<&'static str>, name: &'static str) -> ToolCall<'static> {
         let arguments = Arguments::Json(Json::literal("{}"));

@@ -4,18 +4,13 @@
 use memchr::memmem::Finder;
 
 use crate::conversation::Counts;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Fault;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::place::Place;
-use crate::protocol::Event;
-use crate::protocol::Protocol;
-use crate::protocol::StreamDecoder;
 use crate::protocol::semantics::Speller;
 use crate::protocol::usage::Table;
+use crate::protocol::{Event, Protocol, StreamDecoder};
 use crate::sse::Frame;
 
 /// What a passing answer has said so far.

@@ -1,15 +1,9 @@
 //! The words of what stands in a tool's result, for targets whose results are text: documents, what a search found, and
 //! the names of tools.
 
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::Source;
+use crate::conversation::{Content, Media, MediaKind, Opaque, Part, Source};
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::protocol::omitted;
 use crate::protocol::semantics::NodeSemantics;
 
@@ -99,8 +93,7 @@ fn read_lines(reader: &mut Reader<'_>, lines: &mut Vec<String>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Json;
-    use crate::json::Text;
+    use crate::json::{Json, Text};
     use crate::protocol::Protocol;
 
     #[track_caller]

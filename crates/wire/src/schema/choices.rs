@@ -2,18 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::allow;
 use super::fit::Fitter;
 use super::pointer::Pointer;
-use super::refs;
-use super::tree;
-use super::tree::Body;
-use super::tree::Keyword;
-use super::tree::Keywords;
-use super::tree::Schema;
-use super::tree::Value;
-use super::tree::encoded;
-use super::tree::list;
+use super::tree::{Body, Keyword, Keywords, Schema, Value, encoded, list};
+use super::{allow, refs, tree};
 use crate::LossKind;
 use crate::json::Json;
 

@@ -1,26 +1,14 @@
 //! Several schemas made into one: `allOf`, references with siblings, and choices.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::Dialect;
-use super::REFERENCE_DEPTH_MAX;
-use super::allow;
 use super::fit::Fitter;
 use super::pointer::Pointer;
-use super::refs;
-use super::tree;
-use super::tree::Body;
-use super::tree::Keyword;
-use super::tree::Keywords;
-use super::tree::Schema;
-use super::tree::Value;
-use super::tree::list;
-use super::tree::plain_string;
+use super::tree::{Body, Keyword, Keywords, Schema, Value, list, plain_string};
+use super::{Dialect, REFERENCE_DEPTH_MAX, allow, refs, tree};
 use crate::LossKind;
 use crate::index::Index;
-use crate::json::Json;
-use crate::json::Kind;
+use crate::json::{Json, Kind};
 
 /// Where the keywords of a schema, or the names of a map, stand into which several others are merged, and the same for
 /// what is below each of them. Both only grow by that.

@@ -3,21 +3,11 @@
 use std::collections::HashSet;
 use std::mem;
 
-use super::Dialect;
-use super::LEVELS_MAX;
-use super::SchemaLoss;
-use super::allow;
 use super::allow::Shape;
 use super::pointer::Pointer;
 use super::refs::References;
-use super::tree::Body;
-use super::tree::Keyword;
-use super::tree::Keywords;
-use super::tree::Named;
-use super::tree::Schema;
-use super::tree::Value;
-use super::tree::encoded;
-use super::tree::plain_string;
+use super::tree::{Body, Keyword, Keywords, Named, Schema, Value, encoded, plain_string};
+use super::{Dialect, LEVELS_MAX, SchemaLoss, allow};
 use crate::LossKind;
 
 /// One translation under way.

@@ -1,21 +1,11 @@
 //! The rules of Gemini's own schemas: one type each, `nullable`, choices of strings, lone `anyOf`.
 
-use super::Dialect;
-use super::allow;
 use super::fit::Fitter;
 use super::pointer::Pointer;
-use super::strict;
-use super::tree;
-use super::tree::Body;
-use super::tree::Keyword;
-use super::tree::Keywords;
-use super::tree::Schema;
-use super::tree::Value;
-use super::tree::list;
-use super::tree::plain_string;
+use super::tree::{Body, Keyword, Keywords, Schema, Value, list, plain_string};
+use super::{Dialect, allow, strict, tree};
 use crate::LossKind;
-use crate::json::Json;
-use crate::json::Kind;
+use crate::json::{Json, Kind};
 
 impl<'s> Fitter<'s> {
     /// Says `nullable` instead of naming null; says whether a branch came up that needs a look.

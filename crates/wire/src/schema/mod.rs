@@ -18,11 +18,8 @@ mod tests;
 mod translate;
 mod tree;
 
-pub use openai::Strictness;
-pub use openai::complete_tool;
-pub use translate::is_supported;
-pub use translate::root_is_object;
-pub use translate::translate;
+pub use openai::{Strictness, complete_tool};
+pub use translate::{is_supported, root_is_object, translate};
 
 use std::fmt;
 

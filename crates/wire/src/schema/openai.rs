@@ -10,14 +10,10 @@ use std::sync::LazyLock;
 use memchr::memchr;
 use memchr::memmem::Finder;
 
-use super::SchemaLoss;
-use super::Translated;
+use super::{SchemaLoss, Translated};
 use crate::LossKind;
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::push_key;
+use crate::json::{Json, Kind, Reader, push_key};
 use crate::schema::allow;
 use crate::schema::allow::Shape;
 

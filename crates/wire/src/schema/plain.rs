@@ -7,15 +7,11 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::Dialect;
-use super::LEVELS_MAX;
-use super::allow;
 use super::allow::Shape;
 use super::read::Reading;
+use super::{Dialect, LEVELS_MAX, allow};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Json, Kind, Reader};
 
 /// What the long way would make of a plain schema, which loses nothing; none if it may not be plain.
 pub(super) fn translate<'a>(schema: &Json<'a>, reading: Reading, to: Dialect) -> Option<Json<'a>> {

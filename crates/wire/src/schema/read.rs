@@ -1,17 +1,11 @@
 //! Any dialect as JSON Schema: types in lower case, and null as a type of its own.
 
-use super::Dialect;
-use super::allow;
 use super::fit::Losses;
 use super::pointer::Pointer;
-use super::strict;
-use super::tree;
-use super::tree::Keywords;
-use super::tree::Schema;
-use super::tree::Value;
+use super::tree::{Keywords, Schema, Value};
+use super::{Dialect, allow, strict, tree};
 use crate::LossKind;
-use crate::json::Json;
-use crate::json::Kind;
+use crate::json::{Json, Kind};
 
 /// How a schema is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,22 +1,13 @@
 //! Where references lead, and which of them lead back to themselves.
 
-use std::cell::Cell;
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 
-use super::Dialect;
-use super::REFERENCE_DEPTH_MAX;
-use super::SCAN_BYTES_MAX;
 use super::fit::Losses;
 use super::pointer::Pointer;
-use super::read;
 use super::read::Reading;
-use super::tree;
-use super::tree::Keywords;
-use super::tree::Named;
-use super::tree::Schema;
-use super::tree::Value;
+use super::tree::{Keywords, Named, Schema, Value};
+use super::{Dialect, REFERENCE_DEPTH_MAX, SCAN_BYTES_MAX, read, tree};
 use crate::index::Index;
 use crate::json::Json;
 use crate::percent;

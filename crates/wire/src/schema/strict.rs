@@ -2,19 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::Dialect;
-use super::allow;
 use super::fit::Fitter;
 use super::pointer::Pointer;
-use super::tree;
-use super::tree::Body;
-use super::tree::Keyword;
-use super::tree::Keywords;
-use super::tree::Named;
-use super::tree::Schema;
-use super::tree::Value;
-use super::tree::list;
-use super::tree::plain_string;
+use super::tree::{Body, Keyword, Keywords, Named, Schema, Value, list, plain_string};
+use super::{Dialect, allow, tree};
 use crate::LossKind;
 use crate::json::Json;
 

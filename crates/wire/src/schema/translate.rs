@@ -2,25 +2,17 @@
 
 use std::borrow::Cow;
 
-use super::COPIES_MAX;
-use super::Dialect;
-use super::MERGES_MAX;
-use super::REWRITTEN_BYTES_MAX;
-use super::ROUNDS_MAX;
-use super::SchemaLoss;
-use super::Translated;
-use super::fit::Fitter;
-use super::fit::Losses;
-use super::plain;
+use super::fit::{Fitter, Losses};
 use super::pointer::Pointer;
-use super::read;
 use super::read::Reading;
 use super::refs::References;
-use super::tree::Schema;
-use super::tree::encoded;
+use super::tree::{Schema, encoded};
+use super::{
+    COPIES_MAX, Dialect, MERGES_MAX, REWRITTEN_BYTES_MAX, ROUNDS_MAX, SchemaLoss, Translated,
+    plain, read,
+};
 use crate::LossKind;
-use crate::json::Json;
-use crate::json::Kind;
+use crate::json::{Json, Kind};
 
 /// Writes `schema`, which is in dialect `from`, in dialect `to`.
 ///

@@ -6,10 +6,7 @@ use std::collections::HashMap;
 use super::allow;
 use super::allow::Shape;
 use super::pointer::Pointer;
-use crate::json::Encode;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Writer;
+use crate::json::{Encode, Json, Kind, Writer};
 
 /// A schema and where it stood in the input.
 #[derive(Clone)]

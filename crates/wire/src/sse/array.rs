@@ -1,8 +1,6 @@
 //! Streams that are one JSON list: any split of the bytes gives the same elements.
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::limit::FRAME_BYTES_MAX;
 use crate::sse::Frame;
 

@@ -8,9 +8,7 @@ mod write;
 
 pub use array::JsonArray;
 pub use parser::Parser;
-pub(crate) use write::data_frame;
-pub(crate) use write::guarded_frame;
-pub(crate) use write::named_frame;
+pub(crate) use write::{data_frame, guarded_frame, named_frame};
 
 /// One event of a stream. Comments, ids and retry hints are not events and never show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

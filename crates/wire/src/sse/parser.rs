@@ -2,9 +2,7 @@
 
 use memchr::memchr2;
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::limit::FRAME_BYTES_MAX;
 use crate::sse::Frame;
 

@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::sse::Frame;
-use crate::sse::Parser;
+use crate::sse::{Frame, Parser};
 
 /// The frames of a stream that arrives in the given chunks, as `event|data`.
 fn frames<'c>(chunks: impl IntoIterator<Item = &'c [u8]>) -> Vec<String> {

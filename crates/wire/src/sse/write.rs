@@ -2,8 +2,7 @@
 
 use memchr::memchr2;
 
-use crate::json::Json;
-use crate::json::Writer;
+use crate::json::{Json, Writer};
 
 /// A frame with only data: `data: {…}` and a blank line.
 pub(crate) fn data_frame(out: &mut String, json: impl FnOnce(&mut Writer)) {

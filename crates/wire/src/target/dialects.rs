@@ -1,10 +1,7 @@
 //! The table of known dialects, each from what its server was seen to send and to refuse.
 
 use crate::alias::CallIdRule;
-use crate::target::dialect::Dialect;
-use crate::target::dialect::ReasoningField;
-use crate::target::dialect::ReasoningReplay;
-use crate::target::dialect::ReasoningRequest;
+use crate::target::dialect::{Dialect, ReasoningField, ReasoningReplay, ReasoningRequest};
 use crate::target::family::TokenLimit;
 
 const TABLE: [Dialect; 13] = [

@@ -1,7 +1,6 @@
 //! The effort ladder: one order for everything that providers call effort, budget or level.
 
-use crate::target::family::Family;
-use crate::target::family::Thinking;
+use crate::target::family::{Family, Thinking};
 
 /// The largest budget asked of a model whose own limit is not known.
 const BUDGET_MAX: u64 = 32_768;

@@ -11,23 +11,12 @@ mod pattern;
 #[cfg(test)]
 mod tests;
 
-pub use dialect::Dialect;
-pub use dialect::ReasoningField;
-pub use dialect::ReasoningReplay;
-pub use dialect::ReasoningRequest;
-pub use effort::Effort;
-pub use effort::Fit;
-pub use family::Accepts;
-pub use family::Disable;
-pub use family::Family;
-pub use family::ForcedToolChoice;
-pub use family::GeminiSchema;
-pub use family::Inputs;
-pub use family::Sampling;
-pub use family::SystemRole;
-pub use family::Thinking;
-pub use family::TokenLimit;
-pub use family::Vendor;
+pub use dialect::{Dialect, ReasoningField, ReasoningReplay, ReasoningRequest};
+pub use effort::{Effort, Fit};
+pub use family::{
+    Accepts, Disable, Family, ForcedToolChoice, GeminiSchema, Inputs, Sampling, SystemRole,
+    Thinking, TokenLimit, Vendor,
+};
 
 /// The output limit for Anthropic, which demands one, when neither operator nor family has it.
 const OUTPUT_TOKENS_FALLBACK: u64 = 4_096;

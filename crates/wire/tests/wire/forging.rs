@@ -1,13 +1,8 @@
 //! Semantics cannot be written, forged or moved by anyone outside the protocols: such code does not compile.
 
-use sabir_wire::Exchange;
-use sabir_wire::Protocol;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Request;
-use sabir_wire::conversation::ResultOutput;
+use sabir_wire::conversation::{Content, Message, Part, Request, ResultOutput};
 use sabir_wire::target::Target;
+use sabir_wire::{Exchange, Protocol};
 
 #[test]
 fn semantics_are_read_only_outside_the_protocols() {

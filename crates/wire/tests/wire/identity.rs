@@ -1,12 +1,9 @@
 //! What a request meant survives copying, recording and editing around it.
 
-use sabir_wire::Diagnostics;
-use sabir_wire::Protocol;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Role;
+use sabir_wire::conversation::{Message, Part, Role};
 use sabir_wire::protocol::Record;
 use sabir_wire::target::Target;
+use sabir_wire::{Diagnostics, Protocol};
 use serde_json::Value;
 
 /// Requests that say what only their own protocol can say.

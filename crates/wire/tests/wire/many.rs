@@ -1,9 +1,7 @@
 //! Streams of many parts.
 
 use sabir_wire::Protocol;
-use sabir_wire::protocol::Asked;
-use sabir_wire::protocol::StreamDecoder;
-use sabir_wire::protocol::StreamEncoder;
+use sabir_wire::protocol::{Asked, StreamDecoder, StreamEncoder};
 use sabir_wire::sse::Frame;
 
 /// A Chat stream of thoughts and texts in turn.

@@ -4,11 +4,9 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use sabir_testkit::long::Kind;
-use sabir_testkit::long::Long;
+use sabir_testkit::long::{Kind, Long};
 use sabir_wire::Protocol;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Survey;
+use sabir_wire::json::{Reader, Survey};
 
 /// How many nodes the gateway takes in any body, and the bytes that a further one must have.
 const NODES_MIN: usize = 20_000;

@@ -1,23 +1,17 @@
 //! A gateway in a process of its own, and what it takes of memory.
 
 use std::fs;
-use std::io::BufRead;
-use std::io::BufReader;
-use std::io::Read;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use sabir_wire::Protocol;
 
-use super::bodies;
 use super::bodies::Body;
-use super::provider;
 use super::provider::Upstream;
+use super::{bodies, provider};
 use crate::folder::Folder;
 use crate::waiting::PATIENCE;
 

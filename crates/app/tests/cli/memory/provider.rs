@@ -1,12 +1,7 @@
 //! A provider on a port of its own, which reads whatever comes and always says the same.
 
-use std::io::BufRead;
-use std::io::BufReader;
-use std::io::Read;
-use std::io::Write;
-use std::net::SocketAddr;
-use std::net::TcpListener;
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
 use sabir_wire::Protocol;

@@ -1,7 +1,6 @@
 //! Several addresses of one host, some of which do not answer.
 
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -125,9 +124,7 @@ async fn attempts_that_did_not_win_are_given_up() {
 /// A listener that answers no more: its queue of connections is full and nobody takes them.
 #[cfg(target_os = "linux")]
 fn silent() -> (SocketAddr, Vec<socket2::Socket>) {
-    use socket2::Domain;
-    use socket2::Socket;
-    use socket2::Type;
+    use socket2::{Domain, Socket, Type};
     let socket = || Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     let listener = socket();
     listener.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();

@@ -5,13 +5,10 @@ use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Context;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use http::Method;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncWrite;
-use tokio::io::ReadBuf;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::http::fuzz::PIECE;
 

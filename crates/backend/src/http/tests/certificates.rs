@@ -2,18 +2,11 @@
 
 use std::sync::Arc;
 
-use rcgen::BasicConstraints;
-use rcgen::CertificateParams;
-use rcgen::CertifiedIssuer;
-use rcgen::DnType;
-use rcgen::IsCa;
-use rcgen::KeyPair;
-use rustls::RootCertStore;
-use rustls::ServerConfig;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::PrivateKeyDer;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 
 use super::*;

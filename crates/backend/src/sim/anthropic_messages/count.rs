@@ -1,7 +1,6 @@
 //! Token counts of Messages.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::sim::plan::Plan;
 use crate::sim::question::Question;

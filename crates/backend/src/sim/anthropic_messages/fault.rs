@@ -1,14 +1,11 @@
 //! Keys, headers and errors of Messages.
 
-use http::HeaderMap;
-use http::HeaderValue;
-use serde_json::Value;
-use serde_json::json;
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
 
 use crate::sim::problem::Problem;
 use crate::sim::shape;
-use crate::sim::shape::Violation;
-use crate::sim::shape::What;
+use crate::sim::shape::{Violation, What};
 
 /// A key in either header, and a version of the API.
 pub(super) fn admit(headers: &HeaderMap) -> Result<(), Problem> {

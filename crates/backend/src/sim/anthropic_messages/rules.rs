@@ -2,12 +2,9 @@
 
 use serde_json::Value;
 
-use super::validate::Claude;
-use super::validate::is_word;
-use super::validate::refuse;
-use crate::sim::media;
+use super::validate::{Claude, is_word, refuse};
 use crate::sim::problem::Problem;
-use crate::sim::seal;
+use crate::sim::{media, seal};
 
 pub(super) const THINKING_SEAL: &str = "anthropic thinking";
 pub(super) const REDACTED_SEAL: &str = "anthropic redacted";

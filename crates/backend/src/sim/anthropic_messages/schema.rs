@@ -1,7 +1,6 @@
 //! The part of JSON Schema that Anthropic's structured output takes.
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::sim::problem::Problem;
 

@@ -1,10 +1,8 @@
 //! Streams of Messages: named events, one block at a time.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::answer;
-use super::count;
+use super::{answer, count};
 use crate::sim::api::Frames;
 use crate::sim::chunk;
 use crate::sim::plan::Plan;

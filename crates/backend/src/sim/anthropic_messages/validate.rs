@@ -2,16 +2,10 @@
 
 use serde_json::Value;
 
-use super::fault;
-use super::rules;
-use super::schema;
-use super::shape;
+use super::{fault, rules, schema, shape};
 use crate::sim::api::Asked;
 use crate::sim::problem::Problem;
-use crate::sim::shape::Kind;
-use crate::sim::shape::Step;
-use crate::sim::shape::Violation;
-use crate::sim::shape::check as check_shape;
+use crate::sim::shape::{Kind, Step, Violation, check as check_shape};
 
 const CACHE_MARKERS_MAX: usize = 4;
 

@@ -1,15 +1,11 @@
 //! Whole answers of Gemini.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::count;
-use super::rules;
-use crate::sim::chunk;
-use crate::sim::plan::End;
-use crate::sim::plan::Plan;
+use super::{count, rules};
+use crate::sim::plan::{End, Plan};
 use crate::sim::question::Question;
-use crate::sim::seal;
+use crate::sim::{chunk, seal};
 
 pub(super) fn whole(question: &Question, plans: &[Plan]) -> Value {
     let candidates = plans.iter().enumerate();

@@ -1,11 +1,8 @@
 //! Token counts of Gemini.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::fault;
-use super::shape;
-use super::validate;
+use super::{fault, shape, validate};
 use crate::sim::plan::Plan;
 use crate::sim::problem::Problem;
 use crate::sim::question::Question;

@@ -1,17 +1,13 @@
 //! Keys, headers and errors of Gemini.
 
-use http::HeaderMap;
-use http::HeaderValue;
-use serde_json::Value;
-use serde_json::json;
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
 
 use crate::sim::api::Url;
 use crate::sim::problem::Problem;
 use crate::sim::question::Delivery;
 use crate::sim::shape;
-use crate::sim::shape::Step;
-use crate::sim::shape::Violation;
-use crate::sim::shape::What;
+use crate::sim::shape::{Step, Violation, What};
 
 /// A key in a header or in the query.
 pub(super) fn admit(headers: &HeaderMap, url: &Url<'_>) -> Result<(), Problem> {

@@ -11,20 +11,14 @@ mod shape;
 mod stream;
 mod validate;
 
-use http::HeaderMap;
-use http::Method;
+use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use super::Incoming;
-use super::api::Api;
-use super::api::Asked;
-use super::api::Frames;
-use super::api::Route;
-use super::api::Url;
+use super::api::{Api, Asked, Frames, Route, Url};
 use super::plan::Plan;
 use super::problem::Problem;
-use super::question::Delivery;
-use super::question::Question;
+use super::question::{Delivery, Question};
 
 /// `generateContent`.
 #[derive(Debug)]

@@ -1,10 +1,8 @@
 //! Names as protobuf's JSON takes them: `snake_case` for `camelCase`, wherever a field is known.
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::sim::shape::Field;
-use crate::sim::shape::Kind;
+use crate::sim::shape::{Field, Kind};
 
 /// Rewrites the names of known fields to camel case; user data is left alone.
 pub(super) fn camel(value: &mut Value, kind: &'static Kind) {

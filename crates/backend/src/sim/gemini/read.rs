@@ -1,20 +1,13 @@
 //! Reading what a valid Gemini request asks.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::count;
 use super::validate::generation;
 use crate::sim::api::Asked;
-use crate::sim::question::Choice;
-use crate::sim::question::Delivery;
-use crate::sim::question::Format;
-use crate::sim::question::Media;
-use crate::sim::question::Question;
-use crate::sim::question::Spoken;
-use crate::sim::question::Thinking;
-use crate::sim::question::Tool;
-use crate::sim::question::ToolInput;
+use crate::sim::question::{
+    Choice, Delivery, Format, Media, Question, Spoken, Thinking, Tool, ToolInput,
+};
 
 pub(super) fn question(asked: Asked<'_>) -> Question {
     let body = asked.body;

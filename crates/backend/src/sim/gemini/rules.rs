@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::shape::DATA;
-use super::validate::generation;
-use super::validate::refuse;
+use super::validate::{generation, refuse};
 use crate::sim::problem::Problem;
 use crate::sim::seal;
 

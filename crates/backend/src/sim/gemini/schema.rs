@@ -1,7 +1,6 @@
 //! Gemini's `Schema`, a part of OpenAPI 3.0: what it knows, and what it demands of objects, arrays and enumerations.
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::sim::problem::Problem;
 

@@ -1,8 +1,6 @@
 //! The request bodies of `generateContent` and `countTokens`, as tables.
 
-use crate::sim::shape::Field;
-use crate::sim::shape::Kind;
-use crate::sim::shape::may;
+use crate::sim::shape::{Field, Kind, may};
 
 const INTEGER: Kind = Kind::Integer(i32::MIN as i64, i32::MAX as i64);
 

@@ -1,15 +1,12 @@
 //! Streams of Gemini: a response object in each frame, or one JSON array of them.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::answer;
-use super::count;
+use super::{answer, count};
 use crate::sim::api::Frames;
 use crate::sim::chunk;
 use crate::sim::plan::Plan;
-use crate::sim::question::Delivery;
-use crate::sim::question::Question;
+use crate::sim::question::{Delivery, Question};
 
 pub(super) fn frames(question: &Question, plans: &[Plan]) -> Frames {
     let mut chunks = Vec::new();

@@ -2,13 +2,10 @@
 
 use serde_json::Value;
 
-use super::fault;
-use super::rules;
-use super::schema;
 use super::schema::EmptyObjects;
+use super::{fault, rules, schema};
 use crate::sim::problem::Problem;
-use crate::sim::shape::Kind;
-use crate::sim::shape::check as check_shape;
+use crate::sim::shape::{Kind, check as check_shape};
 
 const STOPS_MAX: usize = 5;
 

@@ -1,15 +1,11 @@
 //! Whole answers of Chat Completions.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::count;
 use crate::sim::openai;
 use crate::sim::openai::CREATED_S;
-use crate::sim::plan::Call;
-use crate::sim::plan::CallInput;
-use crate::sim::plan::End;
-use crate::sim::plan::Plan;
+use crate::sim::plan::{Call, CallInput, End, Plan};
 use crate::sim::question::Question;
 
 pub(super) fn whole(question: &Question, plans: &[Plan]) -> Value {

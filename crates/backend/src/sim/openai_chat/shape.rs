@@ -1,10 +1,6 @@
 //! The request body of Chat Completions, as tables.
 
-use crate::sim::shape::Field;
-use crate::sim::shape::Kind;
-use crate::sim::shape::Variant;
-use crate::sim::shape::may;
-use crate::sim::shape::need;
+use crate::sim::shape::{Field, Kind, Variant, may, need};
 
 const INTEGER: Kind = Kind::Integer(i64::MIN, i64::MAX);
 const TOKENS: Kind = Kind::Integer(1, i64::MAX);

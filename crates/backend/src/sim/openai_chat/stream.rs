@@ -1,17 +1,12 @@
 //! Streams of Chat Completions: data-only frames, then `[DONE]`.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::answer;
-use super::count;
+use super::{answer, count};
 use crate::sim::api::Frames;
 use crate::sim::chunk;
 use crate::sim::openai::CREATED_S;
-use crate::sim::plan::Call;
-use crate::sim::plan::CallInput;
-use crate::sim::plan::End;
-use crate::sim::plan::Plan;
+use crate::sim::plan::{Call, CallInput, End, Plan};
 use crate::sim::question::Question;
 
 pub(super) fn frames(question: &Question, plans: &[Plan]) -> Frames {

@@ -3,11 +3,9 @@
 use serde_json::Value;
 
 use super::shape;
-use crate::sim::media;
-use crate::sim::openai;
 use crate::sim::problem::Problem;
-use crate::sim::seal;
 use crate::sim::shape::check as check_shape;
+use crate::sim::{media, openai, seal};
 
 const CALL_ID_LETTERS_MAX: usize = 40;
 const TOOLS_MAX: usize = 128;

@@ -1,18 +1,12 @@
 //! Whole answers of Responses.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::count;
-use super::rules;
-use crate::sim::openai;
+use super::{count, rules};
 use crate::sim::openai::CREATED_S;
-use crate::sim::plan::Call;
-use crate::sim::plan::CallInput;
-use crate::sim::plan::End;
-use crate::sim::plan::Plan;
+use crate::sim::plan::{Call, CallInput, End, Plan};
 use crate::sim::question::Question;
-use crate::sim::seal;
+use crate::sim::{openai, seal};
 
 /// What asks for log probabilities in `include`.
 const LOGPROBS: &str = "message.output_text.logprobs";

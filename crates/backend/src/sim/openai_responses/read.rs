@@ -1,19 +1,12 @@
 //! Reading what a valid Responses request asks.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::count;
 use crate::sim::api::Asked;
-use crate::sim::question::Choice;
-use crate::sim::question::Delivery;
-use crate::sim::question::Format;
-use crate::sim::question::Media;
-use crate::sim::question::Question;
-use crate::sim::question::Spoken;
-use crate::sim::question::Thinking;
-use crate::sim::question::Tool;
-use crate::sim::question::ToolInput;
+use crate::sim::question::{
+    Choice, Delivery, Format, Media, Question, Spoken, Thinking, Tool, ToolInput,
+};
 
 /// Writes the `type` that messages and references may leave out, so that the rules need not guess it.
 pub(super) fn spell_out(body: &mut Value) {

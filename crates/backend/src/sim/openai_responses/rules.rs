@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::validate::refuse;
-use crate::sim::media;
 use crate::sim::problem::Problem;
-use crate::sim::seal;
+use crate::sim::{media, seal};
 
 pub(super) const REASONING_SEAL: &str = "responses reasoning";
 /// What our item ids end in when the item followed a reasoning item.

@@ -1,11 +1,6 @@
 //! The request bodies of Responses, as tables.
 
-use crate::sim::shape::Field;
-use crate::sim::shape::Kind;
-use crate::sim::shape::Variant;
-use crate::sim::shape::may;
-use crate::sim::shape::need;
-use crate::sim::shape::rest;
+use crate::sim::shape::{Field, Kind, Variant, may, need, rest};
 
 pub(super) static BODY: Kind = Kind::Object(&[
     need("model", Kind::Text),

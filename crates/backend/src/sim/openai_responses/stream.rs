@@ -1,13 +1,11 @@
 //! Streams of Responses: named and numbered events, each item opened, filled and closed.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer;
 use crate::sim::api::Frames;
 use crate::sim::chunk;
-use crate::sim::plan::End;
-use crate::sim::plan::Plan;
+use crate::sim::plan::{End, Plan};
 use crate::sim::question::Question;
 
 pub(super) fn frames(question: &Question, plans: &[Plan]) -> Frames {

@@ -5,8 +5,7 @@ use serde_json::Value;
 use super::rules;
 use crate::sim::openai;
 use crate::sim::problem::Problem;
-use crate::sim::shape::Kind;
-use crate::sim::shape::check as check_shape;
+use crate::sim::shape::{Kind, check as check_shape};
 
 pub(super) fn check(body: &Value, body_shape: &'static Kind) -> Result<(), Problem> {
     check_shape(body, body_shape).map_err(|it| openai::violation(&it))?;

@@ -1,20 +1,12 @@
 //! What Messages refuses, one broken rule at a time.
 
-use http::HeaderValue;
-use http::Method;
-use sabir_backend::sim::Incoming;
-use sabir_backend::sim::Simulator;
+use http::{HeaderValue, Method};
+use sabir_backend::sim::{Incoming, Simulator};
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::accepts;
-use super::refuses;
-use super::with;
-use crate::support::Answer;
-use crate::support::Mode;
-use crate::support::ask;
-use crate::support::headers;
+use super::{accepts, refuses, with};
+use crate::support::{Answer, Mode, ask, headers};
 
 fn plain() -> Value {
     json!({"model": "sim", "max_tokens": 4000, "messages": [{"role": "user", "content": "hi"}]})

@@ -1,14 +1,10 @@
 //! What Gemini refuses, one broken rule at a time.
 
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::accepts;
-use super::refuses;
-use super::with;
-use crate::support::Mode;
-use crate::support::ask;
+use super::{accepts, refuses, with};
+use crate::support::{Mode, ask};
 
 fn contents(contents: Value) -> Value {
     json!({"model": "sim", "contents": contents})

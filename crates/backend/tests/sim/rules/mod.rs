@@ -8,8 +8,7 @@ mod openai_responses;
 use sabir_wire::Protocol;
 use serde_json::Value;
 
-use crate::support::Mode;
-use crate::support::ask;
+use crate::support::{Mode, ask};
 
 /// A request that is fine, with some members replaced.
 fn with(mut body: Value, changes: Value) -> Value {

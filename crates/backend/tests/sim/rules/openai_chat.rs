@@ -1,12 +1,9 @@
 //! What Chat Completions refuses, one broken rule at a time.
 
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::accepts;
-use super::refuses;
-use super::with;
+use super::{accepts, refuses, with};
 
 fn plain() -> Value {
     json!({"model": "sim", "messages": [{"role": "user", "content": "hi"}]})

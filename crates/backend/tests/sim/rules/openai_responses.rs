@@ -1,14 +1,10 @@
 //! What Responses refuses, one broken rule at a time.
 
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::accepts;
-use super::refuses;
-use super::with;
-use crate::support::Mode;
-use crate::support::ask;
+use super::{accepts, refuses, with};
+use crate::support::{Mode, ask};
 
 fn input(items: Value) -> Value {
     json!({"model": "sim", "input": items})

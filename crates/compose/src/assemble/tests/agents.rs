@@ -1,12 +1,7 @@
 //! The prompts of the other agents, and how agents are named.
 
-use super::super::Agent;
-use super::super::ContextMessage;
-use super::super::Input;
-use super::super::Warning;
-use super::assemble;
-use super::example;
-use super::within;
+use super::super::{Agent, ContextMessage, Input, Warning};
+use super::{assemble, example, within};
 
 #[test]
 fn codex_has_bracketed_sections_with_the_instructions_first() {

@@ -1,12 +1,7 @@
 //! Every number of the budget.
 
-use super::super::Agent;
-use super::super::ContextMessage;
-use super::super::Input;
-use super::super::Output;
-use super::assemble;
-use super::example;
-use super::within;
+use super::super::{Agent, ContextMessage, Input, Output};
+use super::{assemble, example, within};
 
 fn gemini(bytes_max: usize) -> Output {
     assemble(Agent::GoogleGemini, &within(bytes_max, example()))

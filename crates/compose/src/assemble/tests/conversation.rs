@@ -2,8 +2,7 @@
 
 use sabir_wire::Protocol;
 
-use super::super::Agent;
-use super::super::Dialogue;
+use super::super::{Agent, Dialogue};
 use super::assemble;
 
 /// Assembles all of a request's conversation for Claude Code.

@@ -1,10 +1,6 @@
 //! From what participants said to the input of an assembler.
 
-use super::super::Agent;
-use super::super::Dialogue;
-use super::super::TEAM_TASK_BYTES_MAX;
-use super::super::Utterance;
-use super::super::Warning;
+use super::super::{Agent, Dialogue, TEAM_TASK_BYTES_MAX, Utterance, Warning};
 use super::assemble;
 
 fn dialogue(contents: &[&'static str]) -> Dialogue<'static> {

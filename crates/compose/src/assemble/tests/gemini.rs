@@ -1,11 +1,7 @@
 //! The prompt of Gemini CLI, section by section.
 
-use super::super::Agent;
-use super::super::ContextMessage;
-use super::super::Input;
-use super::assemble;
-use super::example;
-use super::within;
+use super::super::{Agent, ContextMessage, Input};
+use super::{assemble, example, within};
 
 fn prompt(input: &Input<'_>) -> String {
     assemble(Agent::GoogleGemini, input).prompt

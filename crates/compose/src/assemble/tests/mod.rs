@@ -7,10 +7,7 @@ mod dialogue;
 mod gemini;
 mod properties;
 
-use super::Agent;
-use super::ContextMessage;
-use super::Input;
-use super::Output;
+use super::{Agent, ContextMessage, Input, Output};
 
 /// The worked example in which every section has content.
 fn example() -> Input<'static> {

@@ -7,11 +7,8 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::super::Agent;
-use super::super::ContextMessage;
-use super::super::Input;
-use super::super::clean;
 use super::super::text::trimmed;
+use super::super::{Agent, ContextMessage, Input, clean};
 
 /// Prose, characters of every length, whitespace, and what looks like structure.
 fn text() -> impl Strategy<Value = String> {

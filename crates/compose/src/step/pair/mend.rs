@@ -1,27 +1,15 @@
 //! Doing what the plan says: parts are taken out, and what belongs behind a run is put there.
 
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::ResultOutput;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolCall;
-use sabir_wire::conversation::ToolResult;
+use sabir_wire::conversation::{Content, Message, Part, ResultOutput, Role, ToolCall, ToolResult};
 
-use super::plan::CallPlan;
-use super::plan::Fate;
-use super::plan::Plan;
-use super::plan::ResultPlan;
+use super::plan::{CallPlan, Fate, Plan, ResultPlan};
 use super::takes_results;
 use crate::draining::Draining;
 use crate::log::REMOVING;
-use crate::policy::Policy;
-use crate::policy::Unanswered;
+use crate::policy::{Policy, Unanswered};
 use crate::step::Notes;
-use crate::trace::StepName;
-use crate::trace::Words;
-use crate::trace::words;
+use crate::trace::{StepName, Words, words};
 use crate::turn::Turn;
 
 /// What a call is answered with that nobody has answered.

@@ -9,10 +9,7 @@ mod plan;
 mod tests;
 mod waiting;
 
-use sabir_wire::conversation::CallKey;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Role;
+use sabir_wire::conversation::{CallKey, Content, Message, Role};
 
 use self::plan::Plan;
 use self::waiting::Waiting;

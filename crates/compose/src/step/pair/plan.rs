@@ -1,15 +1,8 @@
 //! Finding out what becomes of every call and result, before anything is moved.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use sabir_wire::conversation::CallKey;
-use sabir_wire::conversation::CallKeys;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolCall;
-use sabir_wire::conversation::ToolResult;
+use sabir_wire::conversation::{CallKey, CallKeys, Content, Role, ToolCall, ToolResult};
 use sabir_wire::json::Text;
 
 use super::takes_results;

@@ -1,24 +1,13 @@
 //! Pairing, case by case.
 
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::ToolCall;
-use sabir_wire::conversation::ToolResult;
+use sabir_wire::conversation::{Message, Part, Role, ToolCall, ToolResult};
 use sabir_wire::target::Target;
 
 use super::*;
 use crate::log::Line;
-use crate::policy::Misplaced;
-use crate::policy::Unanswered;
-use crate::step::testing::call;
-use crate::step::testing::call_part;
-use crate::step::testing::result;
-use crate::step::testing::result_part;
-use crate::step::testing::said;
-use crate::step::testing::text;
-use crate::step::testing::turns;
+use crate::policy::{Misplaced, Unanswered};
+use crate::step::testing::{call, call_part, result, result_part, said, text, turns};
 
 fn user(words: &str) -> Message<'static> {
     text(Role::User, words)

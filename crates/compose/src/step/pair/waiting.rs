@@ -1,13 +1,8 @@
 //! The calls of one run that wait for their results.
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
-use sabir_wire::conversation::CallKey;
-use sabir_wire::conversation::CallKeys;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::ToolCall;
+use sabir_wire::conversation::{CallKey, CallKeys, Content, Part, ToolCall};
 use sabir_wire::json::Text;
 
 /// Calls in order. Results mostly come in the same order; where they do not, and the calls are many, an index keeps the

@@ -3,20 +3,11 @@
 mod text;
 
 use sabir_wire::Protocol;
-use sabir_wire::conversation::Arguments;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::CustomFormat;
-use sabir_wire::conversation::Media;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::OutputFormat;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Request;
-use sabir_wire::conversation::ResultOutput;
-use sabir_wire::conversation::Source;
-use sabir_wire::conversation::Tool;
-use sabir_wire::conversation::ToolKind;
-use sabir_wire::json::Json;
-use sabir_wire::json::Text;
+use sabir_wire::conversation::{
+    Arguments, Content, CustomFormat, Media, Message, OutputFormat, Part, Request, ResultOutput,
+    Source, Tool, ToolKind,
+};
+use sabir_wire::json::{Json, Text};
 
 /// What begins the answer.
 const ANSWER_TOKENS: u64 = 3;

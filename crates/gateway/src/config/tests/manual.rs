@@ -3,11 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::config::PRESETS;
-use crate::config::keys;
-use crate::config::parse;
-use crate::config::types::Limits;
-use crate::config::types::Timeouts;
+use crate::config::types::{Limits, Timeouts};
+use crate::config::{PRESETS, keys, parse};
 
 fn repository(file: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);

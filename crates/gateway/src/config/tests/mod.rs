@@ -7,9 +7,8 @@ mod values;
 
 use std::path::Path;
 
-use crate::config::Problems;
-use crate::config::parse;
 use crate::config::types::Config;
+use crate::config::{Problems, parse};
 
 /// Reads a file as `sabir.toml`, with one key in the environment.
 fn read(text: &str) -> Result<Config, Problems> {

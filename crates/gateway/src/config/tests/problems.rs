@@ -2,8 +2,7 @@
 //! `wrong/CASE.txt`. The word `sesame` stands for keys wherever a user may put one by mistake.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::read;
 

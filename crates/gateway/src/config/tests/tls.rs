@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use rcgen::CertifiedKey;
-use rcgen::KeyPair;
+use rcgen::{CertifiedKey, KeyPair};
 
 use crate::config::parse;
 use crate::config::types::Config;

@@ -5,20 +5,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use sabir_wire::Protocol;
-use sabir_wire::target::Dialect;
-use sabir_wire::target::LateSystem;
+use sabir_wire::target::{Dialect, LateSystem};
 
 use super::read;
 use crate::config::parse;
-use crate::config::types::Config;
-use crate::config::types::Limits;
-use crate::config::types::LogFormat;
-use crate::config::types::Place;
-use crate::config::types::Provider;
-use crate::config::types::Repair;
-use crate::config::types::Strategy;
-use crate::config::types::Substitution;
-use crate::config::types::Timeouts;
+use crate::config::types::{
+    Config, Limits, LogFormat, Place, Provider, Repair, Strategy, Substitution, Timeouts,
+};
 
 #[track_caller]
 fn config(text: &str) -> Config {

@@ -2,17 +2,9 @@
 //! where the last calls have none.
 
 use memchr::memmem;
-use sabir_wire::LossKind;
-use sabir_wire::Report;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Message;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Request;
-use sabir_wire::conversation::Role;
-use sabir_wire::conversation::Thinking;
-use sabir_wire::conversation::ThinkingMode;
-use sabir_wire::target;
+use sabir_wire::conversation::{Content, Message, Part, Request, Role, Thinking, ThinkingMode};
 use sabir_wire::target::Disable;
+use sabir_wire::{LossKind, Report, target};
 
 /// How the ids of Anthropic's calls begin, and how those do that this gateway makes up in its answers.
 const IDS: [&str; 3] = ["toolu_", "srvtoolu_", "mcptoolu_"];

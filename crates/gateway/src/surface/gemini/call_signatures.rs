@@ -2,12 +2,9 @@
 //! want a signature on the first call of each step, and have one for calls from elsewhere.
 
 use memchr::memmem;
-use sabir_wire::LossKind;
-use sabir_wire::Report;
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Part;
-use sabir_wire::conversation::Request;
+use sabir_wire::conversation::{Content, Part, Request};
 use sabir_wire::json::Text;
+use sabir_wire::{LossKind, Report};
 
 /// How the ids of calls begin that OpenAI, Anthropic and vLLM make; Gemini's do not.
 const IDS: [&str; 3] = ["call_", "toolu_", "chatcmpl-tool-"];

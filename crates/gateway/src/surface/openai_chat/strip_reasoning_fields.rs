@@ -1,17 +1,11 @@
 //! Thinking that a Chat client sends back to a server which refuses the field: it goes, and every other byte stays.
 
-use std::ops::Deref;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use memchr::memmem;
-use sabir_wire::LossKind;
-use sabir_wire::Report;
-use sabir_wire::json::Json;
-use sabir_wire::json::Kind;
-use sabir_wire::json::Reader;
-use sabir_wire::json::Writer;
-use sabir_wire::target::Dialect;
-use sabir_wire::target::ReasoningField;
+use sabir_wire::json::{Json, Kind, Reader, Writer};
+use sabir_wire::target::{Dialect, ReasoningField};
+use sabir_wire::{LossKind, Report};
 
 /// Where compatible servers have what a model thought, each its own.
 const FIELDS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];

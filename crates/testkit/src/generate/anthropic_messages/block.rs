@@ -1,30 +1,15 @@
 //! Content blocks of Anthropic messages.
 
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::generate::history::tool_name_value;
-use crate::generate::object::Object;
-use crate::generate::object::list;
-use crate::generate::object::object;
-use crate::generate::object::string_or;
-use crate::generate::object::typed;
-use crate::generate::text::any_json;
-use crate::generate::text::any_object;
-use crate::generate::text::base64_value;
-use crate::generate::text::count;
-use crate::generate::text::flag;
-use crate::generate::text::id_value;
-use crate::generate::text::long_text;
-use crate::generate::text::one_of;
-use crate::generate::text::text;
-use crate::generate::text::url;
-use crate::generate::text::word;
+use crate::generate::object::{Object, list, object, string_or, typed};
+use crate::generate::text::{
+    any_json, any_object, base64_value, count, flag, id_value, long_text, one_of, text, url, word,
+};
 
 pub(super) fn text_block() -> BoxedStrategy<Value> {
     marked(typed("text").with("text", long_text()))

@@ -1,40 +1,16 @@
 //! Requests of Anthropic Messages.
 
 use proptest::collection::vec;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::block::cache_control;
-use super::block::call;
-use super::block::result;
-use super::block::said_block;
-use super::block::shown_block;
-use super::block::text_block;
-use super::block::thinking;
+use super::block::{cache_control, call, result, said_block, shown_block, text_block, thinking};
 use crate::generate::History;
-use crate::generate::history::choose_from_tools;
-use crate::generate::history::pairs;
-use crate::generate::history::tools_named;
-use crate::generate::history::turns;
-use crate::generate::object::Object;
-use crate::generate::object::list;
-use crate::generate::object::object;
-use crate::generate::object::string_or;
-use crate::generate::object::typed;
-use crate::generate::schema::schema;
-use crate::generate::schema::strict_schema;
-use crate::generate::text::any_object;
-use crate::generate::text::flag;
-use crate::generate::text::id_value;
-use crate::generate::text::long_text;
-use crate::generate::text::share;
-use crate::generate::text::size;
-use crate::generate::text::text;
-use crate::generate::text::word;
+use crate::generate::history::{choose_from_tools, pairs, tools_named, turns};
+use crate::generate::object::{Object, list, object, string_or, typed};
+use crate::generate::schema::{schema, strict_schema};
+use crate::generate::text::{any_object, flag, id_value, long_text, share, size, text, word};
 
 pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
     let body = object()

@@ -1,23 +1,14 @@
 //! Answers and errors of Anthropic Messages.
 
 use proptest::collection::vec;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
 use proptest::sample::select;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::block::call;
-use super::block::said_block;
-use crate::generate::object::object;
-use crate::generate::object::typed;
-use crate::generate::text::count;
-use crate::generate::text::id;
-use crate::generate::text::id_value;
-use crate::generate::text::text;
-use crate::generate::text::word;
+use super::block::{call, said_block};
+use crate::generate::object::{object, typed};
+use crate::generate::text::{count, id, id_value, text, word};
 
 pub(crate) fn response() -> BoxedStrategy<Value> {
     let block = prop_oneof![5 => said_block(), 2 => id("toolu_").prop_flat_map(|id| call(&id))];

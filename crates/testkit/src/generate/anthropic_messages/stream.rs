@@ -1,7 +1,6 @@
 //! Streams of Anthropic Messages: one block after another.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::generate::Cuts;
 use crate::generate::object::rest;

@@ -1,28 +1,16 @@
 //! Parts of Gemini contents.
 
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
 use proptest::sample::select;
 use sabir_wire::Protocol;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::generate::history::tool_name;
-use crate::generate::object::Object;
-use crate::generate::object::list;
-use crate::generate::object::object;
-use crate::generate::text::any_object;
-use crate::generate::text::base64_value;
-use crate::generate::text::flag;
-use crate::generate::text::id;
-use crate::generate::text::id_value;
-use crate::generate::text::long_text;
-use crate::generate::text::one_of;
-use crate::generate::text::text;
-use crate::generate::text::url;
-use crate::generate::text::word;
+use crate::generate::object::{Object, list, object};
+use crate::generate::text::{
+    any_object, base64_value, flag, id, id_value, long_text, one_of, text, url, word,
+};
 
 const MIMES: &[&str] =
     &["image/png", "image/jpeg", "audio/wav", "video/mp4", "application/pdf", "text/plain"];

@@ -1,37 +1,18 @@
 //! Requests of Gemini generateContent.
 
 use proptest::collection::vec;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::part::pair;
-use super::part::said_part;
-use super::part::shown_part;
-use super::part::text_part;
+use super::part::{pair, said_part, shown_part, text_part};
 use crate::generate::History;
-use crate::generate::history::tools_named;
-use crate::generate::history::turns;
-use crate::generate::object::Object;
-use crate::generate::object::list;
-use crate::generate::object::object;
-use crate::generate::schema::google_schema;
-use crate::generate::schema::schema;
-use crate::generate::text::any_object;
-use crate::generate::text::base64_value;
-use crate::generate::text::count;
-use crate::generate::text::flag;
-use crate::generate::text::id_value;
-use crate::generate::text::one_of;
-use crate::generate::text::seed;
-use crate::generate::text::share;
-use crate::generate::text::signed;
-use crate::generate::text::size;
-use crate::generate::text::text;
-use crate::generate::text::word;
+use crate::generate::history::{tools_named, turns};
+use crate::generate::object::{Object, list, object};
+use crate::generate::schema::{google_schema, schema};
+use crate::generate::text::{
+    any_object, base64_value, count, flag, id_value, one_of, seed, share, signed, size, text, word,
+};
 
 pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
     let model = word(&["models/gemini-3.1-pro", "models/gemini-2.5-flash"]);

@@ -1,24 +1,14 @@
 //! Answers and errors of Gemini generateContent.
 
 use proptest::collection::vec;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
 use proptest::sample::select;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::part::call;
-use super::part::said_part;
-use crate::generate::object::list;
-use crate::generate::object::object;
-use crate::generate::text::count;
-use crate::generate::text::id_value;
-use crate::generate::text::signed;
-use crate::generate::text::text;
-use crate::generate::text::url;
-use crate::generate::text::word;
+use super::part::{call, said_part};
+use crate::generate::object::{list, object};
+use crate::generate::text::{count, id_value, signed, text, url, word};
 
 pub(crate) fn response() -> BoxedStrategy<Value> {
     prop_oneof![15 => answered(), 1 => blocked()].boxed()

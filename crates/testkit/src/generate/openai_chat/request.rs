@@ -1,43 +1,20 @@
 //! Requests of Chat Completions.
 
 use proptest::collection::vec;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::content::assistant_parts;
-use super::content::call;
-use super::content::legacy_call;
-use super::content::result;
-use super::content::texts;
-use super::content::user_content;
-use super::content::with_reasoning;
+use super::content::{
+    assistant_parts, call, legacy_call, result, texts, user_content, with_reasoning,
+};
 use crate::generate::History;
-use crate::generate::history::choose_from_tools;
-use crate::generate::history::pairs;
-use crate::generate::history::tools_named;
-use crate::generate::history::turns;
-use crate::generate::object::Object;
-use crate::generate::object::list;
-use crate::generate::object::object;
-use crate::generate::object::string_or;
-use crate::generate::object::typed;
-use crate::generate::schema::schema;
-use crate::generate::schema::strict_schema;
-use crate::generate::text::any_object;
-use crate::generate::text::count;
-use crate::generate::text::flag;
-use crate::generate::text::id_value;
-use crate::generate::text::one_of;
-use crate::generate::text::seed;
-use crate::generate::text::share;
-use crate::generate::text::signed;
-use crate::generate::text::size;
-use crate::generate::text::text;
-use crate::generate::text::word;
+use crate::generate::history::{choose_from_tools, pairs, tools_named, turns};
+use crate::generate::object::{Object, list, object, string_or, typed};
+use crate::generate::schema::{schema, strict_schema};
+use crate::generate::text::{
+    any_object, count, flag, id_value, one_of, seed, share, signed, size, text, word,
+};
 
 pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
     let body = object()

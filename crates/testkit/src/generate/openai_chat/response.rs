@@ -1,29 +1,14 @@
 //! Answers and errors of Chat Completions.
 
 use proptest::collection::vec;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
 use proptest::sample::select;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::content::call;
-use super::content::legacy_call;
-use super::content::with_reasoning;
-use crate::generate::object::list;
-use crate::generate::object::object;
-use crate::generate::object::typed;
-use crate::generate::text::base64_value;
-use crate::generate::text::count;
-use crate::generate::text::id;
-use crate::generate::text::id_value;
-use crate::generate::text::signed;
-use crate::generate::text::string;
-use crate::generate::text::text;
-use crate::generate::text::url;
-use crate::generate::text::word;
+use super::content::{call, legacy_call, with_reasoning};
+use crate::generate::object::{list, object, typed};
+use crate::generate::text::{base64_value, count, id, id_value, signed, string, text, url, word};
 
 pub(crate) fn response() -> BoxedStrategy<Value> {
     object()

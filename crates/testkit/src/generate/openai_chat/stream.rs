@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::generate::Cuts;
 use crate::generate::object::rest;

@@ -1,42 +1,19 @@
 //! Requests of Responses.
 
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::item::call;
-use super::item::easy_answer;
-use super::item::easy_message;
-use super::item::hosted;
-use super::item::output;
-use super::item::output_message;
-use super::item::pair_up;
-use super::item::reasoning;
+use super::item::{
+    call, easy_answer, easy_message, hosted, output, output_message, pair_up, reasoning,
+};
 use crate::generate::History;
-use crate::generate::history::choose_from_tools;
-use crate::generate::history::pairs;
-use crate::generate::history::tools_named;
-use crate::generate::history::turns;
-use crate::generate::object::Object;
-use crate::generate::object::list;
-use crate::generate::object::object;
-use crate::generate::object::string_or;
-use crate::generate::object::typed;
-use crate::generate::schema::schema;
-use crate::generate::schema::strict_schema;
-use crate::generate::text::any_object;
-use crate::generate::text::count;
-use crate::generate::text::flag;
-use crate::generate::text::id_value;
-use crate::generate::text::one_of;
-use crate::generate::text::share;
-use crate::generate::text::size;
-use crate::generate::text::text;
-use crate::generate::text::url;
-use crate::generate::text::word;
+use crate::generate::history::{choose_from_tools, pairs, tools_named, turns};
+use crate::generate::object::{Object, list, object, string_or, typed};
+use crate::generate::schema::{schema, strict_schema};
+use crate::generate::text::{
+    any_object, count, flag, id_value, one_of, share, size, text, url, word,
+};
 
 pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
     let input = turns(history, turn()).prop_map(Value::Array);

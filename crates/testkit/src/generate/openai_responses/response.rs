@@ -1,26 +1,13 @@
 //! Answers of Responses.
 
 use proptest::collection::vec;
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::item::call;
-use super::item::hosted;
-use super::item::output_message;
-use super::item::reasoning;
+use super::item::{call, hosted, output_message, reasoning};
 use crate::generate::object::object;
-use crate::generate::text::count;
-use crate::generate::text::flag;
-use crate::generate::text::id;
-use crate::generate::text::id_value;
-use crate::generate::text::share;
-use crate::generate::text::size;
-use crate::generate::text::text;
-use crate::generate::text::word;
+use crate::generate::text::{count, flag, id, id_value, share, size, text, word};
 
 pub(crate) fn response() -> BoxedStrategy<Value> {
     let body = object()

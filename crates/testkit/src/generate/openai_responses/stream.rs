@@ -1,7 +1,6 @@
 //! Streams of Responses: every item from its opening to its end, then the whole answer.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::generate::Cuts;
 use crate::generate::object::rest;

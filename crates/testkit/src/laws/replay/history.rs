@@ -9,8 +9,7 @@
 
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Asked;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::translate;
 

@@ -3,8 +3,7 @@
 //! Places move: a list may have lost elements, or a node above may be reported as moved. There an element is known by
 //! what it says, not by its number.
 
-use sabir_wire::Protocol;
-use sabir_wire::Report;
+use sabir_wire::{Protocol, Report};
 use serde_json::Value;
 
 use crate::meaning;

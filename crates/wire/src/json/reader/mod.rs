@@ -11,17 +11,11 @@ use std::ops::Range;
 use super::kind::Kind;
 use super::number::Number;
 use super::raw::Json;
-use super::scan;
-use super::special;
-use super::string;
-use super::string::Escapes;
-use super::string::Strings;
-use super::survey::Knowing;
-use super::survey::Survey;
+use super::string::{Escapes, Strings};
+use super::survey::{Knowing, Survey};
 use super::text::Text;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use super::{scan, special, string};
+use crate::error::{Error, ErrorKind, Result};
 use crate::utf8;
 
 /// Reads JSON value by value.

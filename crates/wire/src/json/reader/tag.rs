@@ -2,10 +2,7 @@
 
 use super::Reader;
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Text;
-use crate::json::scan;
-use crate::json::special;
+use crate::json::{Kind, Text, scan, special};
 
 impl<'a> Reader<'a> {
     /// Reads ahead in the object that comes next for its first member `name`, a string; null counts

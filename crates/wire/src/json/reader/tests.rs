@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::super::tests::document;
-use super::super::tests::nearly_json;
+use super::super::tests::{document, nearly_json};
 use super::*;
 use crate::json::DEPTH_MAX;
 

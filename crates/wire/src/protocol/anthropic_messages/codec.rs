@@ -1,16 +1,13 @@
 //! Messages as one record.
 
-use crate::alias::CallIdRule;
-use crate::alias::ToolNameRule;
+use crate::alias::{CallIdRule, ToolNameRule};
 use crate::conversation::ThinkingMode;
-use crate::protocol::Facts;
-use crate::protocol::StreamDecoder;
-use crate::protocol::codec::Codec;
-use crate::protocol::codec::Schemas;
+use crate::protocol::codec::{Codec, Schemas};
 use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
 use crate::protocol::handing::Rule;
 use crate::protocol::tier::Words;
+use crate::protocol::{Facts, StreamDecoder};
 use crate::schema::Dialect;
 use crate::target::Vendor;
 

@@ -1,47 +1,23 @@
 //! Reading streams.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::decode_request::blocks;
-use super::decode_response::Answer;
-use super::decode_response::Ending;
+use super::decode_response::{Answer, Ending};
 use super::fault::read_fault;
 use super::types::HERE;
 use super::usage::USAGE;
-use crate::conversation::Arguments;
-use crate::conversation::Content;
-use crate::conversation::Counts;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::ReasoningForm;
+use crate::conversation::{
+    Arguments, Content, Counts, Finish, FinishKind, Opaque, Part, ReasoningForm,
+};
 use crate::error::Result;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::Start;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::fault::{Fault, FaultKind};
+use crate::json::{Json, Kind, Reader, Text, Writer};
+use crate::place::{Place, Step};
+use crate::protocol::object::{Member, read_object};
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start};
 use crate::sse::Frame;
 
 /// Frames in, events out.

@@ -1,23 +1,14 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
 use super::types::OUTPUT_FORMAT;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
+use crate::conversation::{Finish, FinishKind};
 use crate::loss::LossKind;
-use crate::protocol::Fate;
-use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::anthropic_messages::usage::USAGE;
-use crate::protocol::field::CARRIED;
-use crate::protocol::field::Fields;
-use crate::protocol::field::Row;
-use crate::protocol::field::approximated;
-use crate::protocol::field::depends;
-use crate::protocol::field::dropped;
-use crate::protocol::field::implied;
-use crate::protocol::field::row;
+use crate::protocol::field::{CARRIED, Fields, Row, approximated, depends, dropped, implied, row};
 use crate::protocol::losing::FINER_FINISH;
 use crate::protocol::semantics::Spelling;
+use crate::protocol::{Fate, Field};
 
 /// Where a canonical field stands, below its node.
 pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {

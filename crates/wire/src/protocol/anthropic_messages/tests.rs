@@ -1,25 +1,13 @@
 //! Behaviour that only this protocol has.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Request;
-use crate::conversation::Role;
+use crate::conversation::{Message, Part, Request, Role};
 use crate::json::Text;
-use crate::loss::LossKind;
-use crate::loss::Report;
-use crate::protocol::Asked;
-use crate::protocol::Exchange;
-use crate::protocol::Protocol;
-use crate::protocol::tests::check_refused;
-use crate::protocol::tests::events;
-use crate::protocol::tests::folded;
-use crate::protocol::tests::value;
-use crate::protocol::tests::written;
-use crate::target::AnthropicVersion;
-use crate::target::Target;
+use crate::loss::{LossKind, Report};
+use crate::protocol::tests::{check_refused, events, folded, value, written};
+use crate::protocol::{Asked, Exchange, Protocol};
+use crate::target::{AnthropicVersion, Target};
 
 const HERE: Protocol = Protocol::AnthropicMessages;
 

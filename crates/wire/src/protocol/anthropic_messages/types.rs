@@ -1,10 +1,8 @@
 //! What only this protocol says, and how it may be spelled.
 
 use crate::loss::LossKind;
-use crate::protocol::Protocol;
-use crate::protocol::semantics;
-use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::namespace;
+use crate::protocol::semantics::{Declared, namespace};
+use crate::protocol::{Protocol, semantics};
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

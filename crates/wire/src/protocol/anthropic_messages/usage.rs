@@ -2,17 +2,12 @@
 
 use crate::conversation::Count;
 use crate::loss::LossKind;
-use crate::loss::LossKind::Implied;
-use crate::loss::LossKind::Renamed;
+use crate::loss::LossKind::{Implied, Renamed};
 use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::anthropic_messages::types::Speaker;
 use crate::protocol::losing::Losing;
-use crate::protocol::usage::Sum;
-use crate::protocol::usage::Table;
-use crate::protocol::usage::Zero;
-use crate::protocol::usage::absent;
-use crate::protocol::usage::count;
+use crate::protocol::usage::{Sum, Table, Zero, absent, count};
 
 pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     member: "usage",

@@ -1,8 +1,7 @@
 //! What the events of a passing stream tell.
 
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::protocol::anthropic_messages::decode_stream::kind_of;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::watch::Progress;

@@ -1,26 +1,13 @@
 //! Folding: a stream of events becomes the whole response it stands for.
 
-use crate::conversation::Arguments;
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Reasoning;
-use crate::conversation::Response;
-use crate::conversation::Role;
-use crate::conversation::ToolCall;
+use crate::conversation::{
+    Arguments, Candidate, Content, Message, Part, Reasoning, Response, Role, ToolCall,
+};
 use crate::json::Text;
 use crate::limit::CANDIDATES_MAX;
-use crate::protocol::event::Closed;
-use crate::protocol::event::Delta;
-use crate::protocol::event::Event;
-use crate::protocol::event::Note;
-use crate::protocol::event::NoteAt;
-use crate::protocol::event::NoteKind;
-use crate::protocol::event::Open;
-use crate::protocol::event::Opening;
-use crate::protocol::event::PartId;
-use crate::protocol::event::Start;
+use crate::protocol::event::{
+    Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start,
+};
 
 /// A response in the making.
 #[derive(Debug, Default)]

@@ -11,19 +11,12 @@ pub use order::Order;
 pub(in crate::protocol) use sequence::Sequence;
 pub use unfold::unfold;
 
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::ReasoningForm;
-use crate::conversation::Usage;
+use crate::conversation::{CallForm, Content, Finish, ReasoningForm, Usage};
 use crate::fault::Fault;
-use crate::json::Number;
-use crate::json::Text;
+use crate::json::{Number, Text};
 use crate::owned::into_owned;
 use crate::place::Place;
-use crate::protocol::semantics::Citation;
-use crate::protocol::semantics::Logprobs;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Citation, Logprobs, NodeSemantics};
 
 /// One step of an answer as it comes in.
 #[derive(Clone, Debug)]

@@ -2,13 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::protocol::event::Event;
-use crate::protocol::event::NoteAt;
-use crate::protocol::event::Opening;
-use crate::protocol::event::PartId;
+use crate::error::{Error, ErrorKind, Result};
+use crate::protocol::event::{Event, NoteAt, Opening, PartId};
 
 /// Watches a stream of events and objects to the first that is out of order.
 #[derive(Debug, Default)]

@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::protocol::event::Event;
-use crate::protocol::event::NoteAt;
-use crate::protocol::event::PartId;
+use crate::protocol::event::{Event, NoteAt, PartId};
 
 /// Lets one part through at a time and holds the events of the others back until it closes.
 #[derive(Debug, Default)]
@@ -96,14 +94,10 @@ fn part_of(event: &Event<'_>) -> Option<PartId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::Finish;
-    use crate::conversation::FinishKind;
+    use crate::conversation::{Finish, FinishKind};
     use crate::json::Text;
     use crate::place::Place;
-    use crate::protocol::event::Closed;
-    use crate::protocol::event::Delta;
-    use crate::protocol::event::Open;
-    use crate::protocol::event::Opening;
+    use crate::protocol::event::{Closed, Delta, Open, Opening};
     use crate::protocol::semantics::NodeSemantics;
 
     /// A stream in short: `+0` opens part 0, `0` grows it, `-0` closes it, `!` ends the candidate.

@@ -1,22 +1,10 @@
 //! Unfolding: a whole response becomes the events of the stream it could have come as.
 
-use crate::conversation::Arguments;
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::Reasoning;
-use crate::conversation::Response;
+use crate::conversation::{Arguments, Candidate, Content, Part, Reasoning, Response};
 use crate::json::Text;
-use crate::protocol::event::Closed;
-use crate::protocol::event::Delta;
-use crate::protocol::event::Event;
-use crate::protocol::event::Note;
-use crate::protocol::event::NoteAt;
-use crate::protocol::event::NoteKind;
-use crate::protocol::event::Open;
-use crate::protocol::event::Opening;
-use crate::protocol::event::PartId;
-use crate::protocol::event::Start;
+use crate::protocol::event::{
+    Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start,
+};
 use crate::protocol::semantics::NodeSemantics;
 
 /// Tells a whole response event by event. Folding the events gives the response again.

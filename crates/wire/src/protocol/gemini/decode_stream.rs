@@ -1,50 +1,23 @@
 //! Reading streams: every frame is a response object whose parts go on where the last ones ended.
 
 use crate::characters::Characters;
-use crate::conversation::Arguments;
-use crate::conversation::Content;
-use crate::conversation::Counts;
-use crate::conversation::Part;
-use crate::conversation::ReasoningForm;
-use crate::conversation::ToolCall;
-use crate::conversation::Usage;
+use crate::conversation::{Arguments, Content, Counts, Part, ReasoningForm, ToolCall, Usage};
 use crate::error::Result;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::limit::CANDIDATES_MAX;
-use crate::limit::FRAME_BYTES_MAX;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Logprobs;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::Start;
-use crate::protocol::gemini::decode_response::CandidateDraft;
-use crate::protocol::gemini::decode_response::Chunk;
-use crate::protocol::gemini::decode_response::Grounding;
-use crate::protocol::gemini::decode_response::Telling;
-use crate::protocol::gemini::decode_response::finish;
+use crate::fault::{Fault, FaultKind};
+use crate::json::{Json, Kind, Reader, Text};
+use crate::limit::{CANDIDATES_MAX, FRAME_BYTES_MAX};
+use crate::place::{Place, Step};
 use crate::protocol::gemini::decode_response::partial::PartialCall;
-use crate::protocol::gemini::decode_response::prompt_filter;
-use crate::protocol::gemini::decode_response::unplaced;
+use crate::protocol::gemini::decode_response::{
+    CandidateDraft, Chunk, Grounding, Telling, finish, prompt_filter, unplaced,
+};
 use crate::protocol::gemini::fault::fault_of;
-use crate::protocol::gemini::types::CALL_PIECE;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::WILL_CONTINUE;
+use crate::protocol::gemini::types::{CALL_PIECE, GEMINI, WILL_CONTINUE};
 use crate::protocol::gemini::usage::USAGE;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{
+    Closed, Delta, Event, Logprobs, Note, NoteAt, NoteKind, Open, Opening, PartId, Start,
+};
 use crate::sse::Frame;
 
 /// Frames in, events out.

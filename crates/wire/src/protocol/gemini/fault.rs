@@ -1,13 +1,8 @@
 //! Errors, both ways.
 
 use crate::error::Result;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::fault::{Fault, FaultKind};
+use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::protocol::gemini::types::GEMINI;
 
 pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {

@@ -2,21 +2,13 @@
 
 use crate::conversation::Finish;
 use crate::loss::LossKind;
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::field::CARRIED;
-use crate::protocol::field::Fields;
-use crate::protocol::field::Row;
-use crate::protocol::field::approximated;
-use crate::protocol::field::depends;
-use crate::protocol::field::dropped;
-use crate::protocol::field::row;
+use crate::protocol::field::{CARRIED, Fields, Row, approximated, depends, dropped, row};
 use crate::protocol::gemini::decode_response::is_finer;
-use crate::protocol::gemini::types::CITED_APART;
-use crate::protocol::gemini::types::Shape;
+use crate::protocol::gemini::types::{CITED_APART, Shape};
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::losing::FINER_FINISH;
 use crate::protocol::semantics::Spelling;
+use crate::protocol::{Fate, Field};
 
 /// Where a canonical field stands, below its node.
 pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {

@@ -2,16 +2,10 @@
 //! are left out, as Protocol Buffers have it.
 
 use crate::conversation::Count;
-use crate::loss::LossKind::Dropped;
-use crate::loss::LossKind::Renamed;
+use crate::loss::LossKind::{Dropped, Renamed};
 use crate::protocol::Fate;
-use crate::protocol::gemini::types::CANDIDATES_SUMMED;
-use crate::protocol::gemini::types::Speaker;
-use crate::protocol::usage::Sum;
-use crate::protocol::usage::Table;
-use crate::protocol::usage::Zero;
-use crate::protocol::usage::absent;
-use crate::protocol::usage::count;
+use crate::protocol::gemini::types::{CANDIDATES_SUMMED, Speaker};
+use crate::protocol::usage::{Sum, Table, Zero, absent, count};
 
 pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     member: "usageMetadata",

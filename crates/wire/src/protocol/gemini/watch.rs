@@ -5,11 +5,9 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::protocol::gemini::usage::USAGE;
-use crate::protocol::watch::Progress;
-use crate::protocol::watch::has_value;
+use crate::protocol::watch::{Progress, has_value};
 use crate::sse::Frame;
 
 pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {

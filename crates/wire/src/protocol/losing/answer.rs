@@ -1,18 +1,11 @@
 //! The walk over an answer: its candidates, why they ended and what they cost.
 
 use super::Losing;
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Count;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::conversation::Usage;
+use crate::conversation::{Candidate, Content, Count, Part, Response, Usage};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{Fate, Field};
 
 impl Losing<'_> {
     /// Reports all that the target never carries of a whole response.

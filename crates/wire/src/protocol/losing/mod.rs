@@ -12,16 +12,11 @@ pub(in crate::protocol) use answer::FINER_FINISH;
 use std::collections::BTreeMap;
 
 use crate::conversation::Candidate;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Exchange;
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::field::FieldSet;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Spelling;
+use crate::protocol::semantics::{NodeSemantics, Spelling};
+use crate::protocol::{Exchange, Fate, Field, Protocol};
 
 /// The report of one translation in the making: who speaks, who is spoken to, and what is lost between them.
 pub(in crate::protocol) struct Losing<'r> {

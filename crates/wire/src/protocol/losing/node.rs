@@ -1,24 +1,12 @@
 //! The walk over messages and parts, which requests and answers share.
 
-use super::Losing;
-use super::Side;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Source;
+use super::{Losing, Side};
+use crate::conversation::{Content, Media, MediaKind, Message, Part, Source};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::ArtefactKind;
-use crate::protocol::CacheMarker;
-use crate::protocol::Citation;
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Logprobs;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extras, Logprobs, NodeSemantics};
 use crate::protocol::words::in_words;
+use crate::protocol::{ArtefactKind, CacheMarker, Citation, Fate, Field};
 
 impl Losing<'_> {
     pub(super) fn message(&mut self, message: &Message<'_>) {

@@ -1,24 +1,16 @@
 //! The walk over a request: its settings, its own fields of every protocol, its messages and its tools.
 
-use super::Losing;
-use super::Side;
+use super::{Losing, Side};
 use std::collections::BTreeSet;
 
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
-use crate::conversation::Message;
-use crate::conversation::OutputFormat;
-use crate::conversation::Tool;
-use crate::conversation::ToolKind;
+use crate::conversation::{
+    CallForm, Content, HostedService, HostedTool, Message, OutputFormat, Tool, ToolKind,
+};
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Exchange;
-use crate::protocol::Field;
-use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Declared, NodeSemantics};
+use crate::protocol::{Exchange, Field};
 
 impl Losing<'_> {
     /// Reports all that the target never carries of a request.

@@ -1,13 +1,11 @@
 //! Chat Completions as one record.
 
 use crate::alias::ToolNameRule;
-use crate::protocol::Facts;
-use crate::protocol::StreamDecoder;
-use crate::protocol::codec::Codec;
-use crate::protocol::codec::Schemas;
+use crate::protocol::codec::{Codec, Schemas};
 use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
 use crate::protocol::tier::Words;
+use crate::protocol::{Facts, StreamDecoder};
 use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {

@@ -1,29 +1,15 @@
 //! Reading whole answers. What is not as expected is kept as it is, never refused.
 
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Message;
-use crate::conversation::Response;
-use crate::conversation::Role;
+use crate::conversation::{Candidate, Content, Finish, FinishKind, Message, Response, Role};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Citation;
-use crate::protocol::Logprobs;
-use crate::protocol::Protocol;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::decode_request::message::Fields;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::openai_chat::usage::USAGE;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{Citation, Logprobs, Protocol};
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);

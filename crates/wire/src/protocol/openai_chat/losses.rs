@@ -3,20 +3,11 @@
 use crate::conversation::Finish;
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::field::CARRIED;
-use crate::protocol::field::Fields;
-use crate::protocol::field::Row;
-use crate::protocol::field::depends;
-use crate::protocol::field::dropped;
-use crate::protocol::field::implied;
-use crate::protocol::field::row;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::field::{CARRIED, Fields, Row, depends, dropped, implied, row};
+use crate::protocol::openai_chat::types::{Shape, request_shape};
 use crate::protocol::openai_chat::usage::USAGE;
-use crate::protocol::semantics::Extra;
-use crate::protocol::semantics::Spelling;
+use crate::protocol::semantics::{Extra, Spelling};
+use crate::protocol::{Fate, Field};
 
 /// Where a canonical field stands, below its node.
 pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {

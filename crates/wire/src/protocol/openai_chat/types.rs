@@ -2,11 +2,8 @@
 
 use crate::json::Kind;
 use crate::loss::LossKind;
-use crate::protocol::Exchange;
-use crate::protocol::Protocol;
-use crate::protocol::semantics;
-use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::namespace;
+use crate::protocol::semantics::{Declared, namespace};
+use crate::protocol::{Exchange, Protocol, semantics};
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

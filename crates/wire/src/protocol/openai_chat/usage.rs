@@ -1,14 +1,10 @@
 //! The usage reports of Chat Completions.
 
 use crate::conversation::Count;
-use crate::loss::LossKind::Dropped;
-use crate::loss::LossKind::Renamed;
+use crate::loss::LossKind::{Dropped, Renamed};
 use crate::protocol::Fate;
 use crate::protocol::openai_chat::types::Speaker;
-use crate::protocol::usage::Table;
-use crate::protocol::usage::Zero;
-use crate::protocol::usage::absent;
-use crate::protocol::usage::count;
+use crate::protocol::usage::{Table, Zero, absent, count};
 
 pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     member: "usage",

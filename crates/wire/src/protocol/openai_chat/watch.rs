@@ -5,15 +5,11 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::place::Place;
-use crate::protocol::openai_chat::decode_stream::Chunk;
-use crate::protocol::openai_chat::decode_stream::DONE;
-use crate::protocol::openai_chat::decode_stream::read_groq_usage;
+use crate::protocol::openai_chat::decode_stream::{Chunk, DONE, read_groq_usage};
 use crate::protocol::openai_chat::usage::USAGE;
-use crate::protocol::watch::Progress;
-use crate::protocol::watch::has_value;
+use crate::protocol::watch::{Progress, has_value};
 use crate::sse::Frame;
 
 pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {

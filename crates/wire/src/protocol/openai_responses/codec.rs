@@ -1,15 +1,12 @@
 //! Responses as one record.
 
-use crate::alias::CallIdRule;
-use crate::alias::ToolNameRule;
-use crate::protocol::Facts;
-use crate::protocol::StreamDecoder;
-use crate::protocol::codec::Codec;
-use crate::protocol::codec::Schemas;
+use crate::alias::{CallIdRule, ToolNameRule};
+use crate::protocol::codec::{Codec, Schemas};
 use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
 use crate::protocol::handing::Rule;
 use crate::protocol::tier::Words;
+use crate::protocol::{Facts, StreamDecoder};
 use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {

@@ -1,26 +1,13 @@
 //! Reading whole answers, and the response objects that streams begin and end with.
 
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::conversation::Role;
-use crate::conversation::Usage;
+use crate::conversation::{
+    Candidate, Content, Finish, FinishKind, Message, Part, Response, Role, Usage,
+};
 use crate::error::Result;
 use crate::fault::Fault;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Number;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::json::{Json, Kind, Number, Reader, Text, Writer};
+use crate::place::{Place, Step};
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::openai_responses::usage::USAGE;

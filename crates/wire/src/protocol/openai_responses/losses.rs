@@ -1,15 +1,9 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::field::CARRIED;
-use crate::protocol::field::Fields;
-use crate::protocol::field::Row;
-use crate::protocol::field::depends;
-use crate::protocol::field::dropped;
-use crate::protocol::field::row;
+use crate::protocol::field::{CARRIED, Fields, Row, depends, dropped, row};
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Spelling;
+use crate::protocol::{Fate, Field};
 
 /// Where a canonical field stands, below its node.
 pub(in crate::protocol) fn pointer(field: Field, _spelling: Spelling) -> &'static str {

@@ -2,13 +2,8 @@
 
 use serde_json::Value;
 
-use crate::protocol::Asked;
-use crate::protocol::Event;
-use crate::protocol::Protocol;
-use crate::protocol::tests as shared;
-use crate::protocol::tests::check_refused;
-use crate::protocol::tests::events;
-use crate::protocol::tests::value;
+use crate::protocol::tests::{check_refused, events, value};
+use crate::protocol::{Asked, Event, Protocol, tests as shared};
 
 const THIS: Protocol = Protocol::OpenaiResponses;
 

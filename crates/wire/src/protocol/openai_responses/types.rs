@@ -2,13 +2,9 @@
 
 use crate::json::Text;
 use crate::loss::LossKind;
-use crate::protocol::Protocol;
-use crate::protocol::semantics;
-use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::namespace;
-use crate::protocol::tier;
+use crate::protocol::semantics::{Declared, Extras, namespace};
 use crate::protocol::tier::Asking;
+use crate::protocol::{Protocol, semantics, tier};
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,7 @@ use crate::conversation::Count;
 use crate::loss::LossKind::Approximated;
 use crate::protocol::Fate;
 use crate::protocol::openai_responses::types::Speaker;
-use crate::protocol::usage::Table;
-use crate::protocol::usage::Zero;
-use crate::protocol::usage::absent;
-use crate::protocol::usage::count;
+use crate::protocol::usage::{Table, Zero, absent, count};
 
 pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     member: "usage",

@@ -1,8 +1,7 @@
 //! What the events of a passing stream tell.
 
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::protocol::openai_responses::decode_stream::Moment;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::watch::Progress;

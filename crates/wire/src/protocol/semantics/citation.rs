@@ -1,10 +1,7 @@
 //! Citations: where a text says it has its knowledge from.
 
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
+use crate::json::{Json, Kind, Reader, Text};
 use crate::owned::into_owned;
 use crate::place::Place;
 use crate::protocol::Protocol;

@@ -3,13 +3,10 @@
 //! A known field that was stated as null is an extra too, so that null and absent both come back as they were.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::hash::BuildHasher;
-use std::hash::RandomState;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 
-use crate::json::Json;
-use crate::json::push_key;
+use crate::json::{Json, push_key};
 use crate::place::Place;
 
 /// The extras of one node.

@@ -1,24 +1,12 @@
 //! Shows semantics to people. It stands here because only this module sees every field.
 
-use crate::inspect::Show;
-use crate::inspect::show;
-use crate::inspect::show_names;
-use crate::json::Json;
-use crate::json::Writer;
-use crate::protocol::semantics::Artefact;
-use crate::protocol::semantics::ArtefactKind;
-use crate::protocol::semantics::CacheMarker;
-use crate::protocol::semantics::Citation;
-use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::Extra;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Item;
-use crate::protocol::semantics::Logprobs;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::Session;
-use crate::protocol::semantics::Spelling;
+use crate::inspect::{Show, show, show_names};
+use crate::json::{Json, Writer};
 use crate::protocol::semantics::node::Detail;
+use crate::protocol::semantics::{
+    Artefact, ArtefactKind, CacheMarker, Citation, Declared, Extra, Extras, Item, Logprobs,
+    NodeSemantics, Semantics, Session, Spelling,
+};
 
 impl NodeSemantics<'_> {
     /// Writes the members `place` and, where there is more to say, `semantics` into the node's own object.
@@ -171,16 +159,13 @@ fn show_namespace<'n, 'a: 'n>(
 mod tests {
     use std::borrow::Cow;
 
-    use serde_json::Value;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::json::Text;
-    use crate::place::Place;
-    use crate::place::Step;
+    use crate::place::{Place, Step};
     use crate::protocol::Protocol;
-    use crate::protocol::semantics::Shape;
-    use crate::protocol::semantics::Speller;
+    use crate::protocol::semantics::{Shape, Speller};
 
     #[derive(Clone, Copy)]
     struct Spoken;

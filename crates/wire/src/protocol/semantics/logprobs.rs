@@ -1,8 +1,6 @@
 //! Log probabilities: how likely each token of a text was, and which others might have stood in its place.
 
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Writer;
+use crate::json::{Json, Kind, Writer};
 use crate::owned::into_owned;
 use crate::place::Place;
 

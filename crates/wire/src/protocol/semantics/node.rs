@@ -1,18 +1,10 @@
 //! The semantics of one node: where it stood, how it was shaped, and what rides on it.
 
-use crate::json::Json;
-use crate::json::Text;
-use crate::owned::into_owned;
-use crate::owned::plain;
+use crate::json::{Json, Text};
+use crate::owned::{into_owned, plain};
 use crate::place::Place;
-use crate::protocol::semantics::Artefact;
-use crate::protocol::semantics::Citation;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Logprobs;
-use crate::protocol::semantics::add_to;
-use crate::protocol::semantics::shape::Shape;
-use crate::protocol::semantics::shape::Speller;
-use crate::protocol::semantics::shape::Spelling;
+use crate::protocol::semantics::shape::{Shape, Speller, Spelling};
+use crate::protocol::semantics::{Artefact, Citation, Extras, Logprobs, add_to};
 
 /// What the wire meant by a message, a part, a tool or an answer beyond its content.
 ///
@@ -308,11 +300,9 @@ into_owned! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::Count;
-    use crate::conversation::Usage;
+    use crate::conversation::{Count, Usage};
     use crate::place::Step;
-    use crate::protocol::ArtefactKind;
-    use crate::protocol::Protocol;
+    use crate::protocol::{ArtefactKind, Protocol};
 
     fn frame(number: usize) -> Place {
         Place::default().element(Step::Frame, number)

@@ -1,16 +1,12 @@
 //! The semantics of a request as a whole.
 
-use crate::json::Json;
-use crate::json::Text;
+use crate::json::{Json, Text};
 use crate::owned::into_owned;
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::gemini::GeminiSemantics;
 use crate::protocol::openai_chat::ChatSemantics;
 use crate::protocol::openai_responses::ResponsesSemantics;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Shape;
-use crate::protocol::semantics::Speller;
-use crate::protocol::semantics::Spelling;
+use crate::protocol::semantics::{Extras, Shape, Speller, Spelling};
 
 /// What a request meant that the conversation cannot say: shared meanings first, then a namespace per protocol.
 #[derive(Clone, Debug, Default)]

@@ -1,15 +1,11 @@
 //! Input that is no schema, or one that grows or nests without end.
 
-use super::super::Dialect::AnthropicStrict;
-use super::super::Dialect::GeminiJsonSchema;
-use super::super::Dialect::GeminiSchema;
-use super::super::Dialect::JsonSchema;
-use super::super::Dialect::OpenaiStrict;
-use super::super::is_supported;
-use super::super::translate;
+use super::super::Dialect::{
+    AnthropicStrict, GeminiJsonSchema, GeminiSchema, JsonSchema, OpenaiStrict,
+};
+use super::super::{is_supported, translate};
 use super::tables::check;
-use crate::json::DEPTH_MAX;
-use crate::json::Json;
+use crate::json::{DEPTH_MAX, Json};
 
 #[test]
 fn what_is_no_schema_is_mended_and_never_panics() {

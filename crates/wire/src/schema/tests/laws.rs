@@ -1,19 +1,12 @@
 //! Laws that hold for every schema: a translation settles, keeps to its list and hides nothing.
 
 use proptest::prelude::*;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::super::Dialect;
-use super::super::SchemaLoss;
-use super::super::allow;
 use super::super::allow::Shape;
-use super::super::is_supported;
-use super::super::plain;
 use super::super::read::Reading;
-use super::super::translate;
 use super::super::translate::in_full;
+use super::super::{Dialect, SchemaLoss, allow, is_supported, plain, translate};
 use crate::json::Json;
 
 const TARGETS: [Dialect; 4] = [

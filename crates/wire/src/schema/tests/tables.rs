@@ -1,14 +1,9 @@
 //! One table for each behaviour: what goes in, for whom, what comes out, and what is on record.
 
-use super::super::Dialect;
-use super::super::Dialect::AnthropicStrict;
-use super::super::Dialect::GeminiJsonSchema;
-use super::super::Dialect::GeminiSchema;
-use super::super::Dialect::JsonSchema;
-use super::super::Dialect::OpenaiStrict;
-use super::super::is_supported;
-use super::super::root_is_object;
-use super::super::translate;
+use super::super::Dialect::{
+    AnthropicStrict, GeminiJsonSchema, GeminiSchema, JsonSchema, OpenaiStrict,
+};
+use super::super::{Dialect, is_supported, root_is_object, translate};
 use crate::json::Json;
 
 #[track_caller]

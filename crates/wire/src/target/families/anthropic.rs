@@ -1,20 +1,11 @@
 //! Claude, by generation. Limits and thinking forms are those of the vendor's model pages.
 
 use crate::target::effort::Effort;
-use crate::target::effort::Effort::High;
-use crate::target::effort::Effort::Low;
-use crate::target::effort::Effort::Max;
-use crate::target::effort::Effort::Medium;
-use crate::target::effort::Effort::Xhigh;
+use crate::target::effort::Effort::{High, Low, Max, Medium, Xhigh};
 use crate::target::families::Row;
-use crate::target::family::Accepts;
-use crate::target::family::Disable;
-use crate::target::family::Family;
-use crate::target::family::ForcedToolChoice;
-use crate::target::family::Inputs;
-use crate::target::family::Sampling;
-use crate::target::family::Thinking;
-use crate::target::family::Vendor;
+use crate::target::family::{
+    Accepts, Disable, Family, ForcedToolChoice, Inputs, Sampling, Thinking, Vendor,
+};
 
 pub(super) const TABLE: &[Row] = &[
     ("claude", CLAUDE),

@@ -1,18 +1,9 @@
 //! Gemini, by generation and size.
 
 use crate::target::effort::Effort;
-use crate::target::effort::Effort::High;
-use crate::target::effort::Effort::Low;
-use crate::target::effort::Effort::Medium;
-use crate::target::effort::Effort::Minimal;
+use crate::target::effort::Effort::{High, Low, Medium, Minimal};
 use crate::target::families::Row;
-use crate::target::family::Accepts;
-use crate::target::family::Family;
-use crate::target::family::GeminiSchema;
-use crate::target::family::Inputs;
-use crate::target::family::Sampling;
-use crate::target::family::Thinking;
-use crate::target::family::Vendor;
+use crate::target::family::{Accepts, Family, GeminiSchema, Inputs, Sampling, Thinking, Vendor};
 
 pub(super) const TABLE: &[Row] = &[
     ("gemini", GEMINI),

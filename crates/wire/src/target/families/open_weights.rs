@@ -1,15 +1,9 @@
 //! Families that many servers host behind Chat. Little is certain across hosts, so each row says
 //! only what every host of the family shares; the server's own habits are in its dialect.
 
-use crate::target::effort::Effort::High;
-use crate::target::effort::Effort::Low;
-use crate::target::effort::Effort::Medium;
+use crate::target::effort::Effort::{High, Low, Medium};
 use crate::target::families::Row;
-use crate::target::family::Accepts;
-use crate::target::family::Family;
-use crate::target::family::Inputs;
-use crate::target::family::Sampling;
-use crate::target::family::Thinking;
+use crate::target::family::{Accepts, Family, Inputs, Sampling, Thinking};
 
 pub(super) const TABLE: &[Row] = &[
     ("gpt-oss", GPT_OSS),

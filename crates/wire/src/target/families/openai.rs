@@ -1,21 +1,11 @@
 //! GPT and the o-series, by generation.
 
 use crate::target::effort::Effort;
-use crate::target::effort::Effort::High;
-use crate::target::effort::Effort::Low;
-use crate::target::effort::Effort::Max;
-use crate::target::effort::Effort::Medium;
-use crate::target::effort::Effort::Minimal;
-use crate::target::effort::Effort::Xhigh;
+use crate::target::effort::Effort::{High, Low, Max, Medium, Minimal, Xhigh};
 use crate::target::families::Row;
-use crate::target::family::Accepts;
-use crate::target::family::Family;
-use crate::target::family::Inputs;
-use crate::target::family::Sampling;
-use crate::target::family::SystemRole;
-use crate::target::family::Thinking;
-use crate::target::family::TokenLimit;
-use crate::target::family::Vendor;
+use crate::target::family::{
+    Accepts, Family, Inputs, Sampling, SystemRole, Thinking, TokenLimit, Vendor,
+};
 
 pub(super) const TABLE: &[Row] = &[
     ("gpt", GPT),

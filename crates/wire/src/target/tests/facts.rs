@@ -1,15 +1,9 @@
 //! What each family accepts, refuses and needs, as tables.
 
-use crate::target::Accepts;
-use crate::target::Effort;
-use crate::target::Effort::Low;
-use crate::target::Effort::Minimal;
-use crate::target::Family;
-use crate::target::ForcedToolChoice;
-use crate::target::GeminiSchema;
-use crate::target::SystemRole;
-use crate::target::Target;
-use crate::target::TokenLimit;
+use crate::target::Effort::{Low, Minimal};
+use crate::target::{
+    Accepts, Effort, Family, ForcedToolChoice, GeminiSchema, SystemRole, Target, TokenLimit,
+};
 
 #[test]
 fn reasoning_models_of_openai_want_developer_and_their_own_limit_field() {
@@ -93,9 +87,7 @@ fn claude_narrows_temperature_and_top_p() {
 
 #[test]
 fn claude_turns_and_choices_follow_the_generation() {
-    use ForcedToolChoice::Always;
-    use ForcedToolChoice::Never;
-    use ForcedToolChoice::WithoutThinking;
+    use ForcedToolChoice::{Always, Never, WithoutThinking};
     // Model, prefill, system among turns, schema output, bound thinking, forced choice, name length.
     let cases = [
         ("claude-3-haiku", true, false, false, false, Always, 64),

@@ -1,7 +1,6 @@
 //! Which family a model name belongs to, and the limits that come with it.
 
-use crate::target::Family;
-use crate::target::Inputs;
+use crate::target::{Family, Inputs};
 
 #[test]
 fn families_are_recognised_by_name() {

@@ -1,12 +1,8 @@
 //! Dialects of servers, and what a target makes of server and model together.
 
-use crate::target::AnthropicVersion;
-use crate::target::Dialect;
-use crate::target::ReasoningField;
-use crate::target::ReasoningReplay;
-use crate::target::SystemRole;
-use crate::target::Target;
-use crate::target::TokenLimit;
+use crate::target::{
+    AnthropicVersion, Dialect, ReasoningField, ReasoningReplay, SystemRole, Target, TokenLimit,
+};
 
 #[test]
 fn dialects_are_found_by_name_and_differ_where_their_servers_do() {

@@ -1,16 +1,7 @@
 //! How each family is made to think, and how efforts are fitted to it.
 
-use crate::target::Disable;
-use crate::target::Effort;
-use crate::target::Effort::High;
-use crate::target::Effort::Low;
-use crate::target::Effort::Max;
-use crate::target::Effort::Medium;
-use crate::target::Effort::Minimal;
-use crate::target::Effort::Xhigh;
-use crate::target::Family;
-use crate::target::Fit;
-use crate::target::Thinking;
+use crate::target::Effort::{High, Low, Max, Medium, Minimal, Xhigh};
+use crate::target::{Disable, Effort, Family, Fit, Thinking};
 
 #[test]
 fn thinking_is_asked_for_in_the_form_of_each_generation() {

@@ -2,8 +2,7 @@
 
 use sabir_wire::Protocol;
 use sabir_wire::json::Text;
-use sabir_wire::protocol::Artefact;
-use sabir_wire::protocol::ArtefactKind;
+use sabir_wire::protocol::{Artefact, ArtefactKind};
 
 fn main() {
     let data = Text::plain("a signature that nobody gave");

@@ -1,7 +1,6 @@
 //! Must not compile: part edited in place.
 
-use sabir_wire::conversation::Content;
-use sabir_wire::conversation::Part;
+use sabir_wire::conversation::{Content, Part};
 use sabir_wire::json::Text;
 
 fn main() {

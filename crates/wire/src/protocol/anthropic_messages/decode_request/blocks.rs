@@ -1,43 +1,19 @@
 //! Reading content blocks. Requests, answers and streams share them; what nobody knows is kept whole.
 
 use super::read_content;
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::Parts;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
-use crate::conversation::ResultOutput;
-use crate::conversation::Source;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
+use crate::conversation::{
+    Arguments, CallForm, Content, Media, MediaKind, Opaque, Part, Parts, Reasoning, ReasoningForm,
+    ResultOutput, Source, ToolCall, ToolResult,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
 use crate::protocol::ArtefactKind;
-use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
-use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
-use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
-use crate::protocol::anthropic_messages::types::Shape;
-use crate::protocol::object::Member;
-use crate::protocol::object::Unread;
-use crate::protocol::object::read_tag;
-use crate::protocol::semantics::Artefact;
-use crate::protocol::semantics::CacheMarker;
-use crate::protocol::semantics::Citation;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::anthropic_messages::types::{
+    CONTENT_BLOCKS, CONTENT_SOURCE, HERE, SEARCH_RESULT, Shape,
+};
+use crate::protocol::object::{Member, Unread, read_tag};
+use crate::protocol::semantics::{Artefact, CacheMarker, Citation, Extras, NodeSemantics};
 
 /// Reads one block; a block of unknown type is kept whole.
 pub(in super::super) fn read_block<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {

@@ -4,28 +4,14 @@ pub(super) mod blocks;
 mod settings;
 mod tools;
 
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Parts;
-use crate::conversation::Request;
-use crate::conversation::Role;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::place::Place;
-use crate::place::Step;
+use crate::conversation::{Message, Part, Parts, Request, Role};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Kind, Reader};
+use crate::place::{Place, Step};
 use crate::protocol::Exchange;
-use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
-use crate::protocol::object::Member;
-use crate::protocol::object::messages_expected;
-use crate::protocol::object::read_first;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Semantics;
+use crate::protocol::anthropic_messages::types::{HERE, OUTPUT_FORMAT};
+use crate::protocol::object::{Member, messages_expected, read_first, read_object};
+use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut decoding = Decoding::default();

@@ -2,20 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::CallForm;
-use crate::conversation::OutputFormat;
-use crate::conversation::OutputSchema;
-use crate::conversation::Request;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ThinkingShow;
-use crate::conversation::ToolChoice;
+use crate::conversation::{
+    CallForm, OutputFormat, OutputSchema, Request, ThinkingMode, ThinkingShow, ToolChoice,
+};
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::Extras;
 
 /// Keeps the value that comes next under its own key.

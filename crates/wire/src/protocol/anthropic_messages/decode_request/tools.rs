@@ -1,23 +1,13 @@
 //! Reading tools: the client's own have a schema, the vendor's a dated type.
 
-use super::blocks::missing;
-use super::blocks::read_cache_marker;
-use crate::conversation::FunctionTool;
-use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
-use crate::conversation::Tool;
-use crate::conversation::ToolKind;
+use super::blocks::{missing, read_cache_marker};
+use crate::conversation::{FunctionTool, HostedService, HostedTool, Tool, ToolKind};
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
+use crate::json::{Kind, Reader, Text};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::object::Member;
-use crate::protocol::object::Unread;
-use crate::protocol::object::read_tag;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::object::{Member, Unread, read_tag};
+use crate::protocol::semantics::{Extras, NodeSemantics};
 
 pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let mut start = reader.checkpoint();

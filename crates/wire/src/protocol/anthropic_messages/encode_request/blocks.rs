@@ -1,24 +1,17 @@
 //! Writing content blocks. Requests, answers and streams share them.
 
 use super::media;
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
-use crate::conversation::ResultOutput;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{
+    Arguments, CallForm, Content, Part, Reasoning, ReasoningForm, ResultOutput, ToolCall,
+    ToolResult,
+};
+use crate::json::{Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::ArtefactKind;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::arguments;
 use crate::protocol::arguments::Change;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{ArtefactKind, arguments};
 
 /// A block in the making: what rides on it besides its content.
 #[derive(Clone, Copy)]

@@ -1,39 +1,20 @@
 //! Writing the turns of a conversation.
 
-use smallvec::SmallVec;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
-use super::Encoding;
-use super::blocks::Block;
-use super::blocks::Mark;
-use super::blocks::write_own;
-use super::blocks::write_reasoning;
-use super::media;
+use super::blocks::{Block, Mark, write_own, write_reasoning};
 use super::tools::ALIAS;
-use super::turns::Piece;
-use super::turns::Side;
-use super::turns::Spelling;
-use super::turns::Turns;
-use super::turns::admits;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::ResultOutput;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
-use crate::json::Text;
-use crate::json::Writer;
+use super::turns::{Piece, Side, Spelling, Turns, admits};
+use super::{Encoding, media};
+use crate::conversation::{CallForm, Content, Part, ResultOutput, ToolCall, ToolResult};
+use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Field;
-use crate::protocol::arguments;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
-use crate::protocol::omitted;
 use crate::protocol::semantics::NodeSemantics;
-use crate::roles::PromptRole;
-use crate::roles::ProviderType;
-use crate::roles::wire_role;
+use crate::protocol::{Field, arguments, omitted};
+use crate::roles::{PromptRole, ProviderType, wire_role};
 
 impl<'r> Encoding<'r, '_> {
     pub(super) fn write_system(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {

@@ -2,17 +2,12 @@
 
 use super::blocks::Block;
 use crate::base64;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Source;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Media, MediaKind, Source};
+use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::anthropic_messages::types::CONTENT_BLOCKS;
-use crate::protocol::anthropic_messages::types::CONTENT_SOURCE;
-use crate::protocol::anthropic_messages::types::SEARCH_RESULT;
+use crate::protocol::anthropic_messages::types::{CONTENT_BLOCKS, CONTENT_SOURCE, SEARCH_RESULT};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;

@@ -1,19 +1,12 @@
 //! The order inside turns: results come first, in the order of their calls, and no two calls share an id.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::turns::Piece;
-use super::turns::Side;
-use super::turns::Turns;
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::Request;
+use super::turns::{Piece, Side, Turns};
+use crate::conversation::{Content, Message, Request};
 use crate::loss::LossKind;
-use crate::protocol::calls::Calls;
-use crate::protocol::calls::Position;
+use crate::protocol::calls::{Calls, Position};
 use crate::protocol::losing::Losing;
 
 /// The ids of calls that share theirs with another, and of their results.

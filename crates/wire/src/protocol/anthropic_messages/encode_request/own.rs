@@ -3,27 +3,14 @@
 use super::Prepared;
 use super::order::ToldApart;
 use super::settings::Plan;
-use super::thinking::Form;
-use super::thinking::Thought;
-use super::thinking::without_thinking;
-use super::turns::Piece;
-use super::turns::Side;
-use super::turns::Spelling;
-use super::turns::Turn;
-use super::turns::Turns;
-use super::turns::is_call;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Request;
-use crate::conversation::Role;
-use crate::conversation::ThinkingMode;
+use super::thinking::{Form, Thought, without_thinking};
+use super::turns::{Piece, Side, Spelling, Turn, Turns, is_call};
+use crate::conversation::{Message, Part, Request, Role, ThinkingMode};
 use crate::json::Number;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::loss::{LossKind, Report};
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Calls;
-use crate::target::Target;
-use crate::target::Vendor;
+use crate::target::{Target, Vendor};
 
 pub(super) fn prepare<'r>(
     request: &'r Request<'r>,

@@ -1,8 +1,6 @@
 //! Schemas on their way here: the root of a tool's is an object, and strict ones know a part of the language.
 
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Writer;
+use crate::json::{Json, Kind, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;

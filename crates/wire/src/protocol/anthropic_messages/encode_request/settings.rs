@@ -1,38 +1,22 @@
 //! The settings of a request: limits, sampling, thinking, output and the end user.
 
-use super::Encoding;
-use super::schemas;
-use super::thinking::BUDGET_MIN;
-use super::thinking::Form;
-use super::thinking::Thought;
+use super::thinking::{BUDGET_MIN, Form, Thought};
 use super::turns::Turns;
-use crate::conversation::OutputFormat;
-use crate::conversation::OutputSchema;
-use crate::conversation::Request;
-use crate::conversation::Thinking;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ThinkingShow;
-use crate::json::Json;
-use crate::json::Number;
-use crate::json::Text;
+use super::{Encoding, schemas};
+use crate::conversation::{
+    OutputFormat, OutputSchema, Request, Thinking, ThinkingMode, ThinkingShow,
+};
+use crate::json::{Json, Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
+use crate::protocol::anthropic_messages::types::{HERE, OUTPUT_FORMAT};
 use crate::protocol::asking::ASK_FOR_JSON;
-use crate::protocol::described::described;
-use crate::protocol::described::lose_description;
+use crate::protocol::described::{described, lose_description};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::tier;
 use crate::protocol::tier::Asking;
-use crate::target::Accepts;
-use crate::target::Effort;
-use crate::target::Sampling;
-use crate::target::Target;
-use crate::target::Vendor;
+use crate::protocol::{Fate, Field, tier};
+use crate::target::{Accepts, Effort, Sampling, Target, Vendor};
 
 /// What has to be decided before anything is written.
 pub(super) struct Plan<'r> {

@@ -1,20 +1,13 @@
 //! How the model is told to think, by what its family understands.
 
 use super::turns::Turns;
-use crate::conversation::AllowedMode;
-use crate::conversation::Request;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ThinkingShow;
-use crate::conversation::ToolChoice;
+use crate::conversation::{AllowedMode, Request, ThinkingMode, ThinkingShow, ToolChoice};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::asking::unknown_effort;
 use crate::protocol::losing::Losing;
-use crate::target::Disable;
-use crate::target::Effort;
-use crate::target::Family;
-use crate::target::Thinking;
+use crate::target::{Disable, Effort, Family, Thinking};
 
 /// The least budget that the vendor takes.
 pub(super) const BUDGET_MIN: u64 = 1024;

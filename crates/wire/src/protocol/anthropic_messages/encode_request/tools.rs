@@ -3,36 +3,20 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::Encoding;
-use super::schemas;
-use crate::conversation::AllowedMode;
-use crate::conversation::Content;
-use crate::conversation::CustomFormat;
-use crate::conversation::CustomTool;
-use crate::conversation::FunctionTool;
-use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
-use crate::conversation::NamespaceTool;
-use crate::conversation::Tool;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolChoice;
-use crate::conversation::ToolKind;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use super::{Encoding, schemas};
+use crate::conversation::{
+    AllowedMode, Content, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool,
+    NamespaceTool, Tool, ToolCall, ToolChoice, ToolKind,
+};
+use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::choosing::Offer;
-use crate::protocol::dialect;
-use crate::protocol::hosted::Setting;
-use crate::protocol::hosted::Settings;
-use crate::protocol::hosted::write_location;
-use crate::protocol::namespaces;
+use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::namespaces::Spaced;
-use crate::protocol::object::IsWritten;
-use crate::protocol::object::Object;
+use crate::protocol::object::{IsWritten, Object};
+use crate::protocol::{Field, dialect, namespaces};
 use crate::target::ForcedToolChoice;
 
 /// The arguments of a tool that takes free text.

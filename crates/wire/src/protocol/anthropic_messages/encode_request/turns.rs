@@ -4,11 +4,7 @@ use std::ops::Range;
 
 use super::media;
 use super::order::is_result;
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Request;
-use crate::conversation::Role;
+use crate::conversation::{Content, Message, Part, Request, Role};
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Field;
@@ -17,8 +13,7 @@ use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
 use crate::protocol::omitted::omitted;
 use crate::protocol::semantics::NodeSemantics;
-use crate::target::LateSystem;
-use crate::target::Target;
+use crate::target::{LateSystem, Target};
 
 /// The conversation in turns, with the system prompt apart.
 #[derive(Default)]

@@ -1,7 +1,6 @@
 //! Writing why an answer ended.
 
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
+use crate::conversation::{Finish, FinishKind};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;

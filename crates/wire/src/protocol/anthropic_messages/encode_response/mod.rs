@@ -5,39 +5,24 @@ pub(super) mod tier;
 
 use std::collections::HashSet;
 
-use self::finish::Said;
-use self::finish::write_finish;
+use self::finish::{Said, write_finish};
 use self::tier::tier_word;
-use crate::conversation::CallForm;
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::conversation::Usage;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::conversation::{CallForm, Candidate, Content, Part, Response, Usage};
+use crate::json::{Json, Text, Writer};
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Asked;
-use crate::protocol::Citation;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::anthropic_messages::decode_request::blocks::citation as read_citation;
-use crate::protocol::anthropic_messages::encode_request::blocks::Block;
-use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
-use crate::protocol::anthropic_messages::encode_request::blocks::is_sealed;
-use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
-use crate::protocol::anthropic_messages::encode_request::blocks::write_reasoning;
+use crate::protocol::anthropic_messages::encode_request::blocks::{
+    Block, Mark, is_sealed, write_own, write_reasoning,
+};
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::usage::USAGE;
-use crate::protocol::anthropic_messages::usage::lose_absent_usage;
+use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{Asked, Citation, Field, Protocol};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,

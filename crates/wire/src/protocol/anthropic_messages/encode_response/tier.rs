@@ -3,11 +3,10 @@
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
-use crate::protocol::tier;
 use crate::protocol::tier::Asking;
+use crate::protocol::{Field, tier};
 
 /// What this protocol calls the tier that served the answer.
 pub(in crate::protocol::anthropic_messages) fn tier_word<'t>(

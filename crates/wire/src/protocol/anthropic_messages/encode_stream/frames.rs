@@ -1,23 +1,18 @@
 //! The frames of a stream. Clients heed an event only by its name.
 
-use crate::conversation::Finish;
-use crate::conversation::Usage;
+use crate::conversation::{Finish, Usage};
 use crate::fault::Fault;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::json::{Text, Writer};
 use crate::place::Place;
-use crate::protocol::Asked;
-use crate::protocol::Start;
-use crate::protocol::anthropic_messages::encode_response::finish::Said;
-use crate::protocol::anthropic_messages::encode_response::finish::write_finish;
-use crate::protocol::anthropic_messages::encode_response::open_answer;
+use crate::protocol::anthropic_messages::encode_response::finish::{Said, write_finish};
 use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
-use crate::protocol::anthropic_messages::encode_response::write_head;
+use crate::protocol::anthropic_messages::encode_response::{open_answer, write_head};
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::usage::Stating;
+use crate::protocol::{Asked, Start};
 use crate::sse::named_frame;
 
 /// A frame whose data is an object of the frame's own name.

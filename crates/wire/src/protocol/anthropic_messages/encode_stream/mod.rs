@@ -3,34 +3,20 @@
 mod frames;
 mod part;
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Usage;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
+use crate::conversation::{Finish, FinishKind, Usage};
+use crate::fault::{Fault, FaultKind};
 use crate::json::Text;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Asked;
-use crate::protocol::Event;
-use crate::protocol::Field;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
-use crate::protocol::Start;
 use crate::protocol::anthropic_messages::encode_response::Answering;
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::usage::USAGE;
-use crate::protocol::anthropic_messages::usage::lose_absent_usage;
+use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
 use crate::protocol::event::Sequence;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{Asked, Event, Field, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 
 /// Events in, frames out.
 #[derive(Debug)]

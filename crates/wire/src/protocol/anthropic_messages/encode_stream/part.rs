@@ -1,40 +1,20 @@
 //! The parts of a stream, each a block that begins when it has something to say.
 
-use super::Writing;
-use super::frames;
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::ReasoningForm;
-use crate::conversation::ToolCall;
-use crate::json::Json;
-use crate::json::Text;
+use super::{Writing, frames};
+use crate::conversation::{Arguments, CallForm, Content, Part, ReasoningForm, ToolCall};
+use crate::json::{Json, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Artefact;
-use crate::protocol::ArtefactKind;
-use crate::protocol::Citation;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::Field;
-use crate::protocol::NoteAt;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
-use crate::protocol::anthropic_messages::encode_request::blocks::Block;
-use crate::protocol::anthropic_messages::encode_request::blocks::Mark;
-use crate::protocol::anthropic_messages::encode_request::blocks::write_own;
-use crate::protocol::anthropic_messages::encode_response::CITED;
-use crate::protocol::anthropic_messages::encode_response::FREE_TEXT;
-use crate::protocol::anthropic_messages::encode_response::ONE_THOUGHT;
-use crate::protocol::anthropic_messages::encode_response::foreign_citation;
-use crate::protocol::anthropic_messages::encode_response::lose_refusal;
-use crate::protocol::anthropic_messages::encode_response::withhold;
+use crate::protocol::anthropic_messages::encode_request::blocks::{Block, Mark, write_own};
+use crate::protocol::anthropic_messages::encode_response::{
+    CITED, FREE_TEXT, ONE_THOUGHT, foreign_citation, lose_refusal, withhold,
+};
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{
+    Artefact, ArtefactKind, Citation, Closed, Delta, Field, NoteAt, Open, Opening, PartId, Protocol,
+};
 
 /// The part that is open.
 #[derive(Debug)]

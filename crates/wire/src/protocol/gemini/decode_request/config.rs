@@ -1,30 +1,17 @@
 //! Reading `generationConfig` and `toolConfig`: how to answer, think and choose tools.
 
-use crate::conversation::AllowedMode;
-use crate::conversation::AllowedTool;
-use crate::conversation::CallForm;
-use crate::conversation::OutputFormat;
-use crate::conversation::OutputSchema;
-use crate::conversation::Thinking;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ThinkingShow;
-use crate::conversation::ToolChoice;
+use crate::conversation::{
+    AllowedMode, AllowedTool, CallForm, OutputFormat, OutputSchema, Thinking, ThinkingMode,
+    ThinkingShow, ToolChoice,
+};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Number;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::GENERATION_SCOPE;
-use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
-use crate::protocol::gemini::types::THINKING_SCOPE;
-use crate::protocol::gemini::types::TOOL_CHOICE_SCOPE;
-use crate::protocol::gemini::types::TOOL_CONFIG_SCOPE;
-use crate::protocol::gemini::types::name::REQUEST_NAMES;
-use crate::protocol::gemini::types::name::camel;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::json::{Json, Kind, Number, Reader, Text};
+use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
+use crate::protocol::gemini::types::{
+    GEMINI, GENERATION_SCOPE, RESPONSE_JSON_SCHEMA, THINKING_SCOPE, TOOL_CHOICE_SCOPE,
+    TOOL_CONFIG_SCOPE,
+};
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::Extras;
 
 use super::Draft;

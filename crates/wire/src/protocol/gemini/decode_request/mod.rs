@@ -4,35 +4,17 @@ mod config;
 mod part;
 mod tool;
 
-pub(super) use part::content_part;
-pub(super) use part::opaque_part;
+pub(super) use part::{content_part, opaque_part};
 
-use crate::conversation::Message;
-use crate::conversation::Parts;
-use crate::conversation::Request;
-use crate::conversation::Role;
+use crate::conversation::{Message, Parts, Request, Role};
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
+use crate::json::{Kind, Reader, Text};
+use crate::place::{Place, Step};
 use crate::protocol::Exchange;
-use crate::protocol::gemini::types::AMONG_TURNS;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::GeminiSemantics;
-use crate::protocol::gemini::types::MODEL_PREFIX;
-use crate::protocol::gemini::types::Shape;
-use crate::protocol::gemini::types::name::REQUEST_NAMES;
-use crate::protocol::gemini::types::name::camel;
-use crate::protocol::object::Member;
-use crate::protocol::object::Unread;
-use crate::protocol::object::messages_expected;
-use crate::protocol::object::read_first;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Semantics;
+use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
+use crate::protocol::gemini::types::{AMONG_TURNS, GEMINI, GeminiSemantics, MODEL_PREFIX, Shape};
+use crate::protocol::object::{Member, Unread, messages_expected, read_first, read_object};
+use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut draft = Draft::default();

@@ -1,41 +1,18 @@
 //! Reading the parts of a content: one piece of data each, and what is said about it.
 
 use crate::base64;
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::Parts;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
-use crate::conversation::ResultOutput;
-use crate::conversation::Source;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Artefact;
-use crate::protocol::ArtefactKind;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::Shape;
-use crate::protocol::gemini::types::THOUGHT_TRUE;
-use crate::protocol::gemini::types::name::PART_NAMES;
-use crate::protocol::gemini::types::name::camel;
-use crate::protocol::media_type;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::conversation::{
+    Arguments, CallForm, Content, Media, MediaKind, Opaque, Part, Parts, Reasoning, ReasoningForm,
+    ResultOutput, Source, ToolCall, ToolResult,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
+use crate::protocol::gemini::types::name::{PART_NAMES, camel};
+use crate::protocol::gemini::types::{GEMINI, Shape, THOUGHT_TRUE};
+use crate::protocol::object::{Member, read_object};
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{Artefact, ArtefactKind, media_type};
 
 use super::read_parts;
 

@@ -1,28 +1,13 @@
 //! Reading tools: functions and hosted services, several to an object.
 
-use crate::conversation::FunctionTool;
-use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
-use crate::conversation::Tool;
-use crate::conversation::ToolKind;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Json;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::PARAMETERS_JSON_SCHEMA;
-use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
-use crate::protocol::gemini::types::Shape;
-use crate::protocol::gemini::types::name::TOOL_NAMES;
-use crate::protocol::gemini::types::name::camel;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::conversation::{FunctionTool, HostedService, HostedTool, Tool, ToolKind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Json, Reader, Text};
+use crate::place::{Place, Step};
+use crate::protocol::gemini::types::name::{TOOL_NAMES, camel};
+use crate::protocol::gemini::types::{GEMINI, PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, Shape};
+use crate::protocol::object::{Member, read_object};
+use crate::protocol::semantics::{Extras, NodeSemantics};
 
 use super::read_each;
 

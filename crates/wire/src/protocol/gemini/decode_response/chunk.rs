@@ -1,30 +1,19 @@
 //! Reading one response object: a whole answer, or one step of a stream.
 
-use crate::conversation::Content;
-use crate::conversation::Part;
+use crate::conversation::{Content, Part};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
+use crate::json::{Json, Kind, Reader, Text};
 use crate::limit::CANDIDATES_MAX;
-use crate::place::Place;
-use crate::place::Step;
+use crate::place::{Place, Step};
 use crate::protocol::Logprobs;
-use crate::protocol::gemini::decode_request::content_part;
-use crate::protocol::gemini::decode_request::opaque_part;
+use crate::protocol::gemini::decode_request::{content_part, opaque_part};
 use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
 use crate::protocol::gemini::decode_response::partial::call_piece;
-use crate::protocol::gemini::types::CITED_APART;
-use crate::protocol::gemini::types::CONTENT_SCOPE;
-use crate::protocol::gemini::types::GROUNDING_SCOPE;
-use crate::protocol::gemini::types::LOGPROBS;
+use crate::protocol::gemini::types::{CITED_APART, CONTENT_SCOPE, GROUNDING_SCOPE, LOGPROBS};
 use crate::protocol::gemini::usage::USAGE;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::object::{Member, read_object};
+use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::usage::Report;
 
 /// A response object, taken apart. What has an unexpected shape is kept among the extras.

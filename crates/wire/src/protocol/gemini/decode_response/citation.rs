@@ -1,13 +1,9 @@
 //! Reading sources: which stretch of the answer rests on which page.
 
 use crate::characters::Characters;
-use crate::conversation::Content;
-use crate::conversation::Part;
+use crate::conversation::{Content, Part};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
+use crate::json::{Json, Kind, Reader, Text};
 use crate::protocol::Citation;
 use crate::protocol::gemini::types::GEMINI;
 

@@ -5,32 +5,20 @@ mod citation;
 mod logprobs;
 pub(super) mod partial;
 
-pub(super) use chunk::CandidateDraft;
-pub(super) use chunk::Chunk;
-pub(super) use chunk::Telling;
+pub(super) use chunk::{CandidateDraft, Chunk, Telling};
 pub(super) use citation::Grounding;
 pub(super) use logprobs::token_bytes;
 
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::conversation::Role;
+use crate::conversation::{Candidate, Content, Finish, FinishKind, Message, Part, Response, Role};
 use crate::error::Result;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
+use crate::json::{Reader, Text};
+use crate::place::{Place, Step};
 use crate::protocol::Logprobs;
 use crate::protocol::gemini::encode_response::logprobs_result;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::usage::USAGE;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extras, NodeSemantics};
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);

@@ -2,26 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::ToolCall;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Arguments, CallForm, Content, Part, ToolCall};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::place::Place;
-use crate::protocol::Artefact;
-use crate::protocol::ArtefactKind;
-use crate::protocol::gemini::types::CALL_PIECE;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::WILL_CONTINUE;
+use crate::protocol::gemini::types::{CALL_PIECE, GEMINI, WILL_CONTINUE};
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{Artefact, ArtefactKind};
 
 /// Reads a piece of a call, if the part is one: it has pieces of arguments, says that more follow, or names no function.
 pub(super) fn call_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {

@@ -2,29 +2,19 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::AllowedMode;
-use crate::conversation::AllowedTool;
-use crate::conversation::OutputFormat;
-use crate::conversation::OutputSchema;
-use crate::conversation::ToolChoice;
-use crate::json::Number;
-use crate::json::Text;
+use crate::conversation::{AllowedMode, AllowedTool, OutputFormat, OutputSchema, ToolChoice};
+use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Field;
 use crate::protocol::choosing::Offer;
-use crate::protocol::described::described;
-use crate::protocol::described::lose_description;
-use crate::protocol::dialect;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::GENERATION_SCOPE;
-use crate::protocol::gemini::types::TOOL_CHOICE_SCOPE;
-use crate::protocol::gemini::types::TOOL_CONFIG_SCOPE;
+use crate::protocol::described::{described, lose_description};
+use crate::protocol::gemini::types::{
+    GEMINI, GENERATION_SCOPE, TOOL_CHOICE_SCOPE, TOOL_CONFIG_SCOPE,
+};
 use crate::protocol::object::Object;
+use crate::protocol::{Field, dialect};
 use crate::schema::Dialect;
-use crate::target::Accepts;
-use crate::target::Effort;
-use crate::target::Family;
+use crate::target::{Accepts, Effort, Family};
 
 use super::Scribe;
 

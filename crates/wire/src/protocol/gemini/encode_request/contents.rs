@@ -5,21 +5,14 @@ use std::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Role;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Content, Message, Part, Role};
+use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::object::Object;
-use crate::protocol::omitted::omitted;
-use crate::protocol::omitted::stand_in;
-use crate::roles::PromptRole;
-use crate::roles::ProviderType;
-use crate::roles::wire_role;
+use crate::protocol::omitted::{omitted, stand_in};
+use crate::roles::{PromptRole, ProviderType, wire_role};
 use crate::target::LateSystem;
 
 use super::Scribe;

@@ -1,9 +1,6 @@
 //! Writing labels: of the metadata of other protocols only what the vendor takes as one.
 
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Writer;
-use crate::json::push_key;
+use crate::json::{Json, Kind, Writer, push_key};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;

@@ -9,28 +9,20 @@ mod result;
 mod thinking;
 mod tool;
 
-pub(super) use part::PIECE_BREAK;
-pub(super) use part::Pen;
-pub(super) use part::text_of;
-pub(super) use part::write_part;
+pub(super) use part::{PIECE_BREAK, Pen, text_of, write_part};
 pub(super) use pieces::takes_seal;
 
 use crate::error::Result;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::json::{Text, Writer};
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Exchange;
-use crate::protocol::Field;
 use crate::protocol::calls::Calls;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::MODEL_PREFIX;
+use crate::protocol::gemini::types::{GEMINI, MODEL_PREFIX};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
-use crate::target::ModelPlace;
-use crate::target::Target;
+use crate::protocol::{Exchange, Field};
+use crate::target::{ModelPlace, Target};
 
 pub(in crate::protocol) fn encode_request(
     exchange: &Exchange<'_>,

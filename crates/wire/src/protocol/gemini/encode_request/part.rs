@@ -1,22 +1,12 @@
 //! Writing the parts of a content, in requests and answers alike.
 
-use crate::conversation::Arguments;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Part;
-use crate::conversation::Source;
-use crate::conversation::ToolCall;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::protocol::arguments;
+use crate::conversation::{Arguments, Content, Media, MediaKind, Part, Source, ToolCall};
+use crate::json::{Json, Text, Writer};
 use crate::protocol::arguments::Change;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::gemini::types::THOUGHT_TRUE;
-use crate::protocol::media_type;
+use crate::protocol::gemini::types::{GEMINI, THOUGHT_TRUE};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
+use crate::protocol::{arguments, media_type};
 
 /// How one part is written: what it wears here that is not its own content.
 #[derive(Default)]

@@ -2,44 +2,23 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::ResultOutput;
-use crate::conversation::Source;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{
+    Arguments, CallForm, Content, Media, MediaKind, Opaque, Part, ResultOutput, Source, ToolCall,
+    ToolResult,
+};
+use crate::json::{Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::Field;
 use crate::protocol::arguments::Change;
-use crate::protocol::gemini::encode_response::report_custom_call;
-use crate::protocol::gemini::encode_response::report_refusal;
-use crate::protocol::gemini::types::FOREIGN_CALL_SIGNATURE;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::media_type;
-use crate::protocol::words::in_words;
-use crate::protocol::words::remnant;
+use crate::protocol::gemini::encode_response::{report_custom_call, report_refusal};
+use crate::protocol::gemini::types::{FOREIGN_CALL_SIGNATURE, GEMINI};
+use crate::protocol::words::{in_words, remnant};
+use crate::protocol::{Field, media_type};
 use crate::target::Vendor;
 
 use super::Scribe;
-use super::contents::Piece;
-use super::contents::Pieces;
-use super::contents::Told;
-use super::part::Closeness;
-use super::part::Pen;
-use super::part::resolution;
-use super::part::write_part;
-use super::result::MediaPlace;
-use super::result::is_media;
-use super::result::is_reordered;
-use super::result::texts_count;
-use super::result::write_result;
+use super::contents::{Piece, Pieces, Told};
+use super::part::{Closeness, Pen, resolution, write_part};
+use super::result::{MediaPlace, is_media, is_reordered, texts_count, write_result};
 
 impl<'x> Scribe<'x, '_> {
     /// The pieces that another protocol's message has to say here; the others are reported.

@@ -1,18 +1,11 @@
 //! Writing the results of tools: an object for the vendor, with media beside it.
 
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::ResultOutput;
-use crate::conversation::ToolResult;
+use crate::conversation::{Content, Part, ResultOutput, ToolResult};
 use crate::json::Writer;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::object::Object;
 
-use super::part::Pen;
-use super::part::joined;
-use super::part::modifiers;
-use super::part::text_of;
-use super::part::write_part;
+use super::part::{Pen, joined, modifiers, text_of, write_part};
 
 /// The member under which a tool's text stands; never spread, since the text may hold an `error` of its own.
 const OUTPUT: &str = "output";

@@ -1,8 +1,6 @@
 //! Writing `thinkingConfig`: a budget or a level, as the model is told, never both.
 
-use crate::conversation::Thinking;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ThinkingShow;
+use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::asking::unknown_effort;

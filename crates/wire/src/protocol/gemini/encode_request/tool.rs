@@ -1,29 +1,17 @@
 //! Writing tools: functions together, hosted tools each in an object of its own.
 
-use crate::conversation::CustomTool;
-use crate::conversation::FunctionTool;
-use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
-use crate::conversation::NamespaceTool;
-use crate::conversation::Tool;
-use crate::conversation::ToolKind;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{
+    CustomTool, FunctionTool, HostedService, HostedTool, NamespaceTool, Tool, ToolKind,
+};
+use crate::json::{Json, Kind, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Field;
-use crate::protocol::dialect;
-use crate::protocol::gemini::types::PARAMETERS_JSON_SCHEMA;
-use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
+use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA};
 use crate::protocol::hosted::Settings;
-use crate::protocol::namespaces;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
-use crate::schema::Dialect;
-use crate::schema::SchemaLoss;
-use crate::schema::translate;
+use crate::protocol::{Field, dialect, namespaces};
+use crate::schema::{Dialect, SchemaLoss, translate};
 use crate::target::GeminiSchema;
 
 use super::Scribe;

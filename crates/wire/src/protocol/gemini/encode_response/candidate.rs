@@ -1,11 +1,7 @@
 //! Writing one candidate, of a whole answer or in the last frame of a stream.
 
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::protocol::gemini::types::CONTENT_SCOPE;
-use crate::protocol::gemini::types::GROUNDING_SCOPE;
-use crate::protocol::gemini::types::LOGPROBS;
+use crate::json::{Json, Text, Writer};
+use crate::protocol::gemini::types::{CONTENT_SCOPE, GROUNDING_SCOPE, LOGPROBS};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
 

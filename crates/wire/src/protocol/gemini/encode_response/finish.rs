@@ -1,9 +1,7 @@
 //! Writing why an answer ended.
 
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::json::Json;
-use crate::json::Text;
+use crate::conversation::{Finish, FinishKind};
+use crate::json::{Json, Text};
 use crate::loss::LossKind;
 use crate::protocol::arguments::Change;
 

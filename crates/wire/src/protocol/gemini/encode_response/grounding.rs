@@ -1,9 +1,7 @@
 //! Writing sources: other protocols' citations as chunks and the stretches of text that rest on them.
 
 use crate::characters::Characters;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::json::{Json, Text, Writer};
 use crate::protocol::Citation;
 
 /// Writes the citations of parts, in order, with the texts that they stand on; none if no source has an address.

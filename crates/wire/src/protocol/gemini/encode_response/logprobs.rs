@@ -1,12 +1,7 @@
 //! Writing log probabilities: the tokens that were chosen and, in a list beside them, those that might have been.
 
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Number;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::json::{Json, Kind, Number, Reader, Text, Writer};
 use crate::protocol::Logprobs;
 use crate::protocol::gemini::decode_response::token_bytes;
 use crate::protocol::semantics::Fidelity;

@@ -5,45 +5,25 @@ mod finish;
 mod grounding;
 mod logprobs;
 
-pub(super) use candidate::Beside;
-pub(super) use candidate::write_candidate;
-pub(super) use finish::BLOCKED;
-pub(super) use finish::finish_fate;
-pub(super) use finish::finish_word;
+pub(super) use candidate::{Beside, write_candidate};
+pub(super) use finish::{BLOCKED, finish_fate, finish_word};
 pub(super) use grounding::write_grounding;
 pub(super) use logprobs::logprobs_result;
 
-use crate::conversation::CallForm;
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::conversation::{CallForm, Candidate, Content, Finish, FinishKind, Part, Response};
+use crate::json::{Json, Text, Writer};
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Artefact;
-use crate::protocol::Asked;
-use crate::protocol::Field;
-use crate::protocol::Logprobs;
-use crate::protocol::Protocol;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::gemini::decode_response::is_call;
-use crate::protocol::gemini::encode_request::Pen;
-use crate::protocol::gemini::encode_request::takes_seal;
-use crate::protocol::gemini::encode_request::text_of;
-use crate::protocol::gemini::encode_request::write_part;
+use crate::protocol::gemini::encode_request::{Pen, takes_seal, text_of, write_part};
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::semantics::Fidelity;
-use crate::protocol::semantics::add_to;
+use crate::protocol::semantics::{Fidelity, add_to};
+use crate::protocol::{Artefact, Asked, Field, Logprobs, Protocol};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,

@@ -2,22 +2,14 @@
 
 use std::collections::VecDeque;
 
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Part;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::protocol::Citation;
-use crate::protocol::Logprobs;
-use crate::protocol::gemini::encode_response::BLOCKED;
-use crate::protocol::gemini::encode_response::Beside;
-use crate::protocol::gemini::encode_response::finish_word;
-use crate::protocol::gemini::encode_response::logprobs_result;
-use crate::protocol::gemini::encode_response::write_candidate;
-use crate::protocol::gemini::encode_response::write_grounding;
+use crate::conversation::{Finish, FinishKind, Part};
+use crate::json::{Text, Writer};
+use crate::protocol::gemini::encode_response::{
+    BLOCKED, Beside, finish_word, logprobs_result, write_candidate, write_grounding,
+};
 use crate::protocol::object::Object;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::add_to;
+use crate::protocol::semantics::{NodeSemantics, add_to};
+use crate::protocol::{Citation, Logprobs};
 use crate::sse;
 
 use super::Encoder;

@@ -1,16 +1,12 @@
 //! The frames of a stream that have content: a part that is whole, or a piece of a text.
 
 use crate::conversation::Part;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::protocol::Field;
-use crate::protocol::Logprobs;
+use crate::json::{Text, Writer};
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::write_part;
-use crate::protocol::gemini::encode_response::answer_pen;
-use crate::protocol::gemini::encode_response::logprobs_result;
-use crate::protocol::gemini::encode_response::report_custom_call;
+use crate::protocol::gemini::encode_response::{answer_pen, logprobs_result, report_custom_call};
 use crate::protocol::gemini::types::LOGPROBS;
+use crate::protocol::{Field, Logprobs};
 use crate::sse;
 
 use super::Encoder;

@@ -6,31 +6,19 @@ mod part;
 
 use std::collections::HashSet;
 
-use crate::conversation::Finish;
-use crate::conversation::Usage;
+use crate::conversation::{Finish, Usage};
 use crate::fault::Fault;
 use crate::json::Text;
 use crate::limit::CANDIDATES_MAX;
-use crate::loss::LossKind;
-use crate::loss::Report;
-use crate::protocol::Asked;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
-use crate::protocol::Start;
-use crate::protocol::gemini::encode_response::NO_TIER;
-use crate::protocol::gemini::encode_response::NO_USAGE;
-use crate::protocol::gemini::encode_response::finish_fate;
-use crate::protocol::gemini::encode_response::report_finish;
-use crate::protocol::gemini::encode_response::report_tier;
-use crate::protocol::gemini::encode_response::tier_word;
+use crate::loss::{LossKind, Report};
+use crate::protocol::gemini::encode_response::{
+    NO_TIER, NO_USAGE, finish_fate, report_finish, report_tier, tier_word,
+};
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{Asked, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse;
 
 use crate::protocol::gemini::usage::USAGE;

@@ -1,29 +1,17 @@
 //! Writing the parts of a stream: text as it comes, everything else once it is whole.
 
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::ReasoningForm;
+use crate::conversation::{Content, Part, ReasoningForm};
 use crate::json::Text;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Citation;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::Logprobs;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
 use crate::protocol::event::grow;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::PIECE_BREAK;
-use crate::protocol::gemini::encode_response::report_logprobs;
-use crate::protocol::gemini::encode_response::report_media;
-use crate::protocol::gemini::encode_response::report_refusal;
+use crate::protocol::gemini::encode_response::{report_logprobs, report_media, report_refusal};
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::losing::Losing;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::add_to;
+use crate::protocol::semantics::{NodeSemantics, add_to};
+use crate::protocol::{Citation, Closed, Delta, Logprobs, Open, Opening, PartId};
 
 use super::Encoder;
 

@@ -2,11 +2,8 @@
 
 use super::*;
 use crate::conversation::Part;
-use crate::protocol::Encoded;
-use crate::protocol::Exchange;
-use crate::target::LateSystem;
-use crate::target::ModelPlace;
-use crate::target::Target;
+use crate::protocol::{Encoded, Exchange};
+use crate::target::{LateSystem, ModelPlace, Target};
 
 fn from_chat(body: &str, target: &Target) -> Encoded {
     let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();

@@ -9,16 +9,9 @@ mod streams;
 
 use serde_json::Value;
 
-use crate::Fault;
-use crate::FaultKind;
-use crate::Protocol;
-use crate::protocol::Asked;
-use crate::protocol::Event;
-use crate::protocol::tests as shared;
-use crate::protocol::tests::at;
-use crate::protocol::tests::check_refused;
-use crate::protocol::tests::listed;
-use crate::protocol::tests::value;
+use crate::protocol::tests::{at, check_refused, listed, value};
+use crate::protocol::{Asked, Event, tests as shared};
+use crate::{Fault, FaultKind, Protocol};
 
 const GEMINI: Protocol = Protocol::Gemini;
 

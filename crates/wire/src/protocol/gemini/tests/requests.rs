@@ -1,13 +1,9 @@
 //! Requests of this protocol, read and written.
 
 use super::*;
-use crate::conversation::Content;
-use crate::conversation::MediaKind;
-use crate::conversation::OutputFormat;
-use crate::conversation::Role;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ToolChoice;
-use crate::conversation::ToolKind;
+use crate::conversation::{
+    Content, MediaKind, OutputFormat, Role, ThinkingMode, ToolChoice, ToolKind,
+};
 use crate::target::Target;
 
 #[test]

@@ -1,21 +1,12 @@
 //! Streams, read and written.
 
 use super::*;
-use crate::conversation::CallForm;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::ReasoningForm;
+use crate::conversation::{CallForm, Finish, FinishKind, ReasoningForm};
 use crate::json::Text;
 use crate::place::Place;
-use crate::protocol::Artefact;
-use crate::protocol::ArtefactKind;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::NodeSemantics;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::Start;
+use crate::protocol::{
+    Artefact, ArtefactKind, Closed, Delta, NodeSemantics, Open, Opening, PartId, Start,
+};
 
 fn chunk(parts: &str, rest: &str) -> String {
     format!(

@@ -2,17 +2,11 @@
 
 pub(super) mod name;
 
-use crate::conversation::Tool;
-use crate::conversation::Usage;
+use crate::conversation::{Tool, Usage};
 use crate::loss::LossKind;
-use crate::loss::LossKind::Approximated;
-use crate::loss::LossKind::Dropped;
-use crate::loss::LossKind::Implied;
-use crate::protocol::Protocol;
-use crate::protocol::semantics;
-use crate::protocol::semantics::Declared;
-use crate::protocol::semantics::Semantics;
-use crate::protocol::semantics::namespace;
+use crate::loss::LossKind::{Approximated, Dropped, Implied};
+use crate::protocol::semantics::{Declared, Semantics, namespace};
+use crate::protocol::{Protocol, semantics};
 use crate::schema::Dialect;
 
 /// The protocol of this folder.

@@ -1,8 +1,6 @@
 //! Names in two spellings: the vendor writes lowerCamelCase and reads snake_case too.
 
-use crate::protocol::gemini::types::PARAMETERS_JSON_SCHEMA;
-use crate::protocol::gemini::types::RESPONSE_JSON_SCHEMA;
-use crate::protocol::gemini::types::Shape;
+use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, Shape};
 use crate::protocol::semantics::Spelling;
 
 /// A field of more than one word, and the bit of its node's shape that says it was spelled in snake_case.

@@ -4,31 +4,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::base64;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
-use crate::conversation::Source;
+use crate::conversation::{
+    Content, Media, MediaKind, Opaque, Part, Reasoning, ReasoningForm, Source,
+};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::CacheMarker;
-use crate::protocol::Protocol;
-use crate::protocol::media_type;
-use crate::protocol::object::Member;
-use crate::protocol::object::Unread;
-use crate::protocol::object::read_object;
-use crate::protocol::object::read_tag;
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
+use crate::protocol::object::{Member, Unread, read_object, read_tag};
 use crate::protocol::openai_chat::types::shape;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{CacheMarker, Protocol, media_type};
 
 /// The scope of the extra that keeps a payload which is not spelled the usual way.
 pub(in crate::protocol::openai_chat) const DATA_URL: &str = "data_url";

@@ -1,46 +1,19 @@
 //! Reading messages, and the fields that an assistant's message has in requests and answers alike.
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Parts;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
-use crate::conversation::ResultOutput;
-use crate::conversation::Role;
-use crate::conversation::Source;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Artefact;
-use crate::protocol::ArtefactKind;
-use crate::protocol::Protocol;
-use crate::protocol::object::Member;
-use crate::protocol::object::Unread;
-use crate::protocol::object::messages_expected;
-use crate::protocol::object::read_first;
-use crate::protocol::object::read_object;
-use crate::protocol::object::read_tag;
-use crate::protocol::openai_chat::decode_request::content::read_content;
-use crate::protocol::openai_chat::decode_request::content::read_opaque;
-use crate::protocol::openai_chat::types::EXTRA_CONTENT;
-use crate::protocol::openai_chat::types::EXTRA_CONTENT_GOOGLE;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::shape;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::conversation::{
+    Arguments, CallForm, Content, Media, MediaKind, Message, Part, Parts, Reasoning, ReasoningForm,
+    ResultOutput, Role, Source, ToolCall, ToolResult,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
+use crate::protocol::object::{
+    Member, Unread, messages_expected, read_first, read_object, read_tag,
+};
+use crate::protocol::openai_chat::decode_request::content::{read_content, read_opaque};
+use crate::protocol::openai_chat::types::{EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, Shape, shape};
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{Artefact, ArtefactKind, Protocol};
 
 pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {
     let mut messages = Vec::with_capacity(messages_expected(reader));

@@ -6,21 +6,14 @@ mod options;
 mod tools;
 
 use crate::conversation::Request;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Json;
-use crate::json::Reader;
-use crate::protocol::Exchange;
-use crate::protocol::Protocol;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Json, Reader};
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::ChatSemantics;
 use crate::protocol::openai_chat::types::request_shape;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Semantics;
-use crate::target::Family;
-use crate::target::TokenLimit;
+use crate::protocol::semantics::{Extras, Semantics};
+use crate::protocol::{Exchange, Protocol};
+use crate::target::{Family, TokenLimit};
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut decoding = Decoding::default();

@@ -2,30 +2,18 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
-use crate::conversation::OutputFormat;
-use crate::conversation::OutputSchema;
-use crate::conversation::Request;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ThinkingShow;
-use crate::conversation::Tool;
-use crate::conversation::ToolKind;
+use crate::conversation::{
+    HostedService, HostedTool, OutputFormat, OutputSchema, Request, ThinkingMode, ThinkingShow,
+    Tool, ToolKind,
+};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
 use crate::protocol::Protocol;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::decode_request::tools;
 use crate::protocol::openai_chat::types::request_shape;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Semantics;
+use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 /// Reads `stop`: a string, or a list of them.
 pub(super) fn read_stop<'a>(

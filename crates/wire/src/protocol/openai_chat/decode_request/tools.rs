@@ -1,32 +1,15 @@
 //! Reading tools and the choice among them.
 
-use crate::conversation::AllowedMode;
-use crate::conversation::AllowedTool;
-use crate::conversation::CallForm;
-use crate::conversation::CustomFormat;
-use crate::conversation::CustomTool;
-use crate::conversation::FunctionTool;
-use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
-use crate::conversation::Tool;
-use crate::conversation::ToolChoice;
-use crate::conversation::ToolKind;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
+use crate::conversation::{
+    AllowedMode, AllowedTool, CallForm, CustomFormat, CustomTool, FunctionTool, HostedService,
+    HostedTool, Tool, ToolChoice, ToolKind,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
 use crate::protocol::Protocol;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
-use crate::protocol::object::read_tag;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Semantics;
+use crate::protocol::object::{Member, read_object, read_tag};
+use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(super) fn read_tools<'a>(
     reader: &mut Reader<'a>,

@@ -3,26 +3,16 @@
 use std::borrow::Cow;
 
 use crate::conversation::CallForm;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
+use crate::json::{Kind, Reader, Text};
 use crate::limit::OPEN_PARTS_MAX;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::NoteKind;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
+use crate::place::{Place, Step};
 use crate::protocol::openai_chat::decode_request::message::read_signature;
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::shape;
-use crate::protocol::semantics::Artefact;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::openai_chat::types::{Shape, shape};
+use crate::protocol::semantics::{Artefact, Extras, NodeSemantics};
+use crate::protocol::{NoteKind, Opening, PartId};
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {

@@ -1,43 +1,23 @@
 //! What the chunks of a stream say of one choice.
 
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::ReasoningForm;
-use crate::conversation::Source;
+use crate::conversation::{
+    Content, Finish, FinishKind, Media, MediaKind, Opaque, Part, ReasoningForm, Source,
+};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Event;
-use crate::protocol::Logprobs;
-use crate::protocol::NoteKind;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
 use crate::protocol::openai_chat::decode_request::content::read_part;
 use crate::protocol::openai_chat::decode_request::message::details_semantics;
-use crate::protocol::openai_chat::decode_response::citation_of;
-use crate::protocol::openai_chat::decode_response::finish_of;
-use crate::protocol::openai_chat::decode_stream::Told;
+use crate::protocol::openai_chat::decode_response::{citation_of, finish_of};
 use crate::protocol::openai_chat::decode_stream::call::Calls;
 use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
-use crate::protocol::openai_chat::decode_stream::ending::Ending;
-use crate::protocol::openai_chat::decode_stream::ending::says_something;
-use crate::protocol::openai_chat::decode_stream::extra;
-use crate::protocol::openai_chat::decode_stream::gathered::Audio;
-use crate::protocol::openai_chat::decode_stream::gathered::Details;
+use crate::protocol::openai_chat::decode_stream::ending::{Ending, says_something};
+use crate::protocol::openai_chat::decode_stream::gathered::{Audio, Details};
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::shape;
+use crate::protocol::openai_chat::decode_stream::{Told, extra};
+use crate::protocol::openai_chat::types::{Shape, shape};
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{Event, Logprobs, NoteKind, Opening, PartId, Protocol};
 
 /// A choice that is being told.
 #[derive(Debug, Default)]

@@ -1,10 +1,7 @@
 //! What one chunk says of a choice, before anybody acts on it.
 
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
+use crate::json::{Json, Kind, Reader, Text};
 
 /// One element of a chunk's `choices`.
 #[derive(Default)]

@@ -1,14 +1,10 @@
 //! The end of a choice. It is held back until the stream ends, since some servers say more behind the finish reason.
 
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
+use crate::conversation::{Finish, FinishKind};
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::place::Place;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteKind;
+use crate::protocol::{Event, Note, NoteKind};
 
 /// How far the end of a choice has come.
 #[derive(Debug, Default)]

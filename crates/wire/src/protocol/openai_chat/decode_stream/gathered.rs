@@ -1,11 +1,7 @@
 //! What comes in fragments that mean nothing by themselves and is told when the choice ends.
 
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::place::Place;
 use crate::protocol::openai_chat::decode_stream::extra;
 use crate::protocol::semantics::NodeSemantics;

@@ -6,9 +6,7 @@ use std::fmt;
 use memchr::memmem;
 
 use crate::json::Text;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::PartId;
+use crate::protocol::{Delta, Event, PartId};
 
 /// What the last chunk was but for its text, if the text was all that it said.
 #[derive(Default)]

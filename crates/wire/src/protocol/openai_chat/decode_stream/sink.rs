@@ -2,16 +2,8 @@
 
 use crate::conversation::Content;
 use crate::json::Text;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId};
 
 /// Where the events of one candidate go, and the number that the next part gets.
 pub(super) struct Sink<'s, 'f> {

@@ -1,28 +1,18 @@
 //! Writing what the model said: one message with its words, its calls and the reasoning that goes back.
 
-use crate::conversation::Content;
-use crate::conversation::MediaKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
+use crate::conversation::{Content, MediaKind, Message, Part};
 use crate::json::Writer;
 use crate::loss::LossKind;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::message::reasoning_details;
 use crate::protocol::openai_chat::encode_request::message;
-use crate::protocol::openai_chat::encode_request::message::Fields;
-use crate::protocol::openai_chat::encode_request::message::Names;
-use crate::protocol::openai_chat::encode_request::message::call_signature;
-use crate::protocol::openai_chat::encode_request::turns::Few;
-use crate::protocol::openai_chat::encode_request::turns::Placed;
-use crate::protocol::openai_chat::encode_request::turns::Turns;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::shape;
+use crate::protocol::openai_chat::encode_request::message::{Fields, Names, call_signature};
+use crate::protocol::openai_chat::encode_request::turns::{Few, Placed, Turns};
+use crate::protocol::openai_chat::types::{Shape, shape};
 use crate::protocol::semantics::NodeSemantics;
-use crate::target::ReasoningField;
-use crate::target::ReasoningReplay;
+use crate::protocol::{Field, Protocol};
+use crate::target::{ReasoningField, ReasoningReplay};
 
 impl Turns<'_, '_> {
     pub(super) fn write_assistant(

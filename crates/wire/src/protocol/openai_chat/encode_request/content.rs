@@ -1,23 +1,14 @@
 //! Writing parts of content.
 
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Part;
-use crate::conversation::Source;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Content, Media, MediaKind, Part, Source};
+use crate::json::{Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
-use crate::protocol::media_type;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::decode_request::content::DATA_URL;
-use crate::protocol::openai_chat::decode_request::content::audio_type;
+use crate::protocol::openai_chat::decode_request::content::{DATA_URL, audio_type};
 use crate::protocol::openai_chat::types::UNNAMED_FILE;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{Field, Protocol, media_type};
 
 /// The extras of a node, if they are this protocol's own.
 pub(in crate::protocol::openai_chat) fn own_extras<'e>(

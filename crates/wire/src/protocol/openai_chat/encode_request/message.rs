@@ -1,37 +1,19 @@
 //! Writing the fields of a message, which requests and answers have alike.
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::ResultOutput;
-use crate::conversation::Role;
-use crate::conversation::Source;
-use crate::conversation::ToolCall;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::protocol::Asked;
-use crate::protocol::Protocol;
-use crate::protocol::arguments;
-use crate::protocol::calls::Calls;
-use crate::protocol::calls::Position;
+use crate::conversation::{
+    Arguments, CallForm, Content, Media, MediaKind, Message, Part, ResultOutput, Role, Source,
+    ToolCall,
+};
+use crate::json::{Json, Text, Writer};
+use crate::protocol::calls::{Calls, Position};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::turns::Few;
-use crate::protocol::openai_chat::types::EXTRA_CONTENT;
-use crate::protocol::openai_chat::types::EXTRA_CONTENT_GOOGLE;
-use crate::protocol::openai_chat::types::shape;
-use crate::protocol::semantics::Artefact;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
-use crate::roles::PromptRole;
-use crate::roles::ProviderType;
-use crate::roles::wire_role;
+use crate::protocol::openai_chat::types::{EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, shape};
+use crate::protocol::semantics::{Artefact, Extras, NodeSemantics};
+use crate::protocol::{Asked, Protocol, arguments};
+use crate::roles::{PromptRole, ProviderType, wire_role};
 
 /// Writes a message of this protocol's own: nothing of it moves.
 pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, losing: &mut Losing<'_>) {

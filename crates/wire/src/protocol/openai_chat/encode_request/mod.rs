@@ -12,17 +12,12 @@ pub(super) mod turns;
 
 use crate::error::Result;
 use crate::json::Writer;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Exchange;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
-use crate::protocol::asking;
 use crate::protocol::calls::Calls;
-use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::{Exchange, Field, Protocol, asking, dialect};
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(

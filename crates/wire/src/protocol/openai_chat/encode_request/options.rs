@@ -1,12 +1,7 @@
 //! Writing the options of a request.
 
-use crate::conversation::CacheOptions;
-use crate::conversation::OutputFormat;
-use crate::conversation::OutputSchema;
-use crate::conversation::Request;
-use crate::conversation::Sampling;
-use crate::json::Number;
-use crate::json::Text;
+use crate::conversation::{CacheOptions, OutputFormat, OutputSchema, Request, Sampling};
+use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
@@ -15,14 +10,10 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
 use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::request_shape;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Semantics;
+use crate::protocol::openai_chat::types::{Shape, request_shape};
+use crate::protocol::semantics::{Extras, Semantics};
 use crate::schema::Dialect;
-use crate::target::Accepts;
-use crate::target::Effort;
-use crate::target::Target;
+use crate::target::{Accepts, Effort, Target};
 
 /// How many stop sequences this protocol takes.
 const STOP_MAX: usize = 4;

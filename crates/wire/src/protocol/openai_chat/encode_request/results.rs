@@ -1,27 +1,14 @@
 //! Writing the results of calls: messages of text, with media in a user's message behind them.
 
-use crate::conversation::Content;
-use crate::conversation::MediaKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::ResultOutput;
-use crate::conversation::Source;
-use crate::conversation::ToolResult;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Content, MediaKind, Message, Part, ResultOutput, Source, ToolResult};
+use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::Field;
-use crate::protocol::arguments;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::content;
-use crate::protocol::openai_chat::encode_request::message;
-use crate::protocol::openai_chat::encode_request::turns::Few;
-use crate::protocol::openai_chat::encode_request::turns::Placed;
-use crate::protocol::openai_chat::encode_request::turns::Turns;
-use crate::protocol::words::in_words;
-use crate::protocol::words::remnant;
+use crate::protocol::openai_chat::encode_request::turns::{Few, Placed, Turns};
+use crate::protocol::openai_chat::encode_request::{content, message};
+use crate::protocol::words::{in_words, remnant};
+use crate::protocol::{Field, arguments};
 
 const IMAGE_BELOW: &str = "[image attached below]";
 const FILE_BELOW: &str = "[file attached below]";

@@ -5,8 +5,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::losing::Losing;
-use crate::schema::Dialect;
-use crate::schema::translate;
+use crate::schema::{Dialect, translate};
 
 const SPELLED_ANEW: &str = "Chat takes JSON Schema in a field of its own";
 

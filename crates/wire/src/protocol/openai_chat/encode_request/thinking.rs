@@ -1,8 +1,6 @@
 //! Writing how much the model is to think.
 
-use crate::conversation::Thinking;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ThinkingShow;
+use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::json::Number;
 use crate::loss::LossKind;
 use crate::protocol::Field;
@@ -12,10 +10,7 @@ use crate::protocol::openai_chat::encode_request::options::Options;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Semantics;
-use crate::target::Effort;
-use crate::target::ReasoningField;
-use crate::target::ReasoningRequest;
-use crate::target::Thinking as Steering;
+use crate::target::{Effort, ReasoningField, ReasoningRequest, Thinking as Steering};
 
 fn is_hidden(show: &ThinkingShow<'_>) -> bool {
     match show {

@@ -1,40 +1,24 @@
 //! Writing tools and the choice among them.
 
-use crate::conversation::AllowedMode;
-use crate::conversation::AllowedTool;
-use crate::conversation::CallForm;
-use crate::conversation::CustomFormat;
-use crate::conversation::CustomTool;
-use crate::conversation::FunctionTool;
-use crate::conversation::HostedService;
-use crate::conversation::NamespaceTool;
-use crate::conversation::Request;
-use crate::conversation::Tool;
-use crate::conversation::ToolChoice;
-use crate::conversation::ToolKind;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{
+    AllowedMode, AllowedTool, CallForm, CustomFormat, CustomTool, FunctionTool, HostedService,
+    NamespaceTool, Request, Tool, ToolChoice, ToolKind,
+};
+use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Field;
 use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
-use crate::protocol::dialect;
-use crate::protocol::hosted::Setting;
-use crate::protocol::hosted::Settings;
-use crate::protocol::hosted::write_location;
+use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::losing::Losing;
-use crate::protocol::namespaces;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content::own_extras;
 use crate::protocol::openai_chat::encode_request::schema;
-use crate::protocol::openai_chat::types::Shape;
-use crate::protocol::openai_chat::types::request_shape;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Semantics;
-use crate::target::ForcedToolChoice;
-use crate::target::Target;
+use crate::protocol::openai_chat::types::{Shape, request_shape};
+use crate::protocol::semantics::{Extras, Semantics};
+use crate::protocol::{Field, dialect, namespaces};
+use crate::target::{ForcedToolChoice, Target};
 
 const WEB_SEARCH: &str = "web_search_options";
 

@@ -2,31 +2,19 @@
 
 use smallvec::SmallVec;
 
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::ResultOutput;
-use crate::conversation::Role;
+use crate::conversation::{Content, Message, Part, ResultOutput, Role};
 use crate::json::Writer;
 use crate::loss::LossKind;
-use crate::place::Place;
-use crate::place::Step;
+use crate::place::{Place, Step};
 use crate::protocol::Field;
-use crate::protocol::calls::Calls;
-use crate::protocol::calls::Position;
+use crate::protocol::calls::{Calls, Position};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::omitted::in_place;
-use crate::protocol::omitted::omitted;
-use crate::protocol::omitted::stand_in;
-use crate::protocol::openai_chat::encode_request::content;
-use crate::protocol::openai_chat::encode_request::message;
+use crate::protocol::omitted::{in_place, omitted, stand_in};
+use crate::protocol::openai_chat::encode_request::{content, message};
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
-use crate::target::Dialect;
-use crate::target::Family;
-use crate::target::SystemRole;
-use crate::target::Target;
+use crate::target::{Dialect, Family, SystemRole, Target};
 
 /// The turns of a request, written for one target.
 pub(super) struct Turns<'t, 'r> {

@@ -1,15 +1,11 @@
 //! Writing citations as annotations.
 
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Content, Part};
+use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::Citation;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{Citation, Protocol};
 
 /// Whether this protocol can tell a citation: its own, or one with an address.
 pub(in crate::protocol::openai_chat) fn is_cited(citation: &Citation<'_>) -> bool {

@@ -5,44 +5,25 @@ mod finish;
 
 use std::borrow::Cow;
 
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::MediaKind;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::json::Number;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::conversation::{Candidate, Content, Finish, MediaKind, Part, Response};
+use crate::json::{Number, Text, Writer};
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Asked;
-use crate::protocol::Field;
-use crate::protocol::Logprobs;
-use crate::protocol::Protocol;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::content;
-use crate::protocol::openai_chat::encode_request::message;
-use crate::protocol::openai_chat::encode_request::message::Fields;
-use crate::protocol::openai_chat::encode_request::message::Names;
-use crate::protocol::openai_chat::encode_request::message::joined;
+use crate::protocol::openai_chat::encode_request::message::{Fields, Names, joined};
 use crate::protocol::openai_chat::encode_request::turns::Few;
+use crate::protocol::openai_chat::encode_request::{content, message};
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::usage::USAGE;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::add_to;
-use crate::protocol::tier;
+use crate::protocol::semantics::{NodeSemantics, add_to};
 use crate::protocol::tier::Asking;
+use crate::protocol::{Asked, Field, Logprobs, Protocol, tier};
 
-pub(super) use annotation::is_cited;
 pub(in crate::protocol) use annotation::is_plain as is_plain_citation;
-pub(super) use annotation::report_citations;
-pub(super) use annotation::write_annotation;
-pub(super) use finish::Said;
-pub(super) use finish::finish_word;
+pub(super) use annotation::{is_cited, report_citations, write_annotation};
+pub(super) use finish::{Said, finish_word};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,

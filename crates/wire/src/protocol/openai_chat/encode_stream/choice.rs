@@ -1,32 +1,19 @@
 //! What the chunks of a stream say of one choice.
 
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::MediaKind;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{CallForm, Content, Finish, MediaKind};
+use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Citation;
-use crate::protocol::Field;
-use crate::protocol::Logprobs;
-use crate::protocol::NoteAt;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::object::IsWritten;
-use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::message::details;
-use crate::protocol::openai_chat::encode_request::message::made_up_id;
-use crate::protocol::openai_chat::encode_request::message::words;
-use crate::protocol::openai_chat::encode_request::message::write_audio;
-use crate::protocol::openai_chat::encode_request::message::write_signature;
+use crate::protocol::object::{IsWritten, Object};
+use crate::protocol::openai_chat::encode_request::message::{
+    details, made_up_id, words, write_audio, write_signature,
+};
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_response::Said;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{Citation, Field, Logprobs, NoteAt, Open, Opening, PartId};
 
 /// A choice that has begun.
 #[derive(Debug, Default)]

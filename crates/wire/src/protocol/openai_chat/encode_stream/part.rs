@@ -1,30 +1,18 @@
 //! How a part goes on: its text, what is noted of it, and its end.
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
+use crate::conversation::{Arguments, CallForm};
 use crate::json::Text;
 use crate::loss::LossKind;
-use crate::protocol::Citation;
-use crate::protocol::Closed;
-use crate::protocol::Logprobs;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
-use crate::protocol::arguments;
-use crate::protocol::object::IsWritten;
-use crate::protocol::object::Object;
+use crate::protocol::object::{IsWritten, Object};
 use crate::protocol::openai_chat::encode_request::content::write_thinking;
-use crate::protocol::openai_chat::encode_request::message::call_signature;
-use crate::protocol::openai_chat::encode_request::message::words;
-use crate::protocol::openai_chat::encode_request::message::write_signature;
+use crate::protocol::openai_chat::encode_request::message::{
+    call_signature, words, write_signature,
+};
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_stream::Encoder;
-use crate::protocol::openai_chat::encode_stream::choice::Part;
-use crate::protocol::openai_chat::encode_stream::choice::PartKind;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::add_to;
+use crate::protocol::openai_chat::encode_stream::choice::{Part, PartKind};
+use crate::protocol::semantics::{Extras, NodeSemantics, add_to};
+use crate::protocol::{Citation, Closed, Logprobs, NoteAt, NoteKind, PartId, Protocol, arguments};
 
 impl Encoder<'_> {
     pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {

@@ -3,36 +3,18 @@
 mod answers;
 mod endings;
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::conversation::Arguments;
-use crate::conversation::Candidate;
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
-use crate::conversation::Request;
-use crate::conversation::Response;
-use crate::conversation::Role;
-use crate::conversation::ToolCall;
+use crate::conversation::{
+    Arguments, Candidate, Content, Message, Part, Reasoning, ReasoningForm, Request, Response,
+    Role, ToolCall,
+};
 use crate::fault::FaultKind;
-use crate::json::Json;
-use crate::json::Text;
-use crate::loss::LossKind;
-use crate::loss::Report;
-use crate::protocol::Asked;
-use crate::protocol::Event;
-use crate::protocol::Exchange;
-use crate::protocol::Protocol;
-use crate::protocol::StreamEncoder;
-use crate::protocol::tests as shared;
-use crate::protocol::tests::check_refused;
-use crate::protocol::tests::value;
-use crate::protocol::unfold;
-use crate::target::Dialect;
-use crate::target::Target;
+use crate::json::{Json, Text};
+use crate::loss::{LossKind, Report};
+use crate::protocol::tests::{check_refused, value};
+use crate::protocol::{Asked, Event, Exchange, Protocol, StreamEncoder, tests as shared, unfold};
+use crate::target::{Dialect, Target};
 
 const CHAT: Protocol = Protocol::OpenaiChat;
 

@@ -1,41 +1,19 @@
 //! Reading items: messages, calls, results and reasoning. What is none of them stays whole.
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::Parts;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
-use crate::conversation::ResultOutput;
-use crate::conversation::Role;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
+use crate::conversation::{
+    Arguments, CallForm, Content, Message, Opaque, Part, Parts, Reasoning, ReasoningForm,
+    ResultOutput, Role, ToolCall, ToolResult,
+};
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Artefact;
-use crate::protocol::ArtefactKind;
-use crate::protocol::object::Member;
-use crate::protocol::object::Unread;
-use crate::protocol::object::read_tag;
+use crate::json::{Kind, Reader, Text};
+use crate::place::{Place, Step};
+use crate::protocol::object::{Member, Unread, read_tag};
 use crate::protocol::openai_responses::decode_request::part::decode_part;
-use crate::protocol::openai_responses::types::CONTINUES;
-use crate::protocol::openai_responses::types::SUMMARY;
-use crate::protocol::openai_responses::types::Shape;
-use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::openai_responses::types::THOUGHTS;
-use crate::protocol::openai_responses::types::namespace_of;
-use crate::protocol::openai_responses::types::piece_scope;
-use crate::protocol::openai_responses::types::qualified;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Item;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::openai_responses::types::{
+    CONTINUES, SUMMARY, Shape, THIS, THOUGHTS, namespace_of, piece_scope, qualified,
+};
+use crate::protocol::semantics::{Extras, Item, NodeSemantics};
+use crate::protocol::{Artefact, ArtefactKind};
 
 /// What an item makes of the conversation.
 pub(super) enum Decoded<'a> {

@@ -5,34 +5,20 @@ mod part;
 mod settings;
 mod tools;
 
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Parts;
-use crate::conversation::Request;
-use crate::conversation::Role;
+use crate::conversation::{Message, Part, Parts, Request, Role};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::place::Place;
-use crate::place::Step;
+use crate::json::{Json, Kind, Reader};
+use crate::place::{Place, Step};
 use crate::protocol::Exchange;
-use crate::protocol::object::Member;
-use crate::protocol::object::messages_expected;
-use crate::protocol::object::read_object;
-use crate::protocol::openai_responses::decode_request::item::Decoded;
-use crate::protocol::openai_responses::decode_request::item::decode_item;
-use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
-use crate::protocol::openai_responses::types::INSTRUCTIONS;
-use crate::protocol::openai_responses::types::ResponsesSemantics;
-use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Semantics;
+use crate::protocol::object::{Member, messages_expected, read_object};
+use crate::protocol::openai_responses::decode_request::item::{Decoded, decode_item};
+use crate::protocol::openai_responses::types::{
+    INCLUDE_LOGPROBS, INSTRUCTIONS, ResponsesSemantics, THIS,
+};
+use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(super) use item::decode_output_item;
-pub(super) use part::citation;
-pub(super) use part::decode_part;
+pub(super) use part::{citation, decode_part};
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut decoding = Decoding::default();

@@ -2,32 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Opaque;
-use crate::conversation::Part;
-use crate::conversation::Source;
+use crate::conversation::{Content, Media, MediaKind, Opaque, Part, Source};
 use crate::error::Result;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
+use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::Place;
-use crate::protocol::CacheMarker;
-use crate::protocol::Citation;
-use crate::protocol::Logprobs;
-use crate::protocol::media_type;
-use crate::protocol::object::Member;
-use crate::protocol::object::Unread;
-use crate::protocol::object::read_object;
-use crate::protocol::object::read_tag;
-use crate::protocol::openai_responses::types::IN_CONTENT;
-use crate::protocol::openai_responses::types::Shape;
-use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::object::{Member, Unread, read_object, read_tag};
+use crate::protocol::openai_responses::types::{IN_CONTENT, Shape, THIS};
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{CacheMarker, Citation, Logprobs, media_type};
 
 /// Reads one part. Parts of unknown type or without what their type needs are kept whole.
 pub(in crate::protocol::openai_responses) fn decode_part<'a>(

@@ -1,15 +1,10 @@
 //! Reading the settings that are objects: the shape of the answer's text, and reasoning.
 
-use crate::conversation::OutputFormat;
-use crate::conversation::Request;
-use crate::conversation::ThinkingShow;
+use crate::conversation::{OutputFormat, Request, ThinkingShow};
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Semantics;
+use crate::json::{Kind, Reader};
+use crate::protocol::object::{Member, read_object};
+use crate::protocol::semantics::{Extras, Semantics};
 
 pub(super) fn decode_text<'a>(
     reader: &mut Reader<'a>,

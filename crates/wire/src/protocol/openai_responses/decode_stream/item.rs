@@ -1,38 +1,21 @@
 //! The items of a stream: which of their parts are open, and what has been told of them.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::conversation::Arguments;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::ReasoningForm;
+use crate::conversation::{Arguments, Content, Part, ReasoningForm};
 use crate::error::Result;
 use crate::index::Index;
 use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Logprobs;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::openai_responses::decode_request::citation;
-use crate::protocol::openai_responses::decode_request::decode_output_item;
-use crate::protocol::openai_responses::decode_request::decode_part;
-use crate::protocol::openai_responses::decode_stream::Emit;
-use crate::protocol::openai_responses::decode_stream::Fields;
-use crate::protocol::openai_responses::decode_stream::Slot;
-use crate::protocol::openai_responses::types::CONTINUES;
-use crate::protocol::openai_responses::types::IN_CONTENT;
-use crate::protocol::openai_responses::types::Shape;
-use crate::protocol::semantics::Item;
-use crate::protocol::semantics::NodeSemantics;
+use crate::place::{Place, Step};
+use crate::protocol::openai_responses::decode_request::{
+    citation, decode_output_item, decode_part,
+};
+use crate::protocol::openai_responses::decode_stream::{Emit, Fields, Slot};
+use crate::protocol::openai_responses::types::{CONTINUES, IN_CONTENT, Shape};
+use crate::protocol::semantics::{Item, NodeSemantics};
+use crate::protocol::{
+    Closed, Delta, Event, Logprobs, Note, NoteAt, NoteKind, Open, Opening, PartId,
+};
 
 /// What the stream has told of, in order of appearance.
 #[derive(Debug, Default)]

@@ -3,30 +3,17 @@
 
 mod item;
 
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Part;
+use crate::conversation::{Content, Finish, FinishKind, Part};
 use crate::error::Result;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::Start;
+use crate::fault::{Fault, FaultKind};
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
 use crate::protocol::openai_responses::decode_request::decode_output_item;
-use crate::protocol::openai_responses::decode_response::Answer;
-use crate::protocol::openai_responses::decode_response::json_of;
+use crate::protocol::openai_responses::decode_response::{Answer, json_of};
 use crate::protocol::openai_responses::decode_stream::item::Items;
 use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::{Event, Note, NoteAt, NoteKind, Start};
 use crate::sse::Frame;
 
 /// Frames in, events out.

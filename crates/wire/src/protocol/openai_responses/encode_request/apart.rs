@@ -1,17 +1,11 @@
 //! Telling calls apart that share an id: results find their calls by it alone.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use crate::alias::CallIdRule;
-use crate::conversation::Content;
-use crate::conversation::Request;
-use crate::conversation::Role;
-use crate::protocol::calls::Calls;
-use crate::protocol::calls::Position;
+use crate::conversation::{Content, Request, Role};
+use crate::protocol::calls::{Calls, Position};
 
 /// The ids of calls that share theirs with an earlier one, and of the results that answer them.
 pub(super) type Apart = BTreeMap<Position, String>;

@@ -5,45 +5,25 @@ use std::collections::HashSet;
 
 use smallvec::SmallVec;
 
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::ResultOutput;
-use crate::conversation::Role;
-use crate::conversation::ToolCall;
-use crate::conversation::ToolResult;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{
+    CallForm, Content, Message, Part, ResultOutput, Role, ToolCall, ToolResult,
+};
+use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Field;
-use crate::protocol::arguments;
-use crate::protocol::calls::Calls;
-use crate::protocol::calls::Position;
+use crate::protocol::calls::{Calls, Position};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::omitted::in_place;
-use crate::protocol::omitted::omitted;
-use crate::protocol::omitted::stand_in;
+use crate::protocol::omitted::{in_place, omitted, stand_in};
 use crate::protocol::openai_responses::encode_request::apart::Apart;
-use crate::protocol::openai_responses::encode_request::item::Call;
-use crate::protocol::openai_responses::encode_request::item::Header;
-use crate::protocol::openai_responses::encode_request::item::is_content;
-use crate::protocol::openai_responses::encode_request::item::item_len;
-use crate::protocol::openai_responses::encode_request::item::open_result;
-use crate::protocol::openai_responses::encode_request::item::write_call;
-use crate::protocol::openai_responses::encode_request::item::write_message;
-use crate::protocol::openai_responses::encode_request::item::write_reasoning;
-use crate::protocol::openai_responses::encode_request::part::Side;
-use crate::protocol::openai_responses::encode_request::part::is_writable;
-use crate::protocol::openai_responses::encode_request::part::write_part;
+use crate::protocol::openai_responses::encode_request::item::{
+    Call, Header, is_content, item_len, open_result, write_call, write_message, write_reasoning,
+};
+use crate::protocol::openai_responses::encode_request::part::{Side, is_writable, write_part};
 use crate::protocol::openai_responses::encode_response::output::withhold;
 use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::words::in_words;
-use crate::protocol::words::is_wordless;
-use crate::protocol::words::remnant;
+use crate::protocol::words::{in_words, is_wordless, remnant};
+use crate::protocol::{Field, arguments};
 use crate::target::SystemRole;
 
 const ALIAS: &str = "the target takes it only under another name";

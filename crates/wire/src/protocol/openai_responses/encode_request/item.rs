@@ -2,29 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::conversation::ReasoningForm;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Arguments, CallForm, Content, Part, ReasoningForm};
+use crate::json::{Text, Writer};
 use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::part::Side;
-use crate::protocol::openai_responses::encode_request::part::write_part;
-use crate::protocol::openai_responses::types::CONTINUES;
-use crate::protocol::openai_responses::types::IN_CONTENT;
-use crate::protocol::openai_responses::types::SUMMARY;
-use crate::protocol::openai_responses::types::THOUGHTS;
-use crate::protocol::openai_responses::types::namespace_of;
-use crate::protocol::openai_responses::types::piece_scope;
-use crate::protocol::openai_responses::types::unqualified;
-use crate::protocol::semantics::Extra;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::Item;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::openai_responses::encode_request::part::{Side, write_part};
+use crate::protocol::openai_responses::types::{
+    CONTINUES, IN_CONTENT, SUMMARY, THOUGHTS, namespace_of, piece_scope, unqualified,
+};
+use crate::protocol::semantics::{Extra, Extras, Item, NodeSemantics};
 
 /// What every item may say of itself.
 #[derive(Debug, Default)]

@@ -1,26 +1,15 @@
 //! Writing the parts of a message's content or of a tool's output.
 
 use crate::base64;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Part;
-use crate::conversation::Source;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Content, Media, MediaKind, Part, Source};
+use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::CacheMarker;
-use crate::protocol::Citation;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
 use crate::protocol::losing::Losing;
-use crate::protocol::media_type;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::words::is_wordless;
+use crate::protocol::{CacheMarker, Citation, Field, Protocol, media_type};
 
 /// Who says a part, which decides how its text is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,32 +1,20 @@
 //! Writing the settings of a request: what this protocol can say of them, and what the model's family takes.
 
-use crate::conversation::OutputFormat;
-use crate::conversation::OutputSchema;
-use crate::conversation::Request;
-use crate::conversation::ThinkingMode;
-use crate::conversation::ThinkingShow;
-use crate::json::Number;
-use crate::json::Text;
+use crate::conversation::{OutputFormat, OutputSchema, Request, ThinkingMode, ThinkingShow};
+use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Exchange;
-use crate::protocol::Field;
 use crate::protocol::asking::unknown_effort;
-use crate::protocol::dialect;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::tools::Schema;
-use crate::protocol::openai_responses::encode_request::tools::fitted_schema;
-use crate::protocol::openai_responses::types::INCLUDE_LOGPROBS;
-use crate::protocol::openai_responses::types::MAX_OUTPUT_TOKENS_MIN;
-use crate::protocol::openai_responses::types::tier_word;
+use crate::protocol::openai_responses::encode_request::tools::{Schema, fitted_schema};
+use crate::protocol::openai_responses::types::{
+    INCLUDE_LOGPROBS, MAX_OUTPUT_TOKENS_MIN, tier_word,
+};
 use crate::protocol::semantics::Extras;
 use crate::protocol::tier::Asking;
-use crate::target::Accepts;
-use crate::target::Effort;
-use crate::target::Sampling;
-use crate::target::Target;
-use crate::target::Thinking;
+use crate::protocol::{Exchange, Field, dialect};
+use crate::target::{Accepts, Effort, Sampling, Target, Thinking};
 
 /// Writes the settings of one request.
 pub(super) struct Settings<'s, 'r> {

@@ -1,39 +1,22 @@
 //! Writing tools and the choice among them.
 
-use crate::conversation::AllowedMode;
-use crate::conversation::AllowedTool;
-use crate::conversation::CallForm;
-use crate::conversation::CustomFormat;
-use crate::conversation::CustomTool;
-use crate::conversation::FunctionTool;
-use crate::conversation::HostedService;
-use crate::conversation::HostedTool;
-use crate::conversation::NamespaceTool;
-use crate::conversation::Tool;
-use crate::conversation::ToolChoice;
-use crate::conversation::ToolKind;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{
+    AllowedMode, AllowedTool, CallForm, CustomFormat, CustomTool, FunctionTool, HostedService,
+    HostedTool, NamespaceTool, Tool, ToolChoice, ToolKind,
+};
+use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Field;
 use crate::protocol::calls::Calls;
-use crate::protocol::dialect;
 use crate::protocol::dialect::completed_parameters;
-use crate::protocol::hosted::Setting;
-use crate::protocol::hosted::Settings;
-use crate::protocol::hosted::write_location;
+use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
-use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::openai_responses::types::unqualified;
+use crate::protocol::openai_responses::types::{THIS, unqualified};
 use crate::protocol::semantics::NodeSemantics;
-use crate::schema::Dialect;
-use crate::schema::SchemaLoss;
-use crate::schema::Translated;
-use crate::schema::translate;
+use crate::protocol::{Field, dialect};
+use crate::schema::{Dialect, SchemaLoss, Translated, translate};
 
 /// Writes the tools of a request, and knows the names that the target takes.
 pub(super) struct Tools<'t, 'r> {

@@ -4,35 +4,22 @@ pub(super) mod output;
 
 use std::borrow::Cow;
 
-use crate::conversation::Content;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::conversation::Usage;
+use crate::conversation::{Content, Finish, FinishKind, Part, Response, Usage};
 use crate::fault::Fault;
-use crate::json::Json;
-use crate::json::Number;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::json::{Json, Number, Text, Writer};
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Asked;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
-use crate::protocol::Start;
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::encode_response::output::encode_output;
 use crate::protocol::openai_responses::fault::write_response_error;
-use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::openai_responses::types::tier_word;
+use crate::protocol::openai_responses::types::{THIS, tier_word};
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::tier::Asking;
+use crate::protocol::{Asked, Field, Protocol, Start};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,

@@ -2,33 +2,16 @@
 
 use std::collections::HashSet;
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Media;
-use crate::conversation::MediaKind;
-use crate::conversation::Part;
-use crate::conversation::Source;
-use crate::conversation::ToolCall;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Arguments, CallForm, Content, Media, MediaKind, Part, Source, ToolCall};
+use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::Artefact;
-use crate::protocol::Asked;
-use crate::protocol::Field;
-use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_responses::encode_request::item::Call;
-use crate::protocol::openai_responses::encode_request::item::Header;
-use crate::protocol::openai_responses::encode_request::item::item_len;
-use crate::protocol::openai_responses::encode_request::item::write_call;
-use crate::protocol::openai_responses::encode_request::item::write_message;
-use crate::protocol::openai_responses::encode_request::item::write_reasoning;
+use crate::protocol::openai_responses::encode_request::item::{
+    Call, Header, item_len, write_call, write_message, write_reasoning,
+};
 use crate::protocol::openai_responses::encode_response::Ending;
-use crate::protocol::openai_responses::types::IN_CONTENT;
-use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::openai_responses::types::unqualified;
+use crate::protocol::openai_responses::types::{IN_CONTENT, THIS, unqualified};
+use crate::protocol::{Artefact, Asked, Field, arguments};
 
 /// The items of an answer as a JSON list.
 pub(in super::super) fn encode_output(

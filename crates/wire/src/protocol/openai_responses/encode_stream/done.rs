@@ -1,37 +1,21 @@
 //! Writing the ends of items and of their parts, each with all that it has grown to.
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Arguments, CallForm, Content, Part};
+use crate::json::{Json, Text, Writer};
 use crate::loss::Report;
-use crate::protocol::Asked;
-use crate::protocol::Logprobs;
-use crate::protocol::Protocol;
-use crate::protocol::arguments;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_responses::encode_request::part::Side;
-use crate::protocol::openai_responses::encode_request::part::cites_all;
-use crate::protocol::openai_responses::encode_request::part::write_logprobs;
-use crate::protocol::openai_responses::encode_request::part::write_part;
-use crate::protocol::openai_responses::encode_response::output::Stage;
-use crate::protocol::openai_responses::encode_response::output::Thing;
-use crate::protocol::openai_responses::encode_response::output::client_form;
-use crate::protocol::openai_responses::encode_response::output::is_cut_off;
-use crate::protocol::openai_responses::encode_response::output::is_half_call;
-use crate::protocol::openai_responses::encode_response::output::no_arguments;
-use crate::protocol::openai_responses::encode_response::output::write_item;
-use crate::protocol::openai_responses::encode_stream::Encoder;
-use crate::protocol::openai_responses::encode_stream::Seat;
-use crate::protocol::openai_responses::encode_stream::item::Names;
-use crate::protocol::openai_responses::encode_stream::item::OutItem;
-use crate::protocol::openai_responses::encode_stream::item::TEXT;
-use crate::protocol::openai_responses::encode_stream::item::input_names;
-use crate::protocol::openai_responses::encode_stream::item::words_of;
+use crate::protocol::openai_responses::encode_request::part::{
+    Side, cites_all, write_logprobs, write_part,
+};
+use crate::protocol::openai_responses::encode_response::output::{
+    Stage, Thing, client_form, is_cut_off, is_half_call, no_arguments, write_item,
+};
+use crate::protocol::openai_responses::encode_stream::item::{
+    Names, OutItem, TEXT, input_names, words_of,
+};
+use crate::protocol::openai_responses::encode_stream::{Encoder, Seat};
 use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::{Asked, Logprobs, Protocol, arguments};
 
 /// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
 /// protocols wait for the finished part, where nothing of them is lost.

@@ -1,42 +1,20 @@
 //! Writing the items of a stream as they begin and grow.
 
-use crate::conversation::Arguments;
-use crate::conversation::CallForm;
-use crate::conversation::Content;
-use crate::conversation::Part;
-use crate::json::Json;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::conversation::{Arguments, CallForm, Content, Part};
+use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::Artefact;
-use crate::protocol::Citation;
-use crate::protocol::Delta;
-use crate::protocol::Logprobs;
-use crate::protocol::NoteKind;
-use crate::protocol::Open;
-use crate::protocol::PartId;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_responses::encode_request::part::chars_of;
-use crate::protocol::openai_responses::encode_request::part::cites_all;
-use crate::protocol::openai_responses::encode_request::part::write_citation;
-use crate::protocol::openai_responses::encode_response::output::Stage;
-use crate::protocol::openai_responses::encode_response::output::Thing;
-use crate::protocol::openai_responses::encode_response::output::client_form;
-use crate::protocol::openai_responses::encode_response::output::handed;
-use crate::protocol::openai_responses::encode_response::output::is_doubled;
-use crate::protocol::openai_responses::encode_response::output::is_words;
-use crate::protocol::openai_responses::encode_response::output::item_id;
-use crate::protocol::openai_responses::encode_response::output::takes;
-use crate::protocol::openai_responses::encode_response::output::withhold;
-use crate::protocol::openai_responses::encode_response::output::write_item;
-use crate::protocol::openai_responses::encode_stream::Encoder;
-use crate::protocol::openai_responses::encode_stream::Placed;
-use crate::protocol::openai_responses::encode_stream::Seat;
+use crate::protocol::openai_responses::encode_request::part::{
+    chars_of, cites_all, write_citation,
+};
+use crate::protocol::openai_responses::encode_response::output::{
+    Stage, Thing, client_form, handed, is_doubled, is_words, item_id, takes, withhold, write_item,
+};
 use crate::protocol::openai_responses::encode_stream::done::write_told_logprobs;
-use crate::protocol::openai_responses::types::CONTINUES;
-use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::add_to;
+use crate::protocol::openai_responses::encode_stream::{Encoder, Placed, Seat};
+use crate::protocol::openai_responses::types::{CONTINUES, THIS};
+use crate::protocol::semantics::{NodeSemantics, add_to};
+use crate::protocol::{Artefact, Citation, Delta, Logprobs, NoteKind, Open, PartId};
 
 /// An item of the output.
 #[derive(Debug)]

@@ -7,45 +7,21 @@ mod thought;
 
 use std::collections::HashSet;
 
-use crate::conversation::Candidate;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::conversation::Role;
-use crate::conversation::Usage;
+use crate::conversation::{Candidate, Finish, FinishKind, Message, Part, Response, Role, Usage};
 use crate::fault::Fault;
-use crate::json::Json;
-use crate::json::Writer;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::json::{Json, Writer};
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Asked;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
-use crate::protocol::Start;
 use crate::protocol::losing::Losing;
-use crate::protocol::openai_responses::encode_response::End;
-use crate::protocol::openai_responses::encode_response::Ending;
-use crate::protocol::openai_responses::encode_response::is_call;
-use crate::protocol::openai_responses::encode_response::is_refusal;
-use crate::protocol::openai_responses::encode_response::report_finish;
-use crate::protocol::openai_responses::encode_response::report_tier;
-use crate::protocol::openai_responses::encode_response::response_id;
-use crate::protocol::openai_responses::encode_response::write_response;
+use crate::protocol::openai_responses::encode_response::{
+    End, Ending, is_call, is_refusal, report_finish, report_tier, response_id, write_response,
+};
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
-use crate::protocol::openai_responses::fault::own_code;
-use crate::protocol::openai_responses::fault::response_code;
+use crate::protocol::openai_responses::fault::{own_code, response_code};
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::usage::USAGE;
-use crate::protocol::semantics::Extra;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extra, Extras, NodeSemantics};
+use crate::protocol::{Asked, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse::named_frame;
 
 /// Events in, frames out.

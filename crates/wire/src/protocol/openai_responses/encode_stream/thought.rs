@@ -1,13 +1,10 @@
 //! Writing thinking, piece by piece.
 
-use crate::conversation::Content;
-use crate::conversation::Reasoning;
-use crate::conversation::ReasoningForm;
+use crate::conversation::{Content, Reasoning, ReasoningForm};
 use crate::json::Text;
 use crate::protocol::openai_responses::encode_request::item::write_piece;
-use crate::protocol::openai_responses::encode_stream::Encoder;
-use crate::protocol::openai_responses::encode_stream::Seat;
 use crate::protocol::openai_responses::encode_stream::item::Names;
+use crate::protocol::openai_responses::encode_stream::{Encoder, Seat};
 
 const SUMMARY: Names = Names {
     added: "response.reasoning_summary_part.added",

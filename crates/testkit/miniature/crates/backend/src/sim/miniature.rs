@@ -1,27 +1,14 @@
 //! A simulator of Miniature.
 
-use http::HeaderMap;
-use http::Method;
+use http::{HeaderMap, Method};
 use http::header::AUTHORIZATION;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::Incoming;
-use super::api::Api;
-use super::api::Asked;
-use super::api::Frames;
-use super::api::Route;
-use super::api::Url;
-use super::chunk;
-use super::plan::End;
-use super::plan::Plan;
+use super::{Incoming, chunk};
+use super::api::{Api, Asked, Frames, Route, Url};
+use super::plan::{End, Plan};
 use super::problem::Problem;
-use super::question::Choice;
-use super::question::Delivery;
-use super::question::Format;
-use super::question::Question;
-use super::question::Spoken;
-use super::question::Thinking;
+use super::question::{Choice, Delivery, Format, Question, Spoken, Thinking};
 use super::tokens::Count;
 
 #[derive(Debug)]

@@ -4,16 +4,7 @@ use http::header::AUTHORIZATION;
 use sabir_wire::Protocol;
 
 use crate::call::Action;
-use crate::surface::Auth;
-use crate::surface::Counting;
-use crate::surface::Headers;
-use crate::surface::History;
-use crate::surface::ModelList;
-use crate::surface::Paths;
-use crate::surface::Session;
-use crate::surface::Simulated;
-use crate::surface::Surface;
-use crate::surface::session;
+use crate::surface::{Auth, Counting, Headers, History, ModelList, Paths, Session, Simulated, Surface, session};
 
 pub(super) static SURFACE: Surface = Surface {
     protocol: Protocol::Miniature,

@@ -1,7 +1,6 @@
 //! Clients of Miniature and of the other protocols, with the simulators behind the gateway.
 
-use crate::harness::Running;
-use crate::harness::chat;
+use crate::harness::{Running, chat};
 
 const HELLO: &str = r#"[{"who":"user","text":"Hello."}]"#;
 

@@ -1,25 +1,14 @@
 //! Miniature: requests, answers, streams and errors.
 
-use proptest::prelude::BoxedStrategy;
-use proptest::prelude::Just;
-use proptest::prelude::Strategy;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::sample::select;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::Generator;
-use super::history;
+use super::{Generator, history};
 use super::history::History;
 use super::object::object;
-use super::split::Cuts;
-use super::split::Frames;
-use super::text::count;
-use super::text::flag;
-use super::text::id_value;
-use super::text::one_of;
-use super::text::size;
-use super::text::text;
-use super::text::word;
+use super::split::{Cuts, Frames};
+use super::text::{count, flag, id_value, one_of, size, text, word};
 
 pub(super) const GENERATOR: Generator = Generator {
     request,

@@ -1,11 +1,8 @@
 //! Miniature as one record.
 
-use crate::alias::CallIdRule;
-use crate::alias::ToolNameRule;
-use crate::protocol::Facts;
-use crate::protocol::StreamDecoder;
-use crate::protocol::codec::Codec;
-use crate::protocol::codec::Schemas;
+use crate::alias::{CallIdRule, ToolNameRule};
+use crate::protocol::{Facts, StreamDecoder};
+use crate::protocol::codec::{Codec, Schemas};
 use crate::protocol::conventions::Conventions;
 use crate::protocol::exchange::Machine;
 use crate::protocol::tier::Words;

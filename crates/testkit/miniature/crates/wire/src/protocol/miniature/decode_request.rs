@@ -1,24 +1,13 @@
 //! Reading requests.
 
-use super::types::HERE;
-use super::types::role;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Request;
-use crate::error::Error;
-use crate::error::ErrorKind;
-use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
+use super::types::{HERE, role};
+use crate::conversation::{Message, Part, Request};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Kind, Reader, Text};
+use crate::place::{Place, Step};
 use crate::protocol::Exchange;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::semantics::Semantics;
+use crate::protocol::object::{Member, read_object};
+use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
     let mut request = Request::default();

@@ -2,27 +2,13 @@
 
 use super::fault::read_fault;
 use super::usage::USAGE;
-use crate::conversation::Candidate;
-use crate::conversation::Finish;
-use crate::conversation::FinishKind;
-use crate::conversation::Message;
-use crate::conversation::Part;
-use crate::conversation::Response;
-use crate::conversation::Role;
-use crate::conversation::Usage;
+use crate::conversation::{Candidate, Finish, FinishKind, Message, Part, Response, Role, Usage};
 use crate::error::Result;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Reader;
-use crate::json::Text;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::object::Member;
-use crate::protocol::object::read_object;
-use crate::protocol::semantics::Extras;
-use crate::protocol::semantics::NodeSemantics;
+use crate::fault::{Fault, FaultKind};
+use crate::json::{Json, Kind, Reader, Text};
+use crate::place::{Place, Step};
+use crate::protocol::object::{Member, read_object};
+use crate::protocol::semantics::{Extras, NodeSemantics};
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let answer = Answer::read(body, Place::default())?;

@@ -1,22 +1,10 @@
 //! Reading streams.
 
-use super::decode_response::Answer;
-use super::decode_response::semantics;
+use super::decode_response::{Answer, semantics};
 use crate::error::Result;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
-use crate::place::Place;
-use crate::place::Step;
-use crate::protocol::Closed;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::Start;
+use crate::fault::{Fault, FaultKind};
+use crate::place::{Place, Step};
+use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start};
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
 

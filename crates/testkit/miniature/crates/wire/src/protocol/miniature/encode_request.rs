@@ -1,19 +1,12 @@
 //! Writing requests: a turn for each text, in the words of whoever speaks.
 
-use super::types::HERE;
-use super::types::who;
-use crate::conversation::Content;
-use crate::conversation::Message;
-use crate::conversation::OutputFormat;
-use crate::conversation::Role;
+use super::types::{HERE, who};
+use crate::conversation::{Content, Message, OutputFormat, Role};
 use crate::error::Result;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::loss::LossKind;
-use crate::loss::Report;
+use crate::json::{Text, Writer};
+use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::Exchange;
-use crate::protocol::Field;
+use crate::protocol::{Exchange, Field};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::target::Target;

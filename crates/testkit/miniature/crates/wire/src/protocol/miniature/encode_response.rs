@@ -2,20 +2,12 @@
 
 use super::encode_request::text;
 use super::fault::write_fault;
-use super::types::HERE;
-use super::types::end;
+use super::types::{HERE, end};
 use super::usage::USAGE;
-use crate::conversation::Candidate;
-use crate::conversation::Finish;
-use crate::conversation::Response;
-use crate::conversation::Usage;
-use crate::json::Text;
-use crate::json::Writer;
-use crate::loss::LossKind;
-use crate::loss::Report;
-use crate::protocol::Asked;
-use crate::protocol::Field;
-use crate::protocol::Protocol;
+use crate::conversation::{Candidate, Finish, Response, Usage};
+use crate::json::{Text, Writer};
+use crate::loss::{LossKind, Report};
+use crate::protocol::{Asked, Field, Protocol};
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;

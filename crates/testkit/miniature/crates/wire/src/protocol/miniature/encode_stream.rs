@@ -1,24 +1,11 @@
 //! Writing streams: each frame is a piece of the answer.
 
-use super::encode_response::report_losses;
-use super::encode_response::write_end;
-use super::encode_response::write_usage;
+use super::encode_response::{report_losses, write_end, write_usage};
 use super::fault::write_fault;
 use super::types::HERE;
 use crate::json::Text;
 use crate::loss::Report;
-use crate::protocol::Asked;
-use crate::protocol::Delta;
-use crate::protocol::Event;
-use crate::protocol::Fold;
-use crate::protocol::Note;
-use crate::protocol::NoteAt;
-use crate::protocol::NoteKind;
-use crate::protocol::Open;
-use crate::protocol::Opening;
-use crate::protocol::PartId;
-use crate::protocol::Protocol;
-use crate::protocol::Start;
+use crate::protocol::{Asked, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
 use crate::protocol::event::Sequence;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;

@@ -2,12 +2,8 @@
 
 use super::types::HERE;
 use crate::error::Result;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
-use crate::json::Json;
-use crate::json::Kind;
-use crate::json::Text;
-use crate::json::Writer;
+use crate::fault::{Fault, FaultKind};
+use crate::json::{Json, Kind, Text, Writer};
 
 pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);

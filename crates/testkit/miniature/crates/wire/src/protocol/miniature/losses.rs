@@ -1,12 +1,8 @@
 //! Where each canonical field stands in this protocol, and what becomes of it on the way here.
 
 use crate::loss::LossKind;
-use crate::protocol::Fate;
-use crate::protocol::Field;
-use crate::protocol::field::Fields;
-use crate::protocol::field::Row;
-use crate::protocol::field::dropped;
-use crate::protocol::field::row;
+use crate::protocol::{Fate, Field};
+use crate::protocol::field::{Fields, Row, dropped, row};
 use crate::protocol::miniature::usage::USAGE;
 use crate::protocol::semantics::Spelling;
 

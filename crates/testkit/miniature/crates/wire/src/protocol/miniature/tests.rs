@@ -1,13 +1,9 @@
 //! Requests, answers, streams and errors between Miniature and each other protocol.
 
-use crate::Protocol;
-use crate::fault::Fault;
-use crate::fault::FaultKind;
-use crate::protocol::Asked;
-use crate::protocol::StreamDecoder;
-use crate::protocol::StreamEncoder;
+use crate::{Protocol, sse};
+use crate::fault::{Fault, FaultKind};
+use crate::protocol::{Asked, StreamDecoder, StreamEncoder};
 use crate::protocol::miniature::types::HERE;
-use crate::sse;
 use crate::target::Target;
 
 const REQUEST: &str = r#"{"model":"m","turns":[{"who":"system","text":"Be brief."},{"who":"user","text":"Hi."},{"who":"model","text":"Hello."},{"who":"user","text":"Why?"}],"limit":64,"stream":true}"#;

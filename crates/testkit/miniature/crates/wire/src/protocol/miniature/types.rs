@@ -1,9 +1,7 @@
 //! What only this protocol says: nothing. The words that both directions share.
 
-use crate::conversation::FinishKind;
-use crate::conversation::Role;
-use crate::protocol::Protocol;
-use crate::protocol::semantics;
+use crate::conversation::{FinishKind, Role};
+use crate::protocol::{Protocol, semantics};
 use crate::protocol::semantics::Declared;
 
 /// The protocol of this folder.

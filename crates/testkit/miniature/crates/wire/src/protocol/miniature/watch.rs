@@ -1,8 +1,7 @@
 //! What the frames of a passing stream tell.
 
 use crate::error::Result;
-use crate::json::Kind;
-use crate::json::Reader;
+use crate::json::{Kind, Reader};
 use crate::protocol::miniature::usage::USAGE;
 use crate::protocol::watch::Progress;
 use crate::sse::Frame;
