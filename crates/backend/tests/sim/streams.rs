@@ -1,8 +1,8 @@
 //! A streamed answer says what the whole answer says, in the form that its protocol demands.
 
-use sabir_testkit::translate;
-use sabir_wire::Protocol;
+use sabir_testkit::{meaning, translate};
 use sabir_wire::protocol::Asked;
+use sabir_wire::{Protocol, Report};
 use serde_json::{Value, json};
 
 use crate::support::{Mode, ask};
@@ -27,7 +27,7 @@ fn request(protocol: Protocol, text: &str, extra: Value) -> Value {
     body
 }
 
-/// Checks that the stream's fold, written as a whole answer, is the whole answer.
+/// Checks that the stream's fold, written as a whole answer, says what the whole answer says.
 #[track_caller]
 fn check(protocol: Protocol, text: &str, extra: Value) -> Value {
     let body = request(protocol, text, extra);
@@ -40,7 +40,9 @@ fn check(protocol: Protocol, text: &str, extra: Value) -> Value {
         serde_json::from_str(&protocol.encode_response(&folded, protocol, &asked).body)
             .expect("JSON");
     // Ids are made from the request, and the two requests differ in how they ask to be answered.
-    assert_eq!(without_ids(folded), without_ids(whole.json()), "{protocol:?}: {text}");
+    let [told, streamed] = [whole.json(), folded].map(without_ids);
+    let differences = meaning::unreported(protocol, &told, &streamed, &Report::default());
+    assert_eq!(differences, [""; 0], "{protocol:?}: {text}: {told} {streamed}");
     whole.json()
 }
 
