@@ -179,7 +179,12 @@ fn unwrapped<'b>(call: &Call<'b>, candidate: &Candidate) -> Option<Call<'b>> {
     let inner = inner(call)?;
     if upstream.protocol != call.client {
         let body = &whole[inner];
-        return Some(Call { body, survey: Survey::new(body), model_at: None, ..call.clone() });
+        return Some(Call {
+            body,
+            survey: Survey::counted(body, call.survey.nodes()),
+            model_at: None,
+            ..call.clone()
+        });
     }
     let model = member(Reader::new(&whole[inner.clone()]), &["model"])?;
     let start = call.body.len() - whole.len() + inner.start;
@@ -198,7 +203,12 @@ fn rewrapped(
     let Some(wrapper) = surface.counting.wrappers.first() else { return Ok(None) };
     let Some(inner) = inner(call) else { return Ok(None) };
     let body = &call.survey.source()[inner];
-    let inner = Call { body, survey: Survey::new(body), model_at: None, ..call.clone() };
+    let inner = Call {
+        body,
+        survey: Survey::counted(body, call.survey.nodes()),
+        model_at: None,
+        ..call.clone()
+    };
     let Some(changed) = same_protocol::rewritten(snapshot, &inner, candidate, notes)? else {
         return Ok(None);
     };
