@@ -123,17 +123,19 @@ class Front(Listener):
 
 
 class Script(Listener):
-    """Reads the head of a request and answers with fixed bytes, or not at all."""
+    """Reads a request and answers with fixed bytes, or not at all."""
 
     def __init__(self, answer: Optional[bytes], context: Optional[ssl.SSLContext] = None) -> None:
         self.answer = answer
         super().__init__(context)
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
+        asked = Asked.of(await reader.readuntil(b"\r\n\r\n"))
         if self.answer is None:
             await reader.read()
         else:
+            # Closing with a body unread resets the connection, and the answer may go with it.
+            await reader.readexactly(int(asked.headers.get("content-length", 0)))
             writer.write(self.answer)
             await writer.drain()
             # Whoever is hung up on without a TLS farewell cannot know whether that was all.

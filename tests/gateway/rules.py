@@ -309,7 +309,7 @@ class Rules:
         for value, least, most in (("7", 7, 7), ("1.2", 2, 2), (format_datetime(soon, usegmt=True), 30, 40)):
             body = '{"error":{"message":"slow down","type":"requests","param":null,"code":null}}'
             answer = (
-                f"HTTP/1.1 429 Too Many\r\nretry-after: {value}\r\nx-request-id: up-1\r\n"
+                f"HTTP/1.1 429 Too Many\r\nconnection: close\r\nretry-after: {value}\r\nx-request-id: up-1\r\n"
                 f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n{body}"
             )
             upstream = Script(answer.encode())
