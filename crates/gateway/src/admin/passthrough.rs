@@ -155,6 +155,7 @@ where
         survey: Survey::new(unmarked(body)),
         model_at,
         session: None,
+        recalled: None,
         large: None,
     };
     let incoming = attempt::embed(handles, &call, resolved, flight).await?;

@@ -161,6 +161,17 @@ impl Answering {
         }
     }
 
+    /// Waits until an answer that is all there may leave: before its head does, so that what goes wrong can be told by a
+    /// status.
+    pub(crate) async fn settle(&mut self, flight: &mut InFlight) -> Result<()> {
+        if !self.is_whole() || !flight.holds_end() {
+            return Ok(());
+        }
+        self.tell_taps(flight);
+        let ready = poll_fn(|cx| flight.poll_ready(cx)).await;
+        ready.map_err(|fault| Failure::stating(Whose::Gateway, fault).with_status(503))
+    }
+
     /// All bytes, if they are there and nobody holds them back.
     pub(crate) fn take_all(&mut self, flight: &mut InFlight) -> Option<Bytes> {
         if !self.is_whole() || flight.holds_end() {

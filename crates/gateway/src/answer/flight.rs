@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use sabir_wire::conversation::Counts;
+use sabir_wire::protocol::Asked;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::admission::Admission;
 use crate::config::types::GatewayKey;
 use crate::observe::{Losses, Outcome};
 use crate::state::Snapshot;
-use crate::tap::{End, Head, Origin, Tap as _, Taps};
+use crate::tap::{End, Head, Origin, Tap, Taps};
 use crate::trace::Trace;
 
 /// A request in flight. Dropping it gives back what it took and records it.
@@ -51,10 +52,15 @@ impl InFlight {
         Self { trace, admission: Admission::begin(snapshot), taps }
     }
 
+    /// One more watches the answer.
+    pub(crate) fn watch(&mut self, tap: Box<dyn Tap>) {
+        self.taps.add(tap);
+    }
+
     /// A provider begins to answer.
-    pub(crate) fn begin_answer(&mut self, head: &Head) {
+    pub(crate) fn begin_answer(&mut self, head: &Head, asked: Option<&Asked<'static>>) {
         if let Some(upstream) = self.trace.upstream() {
-            self.taps.begin(head, upstream);
+            self.taps.begin(head, upstream, asked);
         }
     }
 

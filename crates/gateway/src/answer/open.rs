@@ -56,7 +56,11 @@ pub(crate) async fn open(
     if is_stream && wants_stream && is_packed(&head.headers) {
         return Err(packed());
     }
-    flight.begin_answer(head);
+    let asked = match mode {
+        AnswerMode::Translate(asked) => Some(&**asked),
+        AnswerMode::PassThrough => None,
+    };
+    flight.begin_answer(head, asked);
     let passes = matches!(mode, AnswerMode::PassThrough)
         && !feed.is_events()
         && !flight.taps.changes_events();
@@ -125,7 +129,7 @@ async fn context<'m>(
     if let AnswerMode::Translate(context) = mode {
         return Ok(Cow::Borrowed(context));
     }
-    let of = |call: &Call<'_>| match call.client.decode_request_surveyed(&call.survey) {
+    let of = |call: &Call<'_>| match call.exchange() {
         Ok(exchange) => Asked::by(&exchange, call.client, &Target::default()),
         Err(_) => Asked::default(),
     };

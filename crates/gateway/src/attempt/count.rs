@@ -91,7 +91,7 @@ impl Attempt for Count<'_> {
             let Head { status, headers } = head;
             return Err(refusal(Refusal { protocol, status, headers, body }));
         }
-        flight.begin_answer(&head);
+        flight.begin_answer(&head, None);
         flight.body(&body);
         let client = self.call.client;
         let body = match (protocol == client, tokens_in(protocol, &body)) {

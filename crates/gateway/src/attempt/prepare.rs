@@ -15,9 +15,11 @@ use crate::call::{Action, Call, LargeCall};
 use crate::config::types::Repair;
 use crate::failure::{Failure, Result, Whose};
 use crate::observe::Losses;
+use crate::recall::trouble;
 use crate::route::Candidate;
 use crate::state::Snapshot;
 use crate::surface;
+use crate::surface::Trouble;
 use crate::trace::Trace;
 use crate::upstream::{Endpoint, Payload, outgoing_headers};
 
@@ -173,11 +175,17 @@ fn translated(
 ) -> Result<Rewritten> {
     let provider = &candidate.provider;
     let model = candidate.model.as_str();
-    if let Some(param) = call.session {
+    if let Some(id) = call.recalled.as_ref().and_then(|recalled| recalled.unknown_answer()) {
+        return Err(trouble(call.client, &Trouble::UnknownAnswer(id)));
+    }
+    let is_supplied = |param: &&'static str| {
+        call.recalled.is_some() && surface::of(call.client).state.own_members.contains(param)
+    };
+    if let Some(param) = call.session.filter(|param| !is_supplied(param)) {
         return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
     }
     density::check(&call.survey)?;
-    let mut exchange = Box::new(call.client.decode_request_surveyed(&call.survey)?);
+    let mut exchange = Box::new(call.exchange()?);
     notes.check()?;
     let repairs = match snapshot.config().repair {
         Repair::Translated | Repair::Always => {
@@ -192,7 +200,8 @@ fn translated(
     }
     let target = provider.targets.of(model);
     notes.check()?;
-    let encoded = exchange.encode(upstream, &target)?;
+    let mut encoded = exchange.encode(upstream, &target)?;
+    encoded.report = call.name_turns(encoded.report);
     let encoded = match call.is_strict() {
         true => strict(encoded, notes)?,
         false => encoded,
@@ -201,7 +210,10 @@ fn translated(
     // It takes several times as much memory as the body, and what follows takes some of its own.
     drop(exchange);
     let echo = match surface::of(call.client).repeats_request {
-        true => Some(Echo::of(Reader::surveyed(&call.survey))?.into_owned()),
+        true => {
+            let echo = Echo::of(Reader::surveyed(&call.survey))?.into_owned();
+            Some(if notes.is_kept() { echo.stored() } else { echo })
+        }
         false => None,
     };
     let asked = Asked {
@@ -211,8 +223,8 @@ fn translated(
         created_s: notes.began_s(),
         ..asked
     };
-    notes.add_losses(repairs);
-    notes.add_losses(moves);
+    notes.add_losses(call.name_turns(repairs));
+    notes.add_losses(call.name_turns(moves));
     notes.add_losses(encoded.report);
     let body = Some(encoded.body.into_bytes().into());
     Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(asked)) })

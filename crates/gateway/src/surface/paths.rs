@@ -1,10 +1,10 @@
 //! The paths of all protocols: what a path asks for, and the path that asks for it.
 
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 use sabir_wire::Protocol;
 
 use crate::call::{Action, Delivery};
-use crate::surface::{DEFAULT, Head, Surface, all};
+use crate::surface::{DEFAULT, Head, Kept, Surface, all};
 
 /// Where a protocol is asked, below the version.
 pub(crate) enum Paths {
@@ -90,6 +90,15 @@ const MODELS: &str = "/models";
 /// What a path asks for, whatever the protocol.
 pub(crate) fn find(path: &str, query: Option<&str>) -> Option<Asked> {
     all().find_map(|surface| surface.read(path, query))
+}
+
+/// What a method and a path ask of what is kept, and the protocol that has such a path.
+pub(crate) fn find_kept(method: &Method, path: &str) -> Option<(Protocol, Kept)> {
+    all().find_map(|surface| {
+        let mut below = surface.versions.iter().filter_map(|version| path.strip_prefix(version));
+        let kept = below.find_map(|below| (surface.state.find)(method, below))?;
+        Some((surface.protocol, kept))
+    })
 }
 
 /// What stands below any version of any protocol, in each way in which that can be read.

@@ -35,7 +35,7 @@ type Shared = Arc<Mutex<Seen>>;
 struct Recorder(Shared);
 
 impl Tap for Recorder {
-    fn begin(&mut self, head: &Head, upstream: &Upstream) {
+    fn begin(&mut self, head: &Head, upstream: &Upstream, _: Option<&Asked<'static>>) {
         let mut seen = self.0.lock().unwrap();
         seen.begins.push((upstream.provider.to_string(), upstream.protocol, head.status));
         seen.frames.clear();

@@ -14,6 +14,7 @@ mod harness;
 mod kept;
 mod large;
 mod limits;
+mod memory;
 mod pass;
 mod refusals;
 mod reload;

@@ -22,7 +22,7 @@ const REPEATED: [(&str, &str); 20] = [
     ("prompt_cache_key", "null"),
     ("reasoning", r#"{"effort":null,"summary":null}"#),
     ("safety_identifier", "null"),
-    // Whatever the request says of it: a translated answer is kept nowhere, and its id can be asked for nowhere.
+    // Whatever the request says of it: a translated answer is kept nowhere but where it is translated.
     ("store", "false"),
     ("temperature", "1"),
     ("text", r#"{"format":{"type":"text"}}"#),
@@ -33,6 +33,9 @@ const REPEATED: [(&str, &str); 20] = [
     ("truncation", r#""disabled""#),
 ];
 
+/// Repeated where the request has it, and else left out.
+const CONVERSATION: &str = "conversation";
+
 impl<'a> Echo<'a> {
     /// Reads the settings in a request's body; the conversation itself is passed over.
     pub fn of(mut body: Reader<'a>) -> Result<Self> {
@@ -40,12 +43,21 @@ impl<'a> Echo<'a> {
         body.object(|key, reader| {
             let repeated = REPEATED.iter().find(|(name, _)| *name == key);
             match (repeated, reader.kind()?) {
+                (None, Kind::String | Kind::Object) if key == CONVERSATION => {
+                    settings.push((CONVERSATION, reader.raw()?));
+                }
                 (None, _) | (_, Kind::Null) | (Some(("store", _)), _) => reader.skip()?,
                 (Some((name, _)), _) => settings.push((*name, reader.raw()?)),
             }
             Ok(())
         })?;
         Ok(Self(settings))
+    }
+
+    /// Says that the answer is kept, and can be asked for by its id.
+    pub fn stored(mut self) -> Self {
+        self.0.push(("store", Json::literal("true")));
+        self
     }
 
     pub(in crate::protocol) fn write(&self, object: &mut Object<'_, '_>) {
@@ -56,6 +68,9 @@ impl<'a> Echo<'a> {
                 None => object.field(name, &Json::literal(default)),
             }
         }
+        if let Some(conversation) = self.said(CONVERSATION) {
+            write_conversation(object, conversation);
+        }
     }
 
     fn said(&self, name: &str) -> Option<&Json<'a>> {
@@ -64,6 +79,17 @@ impl<'a> Echo<'a> {
 
     pub fn into_owned(self) -> Echo<'static> {
         Echo(self.0.into_iter().map(|(name, value)| (name, value.into_owned())).collect())
+    }
+}
+
+/// The conversation is named by its id, however the request names it.
+fn write_conversation(object: &mut Object<'_, '_>, conversation: &Json<'_>) {
+    let id = match conversation.kind() {
+        Kind::Object => conversation.reader().peek_tag("id").ok().flatten(),
+        _ => conversation.reader().string().ok(),
+    };
+    if let Some(id) = id {
+        object.key("conversation").object(|it| it.field("id", &id));
     }
 }
 
