@@ -27,6 +27,8 @@ pub(in crate::protocol) struct Codec {
     pub(in crate::protocol) decode_response: fn(&str) -> Result<Response<'_>>,
     pub(in crate::protocol) encode_response:
         fn(&Response<'_>, Protocol, &Asked<'_>, &mut Report) -> String,
+    /// What a client adds to its history for a whole answer, as elements of a request.
+    pub(in crate::protocol) answer_elements: fn(&str) -> Result<Vec<String>>,
     pub(in crate::protocol) stream_decoder: fn() -> StreamDecoder,
     pub(in crate::protocol) stream_encoder: fn(Protocol, Asked<'_>) -> Machine<'_>,
     /// Reads what a frame that passes as it is says of the answer, and a whole answer whether it is an error.

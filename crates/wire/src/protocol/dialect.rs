@@ -7,14 +7,18 @@ use crate::protocol::losing::Losing;
 use crate::protocol::{Exchange, Field, Protocol};
 use crate::schema::{Dialect, SchemaLoss, Strictness, complete_tool};
 
-/// The language of a tool's parameters in a request of `source`'s protocol.
+/// The language of a tool's parameters in a request of `source`'s protocol; a tool that was kept has that of its own.
 pub(in crate::protocol) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> Dialect {
-    (source.codec().schemas.parameters)(tool)
+    (told_in(source, tool).codec().schemas.parameters)(tool)
 }
 
 /// The language in which a request of `source`'s protocol describes a tool's results.
 pub(in crate::protocol) fn of_results(source: Protocol, tool: &Tool<'_>) -> Dialect {
-    (source.codec().schemas.results)(tool)
+    (told_in(source, tool).codec().schemas.results)(tool)
+}
+
+fn told_in(source: Protocol, tool: &Tool<'_>) -> Protocol {
+    tool.semantics().place().protocol().unwrap_or(source)
 }
 
 /// The language of the output schema of a request.

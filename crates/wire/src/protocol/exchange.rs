@@ -66,6 +66,11 @@ impl<'a> Exchange<'a> {
         &mut self.request
     }
 
+    /// The body that the request was read from; none once the request was edited.
+    pub(in crate::protocol) fn body(&self) -> Option<&str> {
+        self.body.as_deref()
+    }
+
     pub fn into_request(self) -> Request<'a> {
         self.request
     }

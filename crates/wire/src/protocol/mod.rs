@@ -15,13 +15,13 @@ mod exchange;
 mod facts;
 mod field;
 mod handing;
+mod history;
 mod hosted;
 mod losing;
 mod media_type;
 mod namespaces;
 mod object;
 mod omitted;
-mod record;
 mod retold;
 mod semantics;
 mod sharing;
@@ -45,7 +45,7 @@ pub use event::{
 pub use exchange::{Encoded, Exchange, StreamDecoder, StreamEncoder};
 pub use facts::Facts;
 pub use field::{Fate, Field};
-pub use record::Record;
+pub use history::{Entries, Entry};
 pub use semantics::{
     Artefact, ArtefactKind, CacheMarker, Citation, Declared, Extra, Extras, Item, Logprobs,
     NodeSemantics, Semantics, Session,

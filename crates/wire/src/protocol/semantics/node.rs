@@ -72,6 +72,29 @@ impl<'a> NodeSemantics<'a> {
         self.place = place;
     }
 
+    /// Moves the node with all that rides on it.
+    pub(in crate::protocol) fn move_all(&mut self, place: &dyn Fn(Place) -> Place) {
+        self.place = place(self.place);
+        let later = self.detail.as_deref_mut().and_then(|detail| detail.later.as_deref_mut());
+        if let Some(Later { artefact, status, phase }) = later {
+            let places = [artefact, status, phase].into_iter().filter(|it| !it.is_root());
+            places.for_each(|it| *it = place(*it));
+        }
+    }
+
+    /// Leaves behind what means something in the node's own request alone: its spelling and all that does not name its own
+    /// protocol.
+    pub(in crate::protocol) fn keep_what_names_its_protocol(&mut self) {
+        self.spelling = Spelling::default();
+        let Some(detail) = self.detail.take() else { return };
+        let Detail { extras: _, cache: _, artefact, citations, logprobs: _, item: _, later } =
+            *detail;
+        if artefact.is_some() || !citations.is_empty() {
+            let kept = Detail { artefact, citations, later, ..Detail::default() };
+            self.detail = Some(Box::new(kept));
+        }
+    }
+
     pub(in crate::protocol) fn add_shape<S: Speller>(&mut self, shape: Shape<S>) {
         self.spelling.merge(shape.into());
     }
