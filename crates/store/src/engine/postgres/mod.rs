@@ -59,6 +59,11 @@ impl Postgres {
         Ok(Self { pool, has_volatile_commits, durable_writes: AtomicU64::new(0) })
     }
 
+    /// Where this URL leads, for people; an error if it leads nowhere.
+    pub(crate) fn describe(url: &str) -> Result<String> {
+        Address::parse(url).map(|address| address.shown())
+    }
+
     pub(crate) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
         self.repeat(Mode::Read, &work).await
     }
