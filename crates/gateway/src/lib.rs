@@ -11,6 +11,7 @@
 //! - `pool`: threads for large bodies
 //! - `observe`: counters, the last exchanges, the log
 //! - `tap`: what may watch answers
+//! - `memory`: the store, its upkeep, and the rows of exchanges
 //! - `upstream`: providers, their state, and the one way to ask them
 //! - `route`: from the name of a model to its targets
 //! - `state`: what all requests share, and the configuration in force
@@ -44,6 +45,7 @@ mod egress;
 mod failure;
 mod held;
 mod ingress;
+mod memory;
 mod observe;
 mod pool;
 mod redact;
@@ -56,5 +58,6 @@ mod tests;
 mod trace;
 mod upstream;
 
+pub use memory::NotOpened;
 pub use observe::{Outlet, start_log};
 pub use state::{Gateway, NotReloaded, Reloaded, Source};

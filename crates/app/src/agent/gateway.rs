@@ -126,7 +126,7 @@ fn answers(address: SocketAddr) -> std::io::Result<bool> {
 fn start(mut config: Config) -> Result<SocketAddr> {
     config.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let proxies = Proxies::of(&|name| std::env::var(name).ok());
-    let server = Server::bind(Gateway::new(config), proxies)?;
+    let server = Server::bind(Gateway::open(config, None)?, proxies)?;
     let address = server.address();
     let thread = std::thread::Builder::new().name("sabir-gateway".to_owned());
     // Nobody joins the thread: it ends with the process, whose exit code is the agent's.
@@ -138,11 +138,14 @@ fn start(mut config: Config) -> Result<SocketAddr> {
 mod tests {
     use std::net::TcpListener;
 
+    use sabir_gateway::config::types::Store;
+
     use super::*;
 
     #[test]
     fn a_gateway_is_told_from_other_servers() {
-        let hosted = start(Config::default()).unwrap();
+        let store = Store { url: Secret::new("memory:"), ..Store::default() };
+        let hosted = start(Config { store, ..Config::default() }).unwrap();
         let config = Config { listen: hosted, ..Config::default() };
         assert_eq!(find(&config), Some(hosted));
 

@@ -78,6 +78,7 @@ impl Serving {
     fn start(folder: &Folder) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
         command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(folder.path());
+        command.env("SABIR_DATA_DIR", folder.path());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut banner = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut banner).unwrap();

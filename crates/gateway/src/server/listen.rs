@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::memory::Memory;
 use crate::server::reload::Hangups;
 use crate::server::worker::Worker;
 use crate::server::{reload, worker};
@@ -123,6 +124,7 @@ impl Server {
         for handle in handles {
             let _ = handle.join();
         }
+        gateway.shared.memory.iter().for_each(Memory::close);
         Ok(())
     }
 
