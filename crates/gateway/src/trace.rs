@@ -60,15 +60,6 @@ struct Tried {
     model: Option<String>,
 }
 
-/// Where a try was made, and when.
-struct Tried {
-    provider: Arc<Provider>,
-    protocol: Protocol,
-    began: Instant,
-    /// Once the next provider is about to be asked; until then it is that of `upstream`.
-    model: Option<String>,
-}
-
 impl Trace {
     pub(crate) fn begin(
         snapshot: &Arc<Snapshot>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::Request;
 use sabir_wire::conversation::{Count, Counts};
-use sabir_wire::protocol::{Delta, Event};
+use sabir_wire::protocol::{Asked, Delta, Event};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
