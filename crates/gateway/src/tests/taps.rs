@@ -236,13 +236,13 @@ async fn until_held(reply: &mut Reply) -> String {
 async fn held_back(
     client: Protocol,
     upstream: Protocol,
-    asking: Asking,
     outcome: Result<(), FaultKind>,
 ) -> (String, String, bool) {
     let disk = Disk::default();
     let shared = disk.clone();
     let gateway = tapped("", move |_| shared.clone());
-    let mut reply = ask(&gateway, client, &format!("{}/m", simulator(upstream)), asking).await;
+    let mut reply =
+        ask(&gateway, client, &format!("{}/m", simulator(upstream)), Asking::Stream).await;
     let before = until_held(&mut reply).await;
     disk.finish(outcome);
     let (after, is_cut) = rest(&mut reply).await;
@@ -252,19 +252,33 @@ async fn held_back(
     (before, after, is_cut)
 }
 
+/// A whole answer does not even begin while it is held back.
+async fn held_whole(client: Protocol, upstream: Protocol, outcome: Result<(), FaultKind>) -> Reply {
+    let disk = Disk::default();
+    let shared = disk.clone();
+    let gateway = tapped("", move |_| shared.clone());
+    let model = format!("{}/m", simulator(upstream));
+    let mut asking = std::pin::pin!(ask(&gateway, client, &model, Asking::Whole));
+    let held = tokio::time::timeout(Duration::from_secs(9), asking.as_mut()).await;
+    assert!(held.is_err(), "{client:?} {upstream:?}");
+    disk.finish(outcome);
+    asking.await
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_end_of_an_answer_leaves_when_the_taps_are_ready() {
     for client in Protocol::ALL {
         for upstream in Protocol::ALL {
             let case = format!("{client:?} {upstream:?}");
-            let (before, after, is_cut) = held_back(client, upstream, Asking::Stream, Ok(())).await;
+            let (before, after, is_cut) = held_back(client, upstream, Ok(())).await;
             let so_far = fold(client, &before);
             assert!(so_far.candidates.iter().all(|it| it.finish.is_none()), "{case}: {before}");
             let all = fold(client, &(before + &after));
             assert!(!is_cut && all.fault.is_none(), "{case}");
             assert!(all.candidates[0].finish.is_some(), "{case}: {after}");
-            let (before, after, is_cut) = held_back(client, upstream, Asking::Whole, Ok(())).await;
-            assert!(before.is_empty() && !after.is_empty() && !is_cut, "{case}");
+            let mut reply = held_whole(client, upstream, Ok(())).await;
+            let (after, is_cut) = rest(&mut reply).await;
+            assert!(reply.status() == 200 && !after.is_empty() && !is_cut, "{case}");
         }
     }
 }
@@ -275,12 +289,14 @@ async fn what_a_tap_could_not_do_fails_the_answer() {
         for upstream in Protocol::ALL {
             let case = format!("{client:?} {upstream:?}");
             let failed = Err(FaultKind::Internal);
-            let (before, after, _) = held_back(client, upstream, Asking::Stream, failed).await;
+            let (before, after, _) = held_back(client, upstream, failed).await;
             let all = fold(client, &(before + &after));
             assert!(all.fault.is_some() && after.contains("the disk is full"), "{case}: {after}");
             assert!(all.candidates.iter().all(|it| it.finish.is_none()), "{case}: {after}");
-            let (before, after, is_cut) = held_back(client, upstream, Asking::Whole, failed).await;
-            assert!(before.is_empty() && after.is_empty() && is_cut, "{case}");
+            let mut reply = held_whole(client, upstream, failed).await;
+            let (after, is_cut) = rest(&mut reply).await;
+            assert_eq!(reply.status(), 503, "{case}");
+            assert!(after.contains("the disk is full") && !is_cut, "{case}: {after}");
         }
     }
 }
