@@ -42,20 +42,27 @@ pub(crate) enum KeptBy {
     Nobody,
     /// A provider of the client's own protocol, by its name.
     Provider(String),
-    /// Nobody here knows this id; whoever of the client's own protocol is asked may.
-    Somebody(String),
+    /// Something of it is not here; whoever of the client's own protocol is asked may have it.
+    Somebody(Missing),
+}
+
+/// What a call names and nobody here has, by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Answer(String),
+    Item(String),
 }
 
 impl Recalled {
-    /// A call that goes on from an answer which nobody here knows.
-    pub(crate) fn unknown(client: Protocol, id: &str) -> Self {
+    /// A call that names something which is not here.
+    pub(crate) fn without(client: Protocol, missing: Missing) -> Self {
         Self {
             client,
             body: String::new(),
             stretches: Vec::new(),
             turns: Vec::new(),
             settings: None,
-            kept_by: KeptBy::Somebody(id.to_owned()),
+            kept_by: KeptBy::Somebody(missing),
         }
     }
 
@@ -84,10 +91,10 @@ impl Recalled {
         }
     }
 
-    /// The id that nobody here knows.
-    pub(crate) fn unknown_answer(&self) -> Option<&str> {
+    /// What is not here.
+    pub(crate) fn missing(&self) -> Option<&Missing> {
         match &self.kept_by {
-            KeptBy::Somebody(id) => Some(id),
+            KeptBy::Somebody(missing) => Some(missing),
             KeptBy::Nobody | KeptBy::Provider(_) => None,
         }
     }

@@ -202,7 +202,8 @@ impl Answering {
         flight: &mut InFlight,
     ) -> Poll<std::result::Result<(), Error>> {
         if self.form.has_large() {
-            let large = self.form.poll_large(cx, flight.admission.snapshot());
+            let InFlight { admission, taps, .. } = flight;
+            let large = self.form.poll_large(cx, (admission.snapshot(), taps));
             if let Err(failure) = ready!(large) {
                 self.fail(failure.whose, failure.fault);
             }

@@ -115,12 +115,13 @@ impl Translation {
     pub(super) fn poll_large(
         &mut self,
         cx: &mut Context<'_>,
-        snapshot: &Arc<Snapshot>,
+        (snapshot, taps): (&Arc<Snapshot>, &mut Taps),
     ) -> Poll<Result<(), Box<Failure>>> {
         let Self { decoder, writing, large, .. } = self;
-        large.begin(snapshot, || (decoder.take(), writing.leave()));
+        large.begin(snapshot, !taps.is_empty(), || (decoder.take(), writing.leave()));
         match std::task::ready!(large.poll(cx)) {
-            Ok(Translated { decoder, writing, read }) => {
+            Ok(Translated { decoder, writing, read, unseen }) => {
+                unseen.show(taps);
                 (self.decoder, self.writing) = (decoder, writing);
                 let defect = read.err().or(self.defect);
                 // At the end of a stream it is known by its end whether anything is missing.

@@ -16,6 +16,7 @@ use crate::config::types::Repair;
 use crate::failure::{Failure, Result, Whose};
 use crate::observe::Losses;
 use crate::recall::trouble;
+use crate::recalled::Missing;
 use crate::route::Candidate;
 use crate::state::Snapshot;
 use crate::surface;
@@ -175,8 +176,12 @@ fn translated(
 ) -> Result<Rewritten> {
     let provider = &candidate.provider;
     let model = candidate.model.as_str();
-    if let Some(id) = call.recalled.as_ref().and_then(|recalled| recalled.unknown_answer()) {
-        return Err(trouble(call.client, &Trouble::UnknownAnswer(id)));
+    match call.recalled.as_ref().and_then(|recalled| recalled.missing()) {
+        Some(Missing::Answer(id)) => {
+            return Err(trouble(call.client, &Trouble::UnknownAnswer(id)));
+        }
+        Some(Missing::Item(id)) => return Err(trouble(call.client, &Trouble::UnknownItem(id))),
+        None => {}
     }
     let is_supplied = |param: &&'static str| {
         call.recalled.is_some() && surface::of(call.client).state.own_members.contains(param)

@@ -11,7 +11,7 @@ use crate::call::Action;
 use crate::failure::{Failure, Result};
 use crate::recall::wish::{Named, Wish};
 use crate::recall::{Task, out_of_order, submission, trouble};
-use crate::recalled::{KeptBy, Settings};
+use crate::recalled::{KeptBy, Missing, Settings};
 use crate::record::{Details, read_record};
 use crate::surface::{Link, Trouble};
 
@@ -77,7 +77,10 @@ impl Task<'_> {
             return Err(trouble(self.client(), &Trouble::MisspeltAnswer(id)));
         }
         let Some(turn) = self.turn_of(id).await? else {
-            return Ok(Base { kept_by: KeptBy::Somebody(id.to_owned()), ..Base::nothing() });
+            return Ok(Base {
+                kept_by: KeptBy::Somebody(Missing::Answer(id.to_owned())),
+                ..Base::nothing()
+            });
         };
         let details = Details::read(&turn.details);
         let kept_by = match (&turn.provider, details.is_passed) {
@@ -90,7 +93,7 @@ impl Task<'_> {
     /// After a message of a thread, which nobody else may go on from. Instructions and tools go on.
     async fn after_message(&self, id: &str) -> Result<Base> {
         let turn = self.turn_of(id).await?;
-        let turn = turn.ok_or_else(|| trouble(self.client(), &Trouble::UnknownThread))?;
+        let turn = turn.ok_or_else(|| trouble(self.client(), &Trouble::UnknownThread(id)))?;
         if self.asker.action == Action::Generate {
             match self.hold(Purpose::Continue(turn.id.clone())).await? {
                 Held::Taken => {}

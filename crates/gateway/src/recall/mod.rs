@@ -24,8 +24,9 @@ use crate::failure::{Failure, Result, Whose};
 use crate::memory::Memory;
 use crate::recall::base::Base;
 use crate::recall::body::Known;
+use crate::recall::reference::Resolved;
 use crate::recall::wish::Wish;
-use crate::recalled::{KeptBy, Recalled, Settings};
+use crate::recalled::{KeptBy, Missing, Recalled, Settings};
 use crate::record::{Lines, Plan, Recorder, lines, record};
 use crate::state::Snapshot;
 use crate::surface;
@@ -63,7 +64,9 @@ pub(crate) async fn recall(
 fn unkept(client: Protocol, wish: &Wish) -> Result<Option<Arc<Recalled>>> {
     match (&wish.header, &wish.asked.link) {
         (Some(_), _) => Err(trouble(client, &Trouble::Unkept)),
-        (None, Link::Answer(id)) => Ok(Some(Arc::new(Recalled::unknown(client, id)))),
+        (None, Link::Answer(id)) => {
+            Ok(Some(Arc::new(Recalled::without(client, Missing::Answer(id.clone())))))
+        }
         (None, _) => Ok(None),
     }
 }
@@ -121,7 +124,16 @@ impl<'c> Task<'c> {
         flight: &mut InFlight,
     ) -> Result<Option<Arc<Recalled>>> {
         let call = self.asker.call;
-        let body = self.resolved_body(wish).await?;
+        let body = match self.resolved_body(wish).await? {
+            Resolved::Body(body) => body,
+            Resolved::Without(id) if base.is_fresh() => {
+                let recalled = Recalled::without(self.client(), Missing::Item(id));
+                return Ok(Some(Arc::new(recalled)));
+            }
+            Resolved::Without(id) => {
+                return Err(trouble(self.client(), &Trouble::UnknownItem(&id)));
+            }
+        };
         let read = {
             let exchange = self.client().decode_request_text(&body);
             exchange.map_err(Into::into).and_then(|exchange| self.read(&exchange, wish, &base))
@@ -152,13 +164,13 @@ impl<'c> Task<'c> {
             self.record(wish, base, read, flight).await?;
         }
         let is_needed = !recalled.is_fresh()
-            || recalled.unknown_answer().is_some()
+            || recalled.missing().is_some()
             || recalled.body != call.survey.source();
         Ok(is_needed.then(|| Arc::new(recalled)))
     }
 
     /// The client's body without what is for the gateway, and with the items that it names by their ids.
-    async fn resolved_body(&self, wish: &Wish) -> Result<String> {
+    async fn resolved_body(&self, wish: &Wish) -> Result<Resolved> {
         let call = self.asker.call;
         let state = &surface::of(self.client()).state;
         let body = match wish.asked.link {

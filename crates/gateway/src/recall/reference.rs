@@ -6,10 +6,16 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 
 use crate::failure::Result;
 use crate::recall::base::found;
-use crate::recall::{body, out_of_order, trouble};
+use crate::recall::{body, out_of_order};
 use crate::record::{Details, read_record};
 use crate::surface;
-use crate::surface::Trouble;
+
+/// A body in which nothing is named by its id.
+pub(super) enum Resolved {
+    Body(String),
+    /// An item that nobody here has, by its id.
+    Without(String),
+}
 
 /// The body with every reference replaced by the item that it names.
 pub(super) async fn resolve(
@@ -17,22 +23,24 @@ pub(super) async fn resolve(
     owner: &Owner,
     client: Protocol,
     body: String,
-) -> Result<String> {
+) -> Result<Resolved> {
     let surface = surface::of(client);
-    let Some(reference) = surface.session.reference else { return Ok(body) };
+    let Some(reference) = surface.session.reference else { return Ok(Resolved::Body(body)) };
     if memchr::memmem::find(body.as_bytes(), reference.as_bytes()).is_none() {
-        return Ok(body);
+        return Ok(Resolved::Body(body));
     }
     let named = referred(&body, surface.state.messages, reference)?;
     let mut items = Vec::with_capacity(named.len());
     for id in &named {
-        let item = item(store, owner, id).await?;
-        items.push(item.ok_or_else(|| trouble(client, &Trouble::UnknownItem(id)))?);
+        match item(store, owner, id).await? {
+            Some(item) => items.push(item),
+            None => return Ok(Resolved::Without(id.clone())),
+        }
     }
     if items.is_empty() {
-        return Ok(body);
+        return Ok(Resolved::Body(body));
     }
-    replaced(&body, surface.state.messages, reference, items)
+    replaced(&body, surface.state.messages, reference, items).map(Resolved::Body)
 }
 
 /// The ids that a list refers to, in its order.

@@ -67,7 +67,7 @@ pub(crate) enum Kept {
 pub(crate) enum Trouble<'a> {
     UnknownAnswer(&'a str),
     MisspeltAnswer(&'a str),
-    UnknownThread,
+    UnknownThread(&'a str),
     ThreadContinued,
     ThreadInFlight,
     UnknownConversation(&'a str),
@@ -106,7 +106,10 @@ pub(super) fn explain(trouble: &Trouble<'_>) -> Fault<'static> {
                  dashes, but this value contained additional characters."
             ),
         ),
-        Trouble::UnknownThread => (FaultKind::NotFound, "No such thread.".to_owned()),
+        Trouble::UnknownThread(id) => (
+            FaultKind::NotFound,
+            format!("`thread`: no message with id '{id}' is kept here."),
+        ),
         Trouble::ThreadContinued => {
             (FaultKind::BadRequest, "This message has been continued already.".to_owned())
         }
@@ -153,7 +156,7 @@ impl Trouble<'_> {
             Self::UnknownAnswer(_) | Self::MisspeltAnswer(_) => Some("previous_response_id"),
             Self::Locked | Self::UnknownConversation(_) => Some("conversation"),
             Self::UnknownItem(_) => Some("input"),
-            Self::UnknownThread | Self::ThreadContinued | Self::ThreadInFlight => Some("thread"),
+            Self::UnknownThread(_) | Self::ThreadContinued | Self::ThreadInFlight => Some("thread"),
             Self::Several | Self::Unkept => None,
         }
     }
@@ -161,7 +164,7 @@ impl Trouble<'_> {
     pub(super) fn code(&self) -> Option<&'static str> {
         match self {
             Self::UnknownAnswer(_) => Some("previous_response_not_found"),
-            Self::UnknownThread => Some("thread_not_found"),
+            Self::UnknownThread(_) => Some("thread_not_found"),
             Self::ThreadContinued => Some("thread_already_continued"),
             Self::ThreadInFlight => Some("thread_continue_in_flight"),
             Self::Locked => Some("conversation_locked"),

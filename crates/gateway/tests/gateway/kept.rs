@@ -43,12 +43,17 @@ fn a_translated_stream_has_one_response_id() {
 }
 
 #[test]
-fn a_translated_answer_says_that_it_is_not_kept() {
+fn a_translated_answer_says_whether_it_is_kept() {
     let provider = Provider::whole(&chat_answer("hi"));
-    let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    assert_eq!(gateway.post("/v1/responses", &request(false)).json()["store"], false);
-    let unsaid = r#"{"model":"p/m","input":"hello"}"#;
-    assert_eq!(gateway.post("/v1/responses", unsaid).json()["store"], false);
+    for (level, is_kept) in [("off", false), ("metadata", false), ("stateful", true)] {
+        let store = format!("[store]\nurl = \"memory:\"\nrecord = \"{level}\"\n");
+        let gateway = Running::start(&(provider.toml("p", "openai-chat") + &store));
+        assert_eq!(gateway.post("/v1/responses", &request(false)).json()["store"], is_kept);
+        let unsaid = r#"{"model":"p/m","input":"hello"}"#;
+        assert_eq!(gateway.post("/v1/responses", unsaid).json()["store"], is_kept);
+        let refused = r#"{"model":"p/m","input":"hello","store":false}"#;
+        assert_eq!(gateway.post("/v1/responses", refused).json()["store"], false);
+    }
 }
 
 #[test]

@@ -43,14 +43,14 @@ fn a_strict_client_is_refused_before_anything_is_sent() {
 fn a_conversation_that_only_its_provider_has_is_refused_elsewhere() {
     let provider = Provider::whole(&chat_answer("hi"));
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    for (param, value) in [
-        ("previous_response_id", json!("x_1")),
-        ("conversation", json!("x_1")),
-        ("background", json!(true)),
+    for (param, value, status) in [
+        ("previous_response_id", json!("x_1"), 400),
+        ("conversation", json!("x_1"), 404),
+        ("background", json!(true), 400),
     ] {
         let body = json!({"model": "p/m", "input": "hello", param: value}).to_string();
         let reply = gateway.post("/v1/responses", &body);
-        assert_eq!(reply.status, 400);
+        assert_eq!(reply.status, status, "{param}");
         assert_eq!(reply.json()["error"]["param"], param);
     }
     let body =
