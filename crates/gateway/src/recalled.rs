@@ -30,10 +30,27 @@ pub(crate) struct Stretch {
 }
 
 /// Instructions and tools as a protocol spells them.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) system: Option<(Protocol, String)>,
     pub(crate) tools: Option<(Protocol, String)>,
+}
+
+impl Settings {
+    /// What of the earlier settings stays in force beside these, if anything does, and all that is in force.
+    pub(crate) fn before(self, earlier: Option<Settings>) -> (Option<Settings>, Settings) {
+        let earlier = earlier.unwrap_or_default();
+        let kept = Settings {
+            system: earlier.system.filter(|_| self.system.is_none()),
+            tools: earlier.tools.filter(|_| self.tools.is_none()),
+        };
+        let effective = Settings {
+            system: self.system.or_else(|| kept.system.clone()),
+            tools: self.tools.or_else(|| kept.tools.clone()),
+        };
+        let is_kept = kept.system.is_some() || kept.tools.is_some();
+        (is_kept.then_some(kept), effective)
+    }
 }
 
 /// Who else has the conversation.

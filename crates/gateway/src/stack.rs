@@ -286,13 +286,21 @@ async fn answer(
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
     let Routed { call, resolved } = routed;
-    let mut answering = match action {
-        Action::Generate => attempt::answer(handles, call, resolved, flight).await?,
-        Action::CountTokens => Box::pin(attempt::count(handles, call, resolved, flight)).await?,
+    let answered = match action {
+        Action::Generate => attempt::answer(handles, call, resolved, flight).await,
+        Action::CountTokens => Box::pin(attempt::count(handles, call, resolved, flight)).await,
     };
-    // What is to be kept is stored before the head of a whole answer leaves.
-    answering.settle(flight).await?;
-    Ok(answering)
+    match answered {
+        Ok(mut answering) => {
+            // What is to be kept is stored before the head of a whole answer leaves.
+            answering.settle(flight).await?;
+            Ok(answering)
+        }
+        Err(failure) => {
+            flight.give_up(&failure).await;
+            Err(failure)
+        }
+    }
 }
 
 /// Whether a web page may be asking for leave, and not a client what a provider offers.

@@ -1,5 +1,6 @@
 //! What goes with a request from its arrival to its end: the facts about it, what it may take, and who watches its answer.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -9,6 +10,7 @@ use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::admission::Admission;
 use crate::config::types::GatewayKey;
+use crate::failure::Failure;
 use crate::observe::{Losses, Outcome};
 use crate::state::Snapshot;
 use crate::tap::{End, Head, Origin, Tap, Taps};
@@ -19,6 +21,8 @@ pub(crate) struct InFlight {
     pub(crate) trace: Trace,
     pub(crate) admission: Admission,
     pub(super) taps: Taps,
+    /// Whether the taps know how the request ended.
+    are_taps_informed: bool,
 }
 
 /// How an answer ended, with what is known of it only then.
@@ -49,7 +53,8 @@ impl InFlight {
     ) -> Self {
         let trace = Trace::begin(snapshot, client, key);
         let taps = snapshot.shared.taps.make(&Origin { id: trace.id(), client, key });
-        Self { trace, admission: Admission::begin(snapshot), taps }
+        let admission = Admission::begin(snapshot);
+        Self { trace, admission, taps, are_taps_informed: false }
     }
 
     /// One more watches the answer.
@@ -69,6 +74,18 @@ impl InFlight {
         self.taps.body(body);
     }
 
+    /// The request has failed before anything was answered: whoever watches it undoes what it began before the client can
+    /// ask again.
+    pub(crate) async fn give_up(&mut self, failure: &Failure) {
+        if self.taps.holds_end() {
+            let outcome = Outcome::Failed(failure.whose);
+            let mut ended = Ended { fault: Some(failure.fault.kind), ..Ended::plain(outcome) };
+            self.tell_taps(&mut ended);
+            // What cannot be undone says nothing of the failure.
+            let _ = poll_fn(|cx| self.poll_ready(cx)).await;
+        }
+    }
+
     /// The request has ended, and nothing holds its end back.
     pub(crate) fn end(&mut self, mut ended: Ended) {
         self.tell_taps(&mut ended);
@@ -78,7 +95,7 @@ impl InFlight {
     /// Tells the taps how the answer ended. What it lost is known to all from here on.
     pub(super) fn tell_taps(&mut self, ended: &mut Ended) {
         self.trace.add_losses(std::mem::take(&mut ended.losses));
-        if !self.taps.is_empty() {
+        if !self.taps.is_empty() && !std::mem::replace(&mut self.are_taps_informed, true) {
             self.taps.end(&ended.as_end(self.trace.losses()));
         }
     }

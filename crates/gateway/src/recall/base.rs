@@ -163,7 +163,7 @@ impl Task<'_> {
     }
 
     /// What a conversation is called by which this call begins.
-    fn title(&self) -> String {
+    pub(super) fn title(&self) -> String {
         let exchange = self.client().decode_request_text(self.asker.call.survey.source());
         exchange.map(|exchange| title(&exchange.request().messages)).unwrap_or_default()
     }

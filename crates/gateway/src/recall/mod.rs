@@ -4,7 +4,9 @@
 mod base;
 mod body;
 mod history;
+mod read;
 mod reference;
+mod session;
 mod submission;
 mod wish;
 
@@ -13,8 +15,7 @@ pub(crate) use submission::{Submission, submission};
 
 use std::sync::Arc;
 
-use sabir_store::{ExchangeId, Name, Opening, Owner, Store, TurnId};
-use sabir_wire::protocol::Exchange;
+use sabir_store::{Advance, ExchangeId, Name, Opening, Owner, Store, TurnId};
 use sabir_wire::{FaultKind, Protocol};
 
 use crate::answer::InFlight;
@@ -22,12 +23,14 @@ use crate::call::{Action, Call};
 use crate::config::types::{GatewayKey, Level};
 use crate::failure::{Failure, Result, Whose};
 use crate::memory::Memory;
+use crate::pool::Pool;
 use crate::recall::base::Base;
 use crate::recall::body::Known;
+use crate::recall::read::{Continued, Read};
 use crate::recall::reference::Resolved;
 use crate::recall::wish::Wish;
-use crate::recalled::{KeptBy, Missing, Recalled, Settings};
-use crate::record::{Lines, Plan, Recorder, lines, record};
+use crate::recalled::{KeptBy, Missing, Recalled};
+use crate::record::{Plan, Recorder, record};
 use crate::state::Snapshot;
 use crate::surface;
 use crate::surface::{Link, Trouble};
@@ -50,12 +53,20 @@ pub(crate) async fn recall(
     asker: Asker<'_>,
     flight: &mut InFlight,
 ) -> Result<Option<Arc<Recalled>>> {
-    let Some(wish) = Wish::of(asker.call)? else { return Ok(None) };
     let memory = snapshot.shared.memory.as_ref();
+    let Some(wish) = Wish::of(asker.call)? else {
+        if let Some(memory) = memory.filter(|memory| memory.level() == Level::Full)
+            && asker.action == Action::Generate
+        {
+            let task = Task::begin(snapshot, memory, asker, flight.trace.id());
+            Box::pin(task.follow(flight)).await;
+        }
+        return Ok(None);
+    };
     let Some(memory) = memory.filter(|memory| memory.level() >= Level::Stateful) else {
         return unkept(asker.call.client, &wish);
     };
-    let task = Task::begin(memory, asker, flight.trace.id());
+    let task = Task::begin(snapshot, memory, asker, flight.trace.id());
     // Boxed, since calls without state are most of all.
     Box::pin(task.run(wish, flight)).await
 }
@@ -86,6 +97,7 @@ pub(crate) fn out_of_order(error: &sabir_store::Error) -> Box<Failure> {
 /// One call and what it is to be remembered by.
 struct Task<'c> {
     asker: Asker<'c>,
+    pool: &'c Pool,
     store: Store,
     owner: Owner,
     turn: String,
@@ -93,10 +105,11 @@ struct Task<'c> {
 }
 
 impl<'c> Task<'c> {
-    fn begin(memory: &Memory, asker: Asker<'c>, exchange: &str) -> Self {
+    fn begin(snapshot: &'c Snapshot, memory: &Memory, asker: Asker<'c>, exchange: &str) -> Self {
         let turn = format!("turn_{}", exchange.trim_start_matches("ex_"));
         let (store, owner) = (memory.store().clone(), memory.owner(asker.key));
-        Self { asker, store, owner, turn, exchange: exchange.to_owned() }
+        let pool = &snapshot.shared.pool;
+        Self { asker, pool, store, owner, turn, exchange: exchange.to_owned() }
     }
 
     fn client(&self) -> Protocol {
@@ -108,8 +121,10 @@ impl<'c> Task<'c> {
     }
 
     async fn run(self, wish: Wish, flight: &mut InFlight) -> Result<Option<Arc<Recalled>>> {
-        let base = self.base(&wish).await?;
-        let remembered = self.continue_from(&wish, base, flight).await;
+        let remembered = match self.base(&wish).await {
+            Ok(base) => self.continue_from(&wish, base, flight).await,
+            Err(failure) => Err(failure),
+        };
         if remembered.is_err() && self.asker.action == Action::Generate {
             // Whatever the turn holds by now is free again.
             let _ = self.store.release(&self.owner, &self.turn_id()?).await;
@@ -134,10 +149,17 @@ impl<'c> Task<'c> {
                 return Err(trouble(self.client(), &Trouble::UnknownItem(&id)));
             }
         };
-        let read = {
-            let exchange = self.client().decode_request_text(&body);
-            exchange.map_err(Into::into).and_then(|exchange| self.read(&exchange, wish, &base))
+        let client = self.client();
+        let continued = Continued {
+            tip: base.tip,
+            settings: base.settings.clone(),
+            may_repeat: wish.header.is_some(),
         };
+        let work = move |_: &_| {
+            let read = read::read(client, &body, continued);
+            Ok((body, read))
+        };
+        let (body, read) = self.pool.run_on(call.body.len(), work).await?;
         let read = match read {
             Ok(read) => read,
             // What cannot be read is for the provider to refuse, who gets it as it is.
@@ -180,36 +202,6 @@ impl<'c> Task<'c> {
         reference::resolve(&self.store, &self.owner, self.client(), body).await
     }
 
-    /// What the call adds to the conversation.
-    fn read(&self, exchange: &Exchange<'_>, wish: &Wish, base: &Base) -> Result<Read> {
-        let entries = exchange.entries()?;
-        let client = self.client();
-        let kept = |text: &Option<String>| text.as_ref().map(|text| (client, text.clone()));
-        let (system, tools) = (kept(&entries.system), kept(&entries.tools));
-        let whole = lines(client, None, &entries.entries).map_err(|error| out_of_order(&error))?;
-        let known = match (wish.header.is_some(), base.tip) {
-            (true, Some(tip)) => {
-                whole.states.iter().rposition(|it| *it == Some(tip)).map_or(0, |last| last + 1)
-            }
-            _ => 0,
-        };
-        let added = &entries.entries[known..];
-        let input = lines(client, base.tip, added).map_err(|error| out_of_order(&error))?;
-        let restored = base.settings.clone().unwrap_or(Settings { system: None, tools: None });
-        let settings = Settings {
-            system: restored.system.filter(|_| system.is_none()),
-            tools: restored.tools.filter(|_| tools.is_none()),
-        };
-        let is_restored = settings.system.is_some() || settings.tools.is_some();
-        let effective = Settings {
-            system: system.or_else(|| settings.system.clone()),
-            tools: tools.or_else(|| settings.tools.clone()),
-        };
-        let entries = entries.entries.len();
-        let settings = is_restored.then_some(settings);
-        Ok(Read { entries, known, input, settings, effective })
-    }
-
     /// Opens the turn, and watches the answer.
     async fn record(
         &self,
@@ -243,9 +235,10 @@ impl<'c> Task<'c> {
             input: read.input,
             system: keep(read.effective.system)?,
             tools: keep(read.effective.tools)?,
-            conversation: base.conversation.clone(),
+            conversation: base.conversation.clone().map(|id| Advance { id, from: base.tip }),
             keeps_broken: wish.header.is_some(),
             is_named: wish.asked.is_kept,
+            is_awaited: true,
             settings,
             opening,
         };
@@ -256,20 +249,8 @@ impl<'c> Task<'c> {
             conversation: conversation.map(|id| id.as_str().to_owned()),
             is_answer_named: wish.asked.is_kept,
         });
-        flight.watch(Box::new(Recorder::new(self.store.clone(), plan)));
+        let snapshot = Arc::clone(flight.admission.snapshot());
+        flight.watch(Box::new(Recorder::new(snapshot, self.store.clone(), plan)));
         Ok(())
     }
-}
-
-/// What was read of a call.
-struct Read {
-    /// How many elements it has, apart from leading instructions.
-    entries: usize,
-    /// How many of those are in the conversation already.
-    known: usize,
-    input: Lines,
-    /// What it goes on with, having none of its own.
-    settings: Option<Settings>,
-    /// What is in force for it.
-    effective: Settings,
 }

@@ -1,8 +1,7 @@
 //! What a turn leaves: its messages, the answer under its id, and the items by which clients name parts of both.
 
 use sabir_store::{
-    Advance, Closing, Direction, Ending, Hash, ItemId, Name, NewItem, NewResponse, Record,
-    ResponseId,
+    Closing, Direction, Ending, Hash, ItemId, Name, NewItem, NewResponse, Record, ResponseId,
 };
 use sabir_wire::Protocol;
 use sabir_wire::json::{Kind, Reader};
@@ -19,6 +18,16 @@ pub(super) struct Ended {
     pub(super) answer: Answer,
     pub(super) answerer: Answerer,
     pub(super) losses: String,
+}
+
+impl Ended {
+    /// About how much there is to read.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.answer {
+            Answer::Body(body) => body.len(),
+            Answer::Folded { bytes, .. } => *bytes,
+        }
+    }
 }
 
 /// An answer as its provider and its client have it.
@@ -43,7 +52,7 @@ pub(super) fn closing(plan: Plan, ended: Ended) -> sabir_store::Result<Closing> 
         usage: facts.usage.clone(),
         losses: Some(losses),
         settings: plan.settings,
-        conversation: plan.conversation.as_ref().map(|id| id.as_str().to_owned()),
+        conversation: plan.conversation.as_ref().map(|it| it.id.as_str().to_owned()),
     };
     let mut items = Vec::new();
     if response.is_some() && surface::of(plan.client).state.has_responses {
@@ -58,7 +67,6 @@ pub(super) fn closing(plan: Plan, ended: Ended) -> sabir_store::Result<Closing> 
         }
         None => Vec::new(),
     };
-    let advance = plan.conversation.map(|id| Advance { id, from: plan.opening.base });
     Ok(Closing {
         turn: plan.opening,
         ending: if is_whole { Ending::Finished } else { Ending::Interrupted },
@@ -70,7 +78,7 @@ pub(super) fn closing(plan: Plan, ended: Ended) -> sabir_store::Result<Closing> 
         details: Record::new(details.write())?,
         responses,
         items,
-        conversation: advance,
+        conversation: plan.conversation,
     })
 }
 
@@ -79,7 +87,9 @@ fn bodies(client: Protocol, answerer: &Answerer, answer: Answer) -> Bodies {
     let Some(asked) = &answerer.asked else {
         let own = match answer {
             Answer::Body(body) => body,
-            Answer::Folded(it) => upstream.encode_response(&it, upstream, &Asked::default()).body,
+            Answer::Folded { response: it, .. } => {
+                upstream.encode_response(&it, upstream, &Asked::default()).body
+            }
         };
         return Bodies { own, client: None };
     };
@@ -90,7 +100,7 @@ fn bodies(client: Protocol, answerer: &Answerer, answer: Answer) -> Bodies {
                 translated.map(|it| client.encode_response(&it, upstream, asked).body).ok();
             Bodies { client, own }
         }
-        Answer::Folded(it) => {
+        Answer::Folded { response: it, .. } => {
             let own = upstream.encode_response(&it, upstream, &Asked::default()).body;
             Bodies { client: Some(client.encode_response(&it, upstream, asked).body), own }
         }

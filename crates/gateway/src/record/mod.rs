@@ -8,7 +8,7 @@ mod recorder;
 pub(crate) use lines::{Lines, lines, read as read_record, record};
 pub(crate) use recorder::Recorder;
 
-use sabir_store::{ConversationId, Opening, Record};
+use sabir_store::{Advance, Opening, Record};
 use sabir_wire::Protocol;
 use sabir_wire::json::{Json, Reader};
 
@@ -22,11 +22,13 @@ pub(crate) struct Plan {
     pub(crate) system: Option<Record>,
     pub(crate) tools: Option<Record>,
     /// The conversation that the turn advances.
-    pub(crate) conversation: Option<ConversationId>,
+    pub(crate) conversation: Option<Advance>,
     /// Whether an answer that breaks off is kept as far as it came.
     pub(crate) keeps_broken: bool,
     /// Whether clients may name the answer by its id.
     pub(crate) is_named: bool,
+    /// Whether the client waits until all is stored.
+    pub(crate) is_awaited: bool,
     /// The request without its conversation, for those who go on with its settings.
     pub(crate) settings: Option<String>,
 }

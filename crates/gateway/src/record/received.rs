@@ -1,7 +1,7 @@
 //! An answer as it was received, until it is known how it ended.
 
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::{Asked, Event, Fold, StreamDecoder};
+use sabir_wire::protocol::{Asked, Delta, Event, Fold, StreamDecoder};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Protocol, utf8};
 
@@ -26,6 +26,8 @@ pub(super) struct Received {
     decoder: Option<StreamDecoder>,
     /// The whole answer, or the one that the last event of a stream repeats.
     body: Option<String>,
+    /// About how much has come.
+    bytes: usize,
 }
 
 /// An answer that has come to its end, or as far as it came.
@@ -33,7 +35,10 @@ pub(super) struct Received {
 pub(super) enum Answer {
     /// In the provider's own words.
     Body(String),
-    Folded(Response<'static>),
+    Folded {
+        response: Response<'static>,
+        bytes: usize,
+    },
 }
 
 impl Received {
@@ -43,6 +48,7 @@ impl Received {
             self.body = Some(body);
             return;
         }
+        self.bytes += frame.data.len();
         let decoder = self.decoder.take();
         let decoder = match (decoder, &self.fold) {
             (Some(decoder), _) => decoder,
@@ -55,6 +61,9 @@ impl Received {
     }
 
     pub(super) fn event(&mut self, event: Event<'_>) {
+        if let Event::Delta(_, Delta::Text(text)) = &event {
+            self.bytes += text.len_hint();
+        }
         self.fold.get_or_insert_default().step(event);
     }
 
@@ -64,7 +73,7 @@ impl Received {
 
     /// What came, if anything did.
     pub(super) fn into_answer(self) -> Option<Answer> {
-        let Self { fold, decoder, body } = self;
+        let Self { fold, decoder, body, bytes } = self;
         if let Some(body) = body {
             return Some(Answer::Body(body));
         }
@@ -72,6 +81,6 @@ impl Received {
         if let Some(decoder) = decoder {
             decoder.end(&mut |event| fold.step(event));
         }
-        Some(Answer::Folded(fold.finish()))
+        Some(Answer::Folded { response: fold.finish(), bytes })
     }
 }

@@ -1,35 +1,41 @@
 //! Keeps a call and its answer: reads along until the end, and lets the end leave when all of it is stored.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use sabir_store::{Owner, Store, TurnId};
+use sabir_store::{Closing, Kind, Store};
 use sabir_wire::json::Text;
 use sabir_wire::protocol::{Asked, Event};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind};
 use tokio::task::JoinHandle;
 
+use crate::failure::Failure;
 use crate::observe::{Outcome, Upstream};
 use crate::record::Plan;
 use crate::record::closing::{Ended, closing};
 use crate::record::received::{Answerer, Received};
+use crate::state::Snapshot;
 use crate::tap::{End, Head, Tap};
 
 /// Records one call. One that never ends leaves no turn.
 pub(crate) struct Recorder {
+    snapshot: Arc<Snapshot>,
     store: Store,
+    is_awaited: bool,
     /// Until it is known how the call ended.
     plan: Option<Box<Plan>>,
     answerer: Option<Answerer>,
     received: Received,
-    saving: Option<JoinHandle<sabir_store::Result<()>>>,
+    saving: Option<JoinHandle<Result<(), Unsaved>>>,
 }
 
 impl Recorder {
-    pub(crate) fn new(store: Store, plan: Plan) -> Self {
-        let (plan, received) = (Some(Box::new(plan)), Received::default());
-        Self { store, plan, answerer: None, received, saving: None }
+    pub(crate) fn new(snapshot: Arc<Snapshot>, store: Store, plan: Plan) -> Self {
+        let (is_awaited, received) = (plan.is_awaited, Received::default());
+        let plan = Some(Box::new(plan));
+        Self { snapshot, store, is_awaited, plan, answerer: None, received, saving: None }
     }
 
     fn close(&mut self, end: &End<'_>) {
@@ -37,32 +43,49 @@ impl Recorder {
         let is_whole = end.outcome == Outcome::Answered;
         let answer = std::mem::take(&mut self.received).into_answer();
         let (Some(answer), Some(answerer)) = (answer, self.answerer.take()) else {
-            return self.abandon(&plan);
+            self.saving = self.abandon(&plan);
+            return;
         };
         if !is_whole && !plan.keeps_broken {
-            return self.abandon(&plan);
+            self.saving = self.abandon(&plan);
+            return;
         }
         let losses = end.losses.to_json();
         let ended = Ended { is_whole, answer, answerer, losses };
-        let store = self.store.clone();
+        let (snapshot, store) = (Arc::clone(&self.snapshot), self.store.clone());
+        let is_awaited = self.is_awaited;
         self.saving = Some(tokio::task::spawn_local(async move {
-            store.close_turn(closing(*plan, ended)?).await
+            // What is kept of a large answer is written on another thread.
+            let bytes = ended.bytes();
+            let work = move |_: &_| Ok(closing(*plan, ended));
+            match snapshot.shared.pool.run_on(bytes, work).await {
+                Ok(closing) => close(&store, closing?, is_awaited).await.map_err(Unsaved::Store),
+                Err(failure) => Err(Unsaved::Gateway(failure)),
+            }
         }));
     }
 
     /// The turn never was.
-    fn abandon(&self, plan: &Plan) {
+    fn abandon(&self, plan: &Plan) -> Option<JoinHandle<Result<(), Unsaved>>> {
         let (owner, turn) = (plan.opening.owner.clone(), plan.opening.id.clone());
-        abandon(self.store.clone(), owner, turn);
+        let store = self.store.clone();
+        tokio::runtime::Handle::try_current().ok()?;
+        // If that fails, the turn is found open when its node has gone.
+        Some(tokio::task::spawn_local(async move {
+            store.abandon_turn(&owner, &turn).await.map_err(Unsaved::Store)
+        }))
     }
 }
 
-/// Takes a turn back, in its own time. If that fails, the turn is found open when its node has gone.
-fn abandon(store: Store, owner: Owner, turn: TurnId) {
-    if tokio::runtime::Handle::try_current().is_ok() {
-        tokio::task::spawn_local(async move {
-            let _ = store.abandon_turn(&owner, &turn).await;
-        });
+/// Closes a turn. One that nobody waits for stands beside its conversation if that has gone on meanwhile.
+async fn close(store: &Store, closing: Closing, is_awaited: bool) -> sabir_store::Result<()> {
+    if is_awaited || closing.conversation.is_none() {
+        return store.close_turn(closing).await;
+    }
+    let beside = Closing { conversation: None, ..closing.clone() };
+    match store.close_turn(closing).await {
+        Err(error) if error.kind() == Kind::Conflict => store.close_turn(beside).await,
+        closed => closed,
     }
 }
 
@@ -93,7 +116,7 @@ impl Tap for Recorder {
     }
 
     fn holds_end(&self) -> bool {
-        self.plan.is_some() || self.saving.is_some()
+        self.is_awaited && (self.plan.is_some() || self.saving.is_some())
     }
 
     fn end(&mut self, end: &End<'_>) {
@@ -101,18 +124,32 @@ impl Tap for Recorder {
     }
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault<'static>>> {
-        let Some(saving) = &mut self.saving else { return Poll::Ready(Ok(())) };
+        let saving = self.saving.as_mut().filter(|_| self.is_awaited);
+        let Some(saving) = saving else { return Poll::Ready(Ok(())) };
         let saved = ready!(Pin::new(saving).poll(cx));
         self.saving = None;
         Poll::Ready(match saved {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(unstored(&error.to_string())),
+            Ok(Err(Unsaved::Store(error))) => Err(unstored(&error.to_string())),
+            Ok(Err(Unsaved::Gateway(failure))) => Err(unstored(&failure.fault.message.to_str())),
             Err(_) => Err(unstored("the gateway ends")),
         })
     }
 }
 
-/// What a client is facts whose answer could not be kept.
+/// Why an answer is not kept.
+enum Unsaved {
+    Store(sabir_store::Error),
+    Gateway(Box<Failure>),
+}
+
+impl From<sabir_store::Error> for Unsaved {
+    fn from(error: sabir_store::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// The fault of an answer that could not be kept.
 fn unstored(why: &str) -> Fault<'static> {
     let message = format!("the answer could not be stored: {why}");
     let mut fault = Fault::new(FaultKind::Overloaded, Text::plain(message));

@@ -392,3 +392,90 @@ fn streams_are_kept_as_they_were_told() {
         assert_eq!(read.json(), last["response"], "{provider}");
     }
 }
+
+#[test]
+fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
+    let answers = vec![
+        Script::Say(sse(&chat_chunk("BLUE"))),
+        Script::Say(json(200, "", &answer(Protocol::OpenaiChat, "GREEN", 2))),
+    ];
+    let provider = Provider::start(answers);
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE));
+    let head = "POST /v1/messages\r\nsabir-conversation: cut\r\n";
+    let broken = gateway.request(head, &messages("p/m", true));
+    assert!(broken.body.contains("event: error"), "{}", broken.body);
+    let (_, body) = request(Protocol::AnthropicMessages, "p", "FACT2");
+    let reply = gateway.request(head, &body);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_holds(&provider.received()[1].body, &["hello", "BLUE", "FACT2"]);
+}
+
+#[test]
+fn tool_rounds_go_on_with_another_protocol() {
+    let call = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m",
+        "content": [{"type": "thinking", "thinking": "hmm", "signature": "SEAL"},
+            {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"where": "SHED"}}],
+        "stop_reason": "tool_use", "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let answers = [call.to_string(), answer(Protocol::AnthropicMessages, "DONE", 2)];
+    let provider = Provider::start(answers.map(|body| Script::Say(json(200, "", &body))).into());
+    let gateway = Running::start(&(provider.toml("p", "anthropic-messages") + STORE));
+    let tools = json!([{"functionDeclarations": [{"name": "look", "parameters": {"type": "OBJECT",
+        "properties": {"where": {"type": "STRING"}}}}]}]);
+    let body =
+        json!({"contents": [{"role": "user", "parts": [{"text": "FACT1"}]}], "tools": tools});
+    let head = "POST /v1beta/models/p/m:generateContent\r\nsabir-conversation: tools\r\n";
+    let reply = gateway.request(head, &body.to_string());
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    // The result comes from a client of Responses, which knows the call by the id that Gemini's client was given.
+    let parts = reply.json()["candidates"][0]["content"]["parts"].clone();
+    let calls = parts.as_array().unwrap().iter().find_map(|part| part.get("functionCall"));
+    let id = calls.unwrap().get("id").and_then(Value::as_str).unwrap_or("toolu_1").to_owned();
+    let result = json!({"model": "p/m", "input": [{"type": "function_call_output", "call_id": id, "output": "FOUND"}]});
+    let head = "POST /v1/responses\r\nsabir-conversation: tools\r\n";
+    let reply = gateway.request(head, &result.to_string());
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let sent: Value = serde_json::from_str(&provider.received()[1].body).unwrap();
+    // The issuer sees its own thinking again, signature included, and its call with the result.
+    assert_eq!(
+        sent["messages"][1],
+        json!({"role": "assistant", "content": call["content"]}),
+        "{sent}"
+    );
+    assert_eq!(sent["messages"][2]["content"][0]["tool_use_id"], "toolu_1", "{sent}");
+    assert!(sent["messages"][2].to_string().contains("FOUND"), "{sent}");
+    assert_eq!(sent["tools"][0]["name"], "look", "{sent}");
+}
+
+#[test]
+fn a_session_of_an_agent_is_a_conversation_where_everything_is_kept() {
+    let house = House::with(&["BLUE", "GREEN", "RED"], "record = \"full\"\n");
+    let marked = |text: &str| json!({"role": "user", "content": [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]});
+    let plain = |text: &str| json!({"role": "user", "content": text});
+    let model =
+        |text: &str| json!({"role": "assistant", "content": [{"type": "text", "text": text}]});
+    let ask = |turn: usize, messages: Value| {
+        let body = json!({"model": "anthropic-messages/m", "max_tokens": 9, "messages": messages})
+            .to_string();
+        let head = "POST /v1/messages\r\nx-claude-code-session-id: s-1\r\n";
+        let reply = house.gateway.request(head, &body);
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        assert!(reply.header("sabir-turn").is_some());
+        // Nothing is changed on the way.
+        let sent: Value = serde_json::from_str(&house.sent(Protocol::AnthropicMessages)).unwrap();
+        assert_eq!(sent["messages"], messages, "turn {turn}");
+    };
+    ask(1, json!([marked("FACT1")]));
+    let go_on = |text: &str| house.say(Protocol::OpenaiChat, Protocol::Gemini, "s-1", text);
+    crate::waiting::wait_for(|| {
+        let fork = house.say(Protocol::OpenaiChat, Protocol::Gemini, "s-1@none", "x");
+        // The conversation is there once its first turn has ended; it has no turn of that name.
+        (fork.status == 404).then_some(()).ok_or(fork.body)
+    });
+    ask(2, json!([plain("FACT1"), model("BLUE"), marked("FACT2")]));
+    let mut last = String::new();
+    crate::waiting::wait_for(|| {
+        last = go_on("FACT3").body;
+        let sent = house.sent(Protocol::Gemini);
+        sent.contains("GREEN").then_some(()).ok_or(sent)
+    });
+}
