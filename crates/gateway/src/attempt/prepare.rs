@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use sabir_wire::json::{Reader, Text, Writer};
 use sabir_wire::protocol::{Asked, Echo, Encoded};
+use sabir_wire::target::Target;
 use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
@@ -113,9 +114,25 @@ fn rewrite(
     let endpoint = candidate.provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     if endpoint.protocol == call.client {
         let body = same_protocol::rewritten(snapshot, call, candidate, notes)?;
-        return Ok(Rewritten { body, mode: AnswerMode::PassThrough });
+        return Ok(Rewritten { body, mode: own_mode(call)? });
     }
     translated(snapshot, call, (candidate, endpoint.protocol), notes)
+}
+
+/// Whether an answer with open calls asks for their results, in a protocol whose answers can be continued by them.
+fn requires_action(call: &Call<'_>) -> bool {
+    let value = call.header("sabir-requires-action");
+    surface::of(call.client).state.has_responses
+        && value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
+/// An answer in the client's own protocol passes as it is, unless the client wants it otherwise.
+fn own_mode(call: &Call<'_>) -> Result<AnswerMode> {
+    if !requires_action(call) {
+        return Ok(AnswerMode::PassThrough);
+    }
+    let asked = Asked::by(&call.exchange()?, call.client, &Target::default());
+    Ok(AnswerMode::Translate(Box::new(Asked { requires_action: true, ..asked })))
 }
 
 fn assemble<'a>(
@@ -127,7 +144,7 @@ fn assemble<'a>(
     let endpoint = provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     let Rewritten { body, mode } = rewritten;
     let body = body.unwrap_or_else(|| spliced(call, &candidate.model));
-    let is_through = matches!(mode, AnswerMode::PassThrough);
+    let is_through = endpoint.protocol == call.client;
     Ok(Prepared {
         path: path(endpoint, call, &candidate.model, is_through),
         headers: outgoing_headers(call, &provider.config, endpoint),
@@ -224,6 +241,7 @@ fn translated(
     let asked = Asked {
         echo,
         show_reasoning: call.shows_reasoning(),
+        requires_action: requires_action(call),
         seed: Text::plain(notes.id().to_owned()),
         created_s: notes.began_s(),
         ..asked

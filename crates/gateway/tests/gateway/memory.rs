@@ -479,3 +479,57 @@ fn a_session_of_an_agent_is_a_conversation_where_everything_is_kept() {
         sent.contains("GREEN").then_some(()).ok_or(sent)
     });
 }
+
+/// An answer that calls a tool, in the words of a protocol.
+fn calling(protocol: Protocol) -> String {
+    let chat = json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0,
+        "finish_reason": "tool_calls", "message": {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]}}]});
+    let asked = sabir_wire::protocol::Asked::default();
+    let body = chat.to_string();
+    protocol.translate_response(body.as_bytes(), Protocol::OpenaiChat, &asked).unwrap().body
+}
+
+#[test]
+fn results_are_submitted_once_to_an_answer_that_asks_for_them() {
+    for upstream in Protocol::ALL {
+        let answers = [calling(upstream), answer(upstream, "DONE", 2)];
+        let provider =
+            Provider::start(answers.map(|body| Script::Say(json(200, "", &body))).into());
+        let gateway = Running::start(&(provider.toml("p", upstream.as_str()) + STORE));
+        let body = json!({"model": "p/m", "input": "FACT1", "instructions": "be KIND", "tools": [
+            {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}, "strict": false}]});
+        let head = "POST /v1/responses\r\nsabir-requires-action: true\r\n";
+        let first = gateway.request(head, &body.to_string());
+        assert_eq!(first.status, 200, "{upstream:?}: {}", first.body);
+        let first = first.json();
+        assert_eq!(first["status"], "requires_action", "{upstream:?}: {first}");
+        let call = &first["required_action"]["submit_tool_outputs"]["tool_calls"][0];
+        assert_eq!(call["function"], json!({"name": "look", "arguments": "{}"}));
+        let (id, call) = (first["id"].as_str().unwrap(), call["id"].as_str().unwrap());
+        let path = format!("/v1/responses/{id}/submit_tool_outputs");
+        let missing = gateway.post(&path, "{}");
+        assert_eq!(missing.status, 400);
+        let words = "tool_outputs array is required when submitting Responses tool results";
+        assert_eq!(missing.json()["error"]["message"], words);
+        let outputs =
+            json!({"tool_outputs": [{"tool_call_id": call, "output": "FOUND"}]}).to_string();
+        let second = gateway.post(&path, &outputs);
+        assert_eq!(second.status, 200, "{upstream:?}: {}", second.body);
+        assert!(second.body.contains("DONE"), "{}", second.body);
+        let sent = &provider.received()[1].body;
+        for fact in ["FACT1", "FOUND", "KIND"] {
+            assert!(sent.contains(fact), "{upstream:?} {fact}: {sent}");
+        }
+        let again = gateway.post(&path, &outputs);
+        assert_eq!(again.status, 404, "{}", again.body);
+        assert_eq!(again.json()["error"]["message"], "Responses conversation expired or not found");
+        let unknown = gateway.post("/v1/responses/resp_no/submit_tool_outputs", &outputs);
+        assert_eq!(unknown.status, 404);
+        let invalid = gateway.post("/v1/responses/resp%20no/submit_tool_outputs", &outputs);
+        assert_eq!(
+            invalid.json()["error"]["message"],
+            "Responses conversation requires valid response_id"
+        );
+    }
+}

@@ -30,6 +30,8 @@ pub struct Asked<'a> {
     pub namespaces: Vec<Text<'a>>,
     /// Those of the namespaces that have a tool of their own name, which is then its whole name.
     pub namesakes: Vec<Text<'a>>,
+    /// Whether an answer of Responses with open calls asks for their results.
+    pub requires_action: bool,
     /// What an answer of Responses repeats of its request, where that is known.
     pub echo: Option<Echo<'a>>,
 }
@@ -46,6 +48,7 @@ impl Default for Asked<'_> {
             custom_tools: Vec::new(),
             namespaces: Vec::new(),
             namesakes: Vec::new(),
+            requires_action: false,
             echo: None,
         }
     }

@@ -1,6 +1,7 @@
 //! Writing whole answers, and the response objects that streams begin and end with.
 
 pub(super) mod output;
+mod required_action;
 
 use std::borrow::Cow;
 
@@ -14,6 +15,7 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::encode_response::output::encode_output;
+use crate::protocol::openai_responses::encode_response::required_action::RequiredAction;
 use crate::protocol::openai_responses::fault::write_response_error;
 use crate::protocol::openai_responses::types::{THIS, tier_word};
 use crate::protocol::openai_responses::usage::USAGE;
@@ -210,8 +212,17 @@ pub(super) fn write_response(
 ) {
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
     write_head(&mut object, (losing, asked), (start, semantics));
-    write_ending(&mut object, losing, &end.ending);
-    match end.output {
+    let required = required_action(asked, end);
+    let ending = match &required {
+        Some(_) => &Ending::with("requires_action"),
+        None => &end.ending,
+    };
+    write_ending(&mut object, losing, ending);
+    if let Some(required) = &required {
+        required.write(object.key("required_action"));
+    }
+    let output = required.as_ref().map(|required| required.output.as_str()).or(end.output);
+    match output {
         Some(output) => object.field("output", &Json::trusted(output.into())),
         None => object.key("output").array(|_| {}),
     }
@@ -225,6 +236,12 @@ pub(super) fn write_response(
         write_settings(&mut object, asked, end);
     }
     object.close();
+}
+
+/// What the client has to do, where it wants to be asked.
+fn required_action(asked: &Asked<'_>, end: &End<'_>) -> Option<RequiredAction> {
+    let is_complete = end.ending.status.as_ref().is_some_and(|status| *status == *"completed");
+    end.output.filter(|_| asked.requires_action && is_complete).and_then(RequiredAction::of)
 }
 
 fn write_head(
