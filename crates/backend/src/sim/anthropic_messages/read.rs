@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::count;
 use super::shape::OLD_FORMAT;
-use crate::sim::api::Asked;
+use crate::sim::api::Unchecked;
 use crate::sim::question::{
     Choice, Delivery, Format, Media, Question, Spoken, Thinking, Tool, ToolInput,
 };
 
-pub(super) fn question(asked: Asked<'_>) -> Question {
+pub(super) fn question(asked: Unchecked<'_>) -> Question {
     let body = asked.body;
     let is_streamed = body["stream"] == true;
     let stops = body["stop_sequences"].as_array().into_iter().flatten();

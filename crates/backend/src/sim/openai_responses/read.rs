@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::count;
-use crate::sim::api::Asked;
+use crate::sim::api::Unchecked;
 use crate::sim::question::{
     Choice, Delivery, Format, Media, Question, Spoken, Thinking, Tool, ToolInput,
 };
@@ -21,7 +21,7 @@ pub(super) fn spell_out(body: &mut Value) {
     }
 }
 
-pub(super) fn question(asked: Asked<'_>) -> Question {
+pub(super) fn question(asked: Unchecked<'_>) -> Question {
     let body = asked.body;
     let is_streamed = body["stream"] == true;
     Question {

@@ -5,7 +5,7 @@ use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
 use super::{Incoming, chunk};
-use super::api::{Api, Asked, Frames, Route, Url};
+use super::api::{Api, Unchecked, Frames, Route, Url};
 use super::plan::{End, Plan};
 use super::problem::Problem;
 use super::question::{Choice, Delivery, Format, Question, Spoken, Thinking};
@@ -30,12 +30,12 @@ impl Api for Miniature {
         }
     }
 
-    fn read(&self, asked: Asked<'_>) -> Result<Question, Problem> {
+    fn read(&self, asked: Unchecked<'_>) -> Result<Question, Problem> {
         check(&asked.body)?;
         Ok(question(asked))
     }
 
-    fn count(&self, _: Asked<'_>) -> Result<Value, Problem> {
+    fn count(&self, _: Unchecked<'_>) -> Result<Value, Problem> {
         Err(Problem::new(404, "Miniature has no counter of tokens"))
     }
 
@@ -112,7 +112,7 @@ fn only(object: &Value, known: &[&str]) -> Result<(), Problem> {
     }
 }
 
-fn question(asked: Asked<'_>) -> Question {
+fn question(asked: Unchecked<'_>) -> Question {
     let mut input = Count::default();
     input.add(&asked.body["turns"], "");
     let is_streamed = asked.body["stream"] == true;
