@@ -6,7 +6,7 @@ use sabir_wire::Protocol;
 
 use crate::call::Action;
 use crate::surface;
-use crate::surface::{Asked, FromPath};
+use crate::surface::{FromPath, PathMatch};
 
 /// What a path and method ask for.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(crate) fn find(method: &Method, uri: &Uri, headers: &HeaderMap) -> Endpoint 
 }
 
 fn post(path: &str, query: Option<&str>) -> Option<Endpoint> {
-    if let Some(Asked { client, action, from_path }) = surface::find(path, query) {
+    if let Some(PathMatch { client, action, from_path }) = surface::find(path, query) {
         return Some(Endpoint::Call { client, action, from_path });
     }
     match path {
