@@ -12,7 +12,7 @@ use sabir_testkit::long::{Kind, Long};
 use sabir_testkit::translate;
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
-use sabir_wire::protocol::{Asked, Echo};
+use sabir_wire::protocol::{AnswerContext, Echo};
 use sabir_wire::target::{LateSystem, Target};
 
 type Outcome = Result<usize, Box<dyn Error>>;
@@ -164,7 +164,7 @@ impl Case {
         let repaired = sabir_compose::repair(exchange.edit(), &Policy::towards(self.to));
         let repaired = repaired.map_err(|refused| refused.to_string())?.into_report();
         let encoded = exchange.encode(self.to, &self.target)?;
-        let asked = Asked::by(&exchange, self.to, &self.target);
+        let asked = AnswerContext::by(&exchange, self.to, &self.target);
         black_box((&asked, &repaired));
         if from == Protocol::OpenaiResponses {
             black_box(Echo::of(Reader::new(body))?.into_owned());

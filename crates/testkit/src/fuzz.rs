@@ -6,7 +6,7 @@ mod events;
 mod mutate;
 
 use sabir_wire::json::{Json, Kind, Reader, Survey};
-use sabir_wire::protocol::{Asked, Event, Fold, Order, StreamEncoder, unfold};
+use sabir_wire::protocol::{AnswerContext, Event, Fold, Order, StreamEncoder, unfold};
 use sabir_wire::target::Target;
 use sabir_wire::{Error, ErrorKind, Exchange, Protocol, Report, schema, sse};
 
@@ -54,7 +54,7 @@ fn assert_surveyed(protocol: Protocol, bytes: &[u8], expected: Option<&Exchange<
 pub fn decode_response(protocol: Protocol, bytes: &[u8]) {
     let Ok(response) = protocol.decode_response(bytes) else { return };
     for to in Protocol::ALL {
-        let encoded = to.encode_response(&response, protocol, &Asked::default());
+        let encoded = to.encode_response(&response, protocol, &AnswerContext::default());
         assert_body(to, bytes, &encoded.body, &encoded.report);
         let again = to.decode_response(encoded.body.as_bytes());
         assert!(again.is_ok(), "{to:?} cannot read its own answer: {again:?}");
@@ -92,7 +92,7 @@ pub fn decode_fault(protocol: Protocol, bytes: &[u8]) {
 pub fn encode_events(source: Protocol, events: &[Event<'_>]) {
     for to in Protocol::ALL {
         let mut out = String::new();
-        let mut encoder = StreamEncoder::new(to, source, Asked::default());
+        let mut encoder = StreamEncoder::new(to, source, AnswerContext::default());
         for event in events {
             encoder = encoder.step(event.clone(), &mut out);
         }
@@ -103,7 +103,7 @@ pub fn encode_events(source: Protocol, events: &[Event<'_>]) {
     events.iter().cloned().for_each(|event| fold.step(event));
     let folded = fold.finish();
     for to in Protocol::ALL {
-        let encoded = to.encode_response(&folded, source, &Asked::default());
+        let encoded = to.encode_response(&folded, source, &AnswerContext::default());
         assert!(Json::parse(encoded.body.as_str()).is_ok(), "{to:?} wrote no JSON");
     }
 }

@@ -1,7 +1,7 @@
 //! Translating as a user would: text of one protocol in, text of another and the report out.
 
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::{Asked, Event, Fold, StreamDecoder, StreamEncoder};
+use sabir_wire::protocol::{AnswerContext, Event, Fold, StreamDecoder, StreamEncoder};
 use sabir_wire::target::{Family, ModelPlace, Target};
 use sabir_wire::{Error, Fault, FaultKind, Protocol, Report, sse};
 
@@ -71,8 +71,8 @@ fn request_placing(
 }
 
 /// What every answer here is translated by: at a time that no sample states, so that a made-up time shows.
-fn asked() -> Asked<'static> {
-    Asked { created_s: 1, ..Asked::default() }
+fn asked() -> AnswerContext<'static> {
+    AnswerContext { created_s: 1, ..AnswerContext::default() }
 }
 
 /// Translates a whole answer.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sabir_wire::json::Text;
-use sabir_wire::protocol::{Asked, Encoded, Event, StreamEncoder};
+use sabir_wire::protocol::{AnswerContext, Encoded, Event, StreamEncoder};
 use sabir_wire::sse::Frame;
 use sabir_wire::target::{ModelPlace, Target};
 use sabir_wire::{Protocol, Report};
@@ -125,11 +125,11 @@ impl Convert {
 
     /// What an answer's encoder is told. Ids are made from `seed`, a part of the input, so that they are the same
     /// whenever the input is.
-    fn asked(&self, seed: &[u8]) -> Asked<'_> {
-        Asked {
+    fn asked(&self, seed: &[u8]) -> AnswerContext<'_> {
+        AnswerContext {
             model: self.model.as_deref().map(Text::plain),
-            seed: Asked::seed_from(seed),
-            ..Asked::default()
+            seed: AnswerContext::seed_from(seed),
+            ..AnswerContext::default()
         }
     }
 

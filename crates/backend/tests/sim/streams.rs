@@ -1,7 +1,7 @@
 //! A streamed answer says what the whole answer says, in the form that its protocol demands.
 
 use sabir_testkit::{meaning, translate};
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use sabir_wire::{Protocol, Report};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn check(protocol: Protocol, text: &str, extra: Value) -> Value {
     assert_eq!(whole.status, 200, "{}", whole.text());
     let stream = ask(protocol, &body, Mode::Stream);
     let folded = translate::fold(protocol, &stream.bytes);
-    let asked = Asked::default();
+    let asked = AnswerContext::default();
     let folded: Value =
         serde_json::from_str(&protocol.encode_response(&folded, protocol, &asked).body)
             .expect("JSON");

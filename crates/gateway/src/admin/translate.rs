@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use http_body::Body;
 use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
-use sabir_wire::protocol::{Asked, StreamEncoder};
+use sabir_wire::protocol::{AnswerContext, StreamEncoder};
 use sabir_wire::target::{ModelPlace, Target};
 use sabir_wire::{FaultKind, Protocol, Report};
 
@@ -173,10 +173,10 @@ fn error(order: &Order<'_>) -> (Product, Report) {
     (Product::Json(encoded.body), encoded.report)
 }
 
-fn asked<'o>(order: &'o Order<'_>) -> Asked<'o> {
-    Asked {
+fn asked<'o>(order: &'o Order<'_>) -> AnswerContext<'o> {
+    AnswerContext {
         model: order.model.as_ref().map(Text::reborrow),
-        seed: Asked::seed_from(order.body.as_str().as_bytes()),
-        ..Asked::default()
+        seed: AnswerContext::seed_from(order.body.as_str().as_bytes()),
+        ..AnswerContext::default()
     }
 }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use sabir_wire::conversation::{Counts, Response};
-use sabir_wire::protocol::{Asked, Event, StreamDecoder, StreamEncoder, unfold};
+use sabir_wire::protocol::{AnswerContext, Event, StreamDecoder, StreamEncoder, unfold};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
@@ -58,7 +58,7 @@ impl Translation {
     pub(super) fn new(
         recipient: Recipient,
         upstream: Protocol,
-        asked: Asked<'static>,
+        asked: AnswerContext<'static>,
         frames: Option<Frames>,
     ) -> Self {
         let writing = Writing {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use sabir_wire::json::{Reader, Text, Writer};
-use sabir_wire::protocol::{Asked, Echo, Encoded};
+use sabir_wire::protocol::{AnswerContext, Echo, Encoded};
 use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
@@ -45,7 +45,9 @@ impl Rewritten {
         let Self { body, mode } = self;
         let mode = match mode {
             AnswerMode::PassThrough => AnswerMode::PassThrough,
-            AnswerMode::Translate(asked) => AnswerMode::Translate(Box::new(Asked::clone(&asked))),
+            AnswerMode::Translate(asked) => {
+                AnswerMode::Translate(Box::new(AnswerContext::clone(&asked)))
+            }
         };
         Self { body, mode }
     }
@@ -197,14 +199,14 @@ fn translated(
         true => strict(encoded, notes)?,
         false => encoded,
     };
-    let asked = Asked::by(&exchange, upstream, &target);
+    let asked = AnswerContext::by(&exchange, upstream, &target);
     // It takes several times as much memory as the body, and what follows takes some of its own.
     drop(exchange);
     let echo = match surface::of(call.client).repeats_request {
         true => Some(Echo::of(Reader::surveyed(&call.survey))?.into_owned()),
         false => None,
     };
-    let asked = Asked {
+    let asked = AnswerContext {
         echo,
         show_reasoning: call.shows_reasoning(),
         seed: Text::plain(notes.id().to_owned()),

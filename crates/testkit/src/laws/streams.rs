@@ -1,7 +1,9 @@
 //! The laws of streams: 3 to 7, and 5 by the answers that streams fold to.
 
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::{Asked, Event, Fold, Order, StreamEncoder, unfold as unfold_response};
+use sabir_wire::protocol::{
+    AnswerContext, Event, Fold, Order, StreamEncoder, unfold as unfold_response,
+};
 use sabir_wire::{FaultKind, Protocol, Report};
 use serde_json::Value;
 
@@ -64,7 +66,7 @@ impl Heard {
     fn of<'c>(protocol: Protocol, chunks: impl IntoIterator<Item = &'c [u8]>) -> Self {
         let (mut fold, mut order, mut disorder) = (Fold::default(), Order::default(), None);
         let mut told = String::new();
-        let mut encoder = Some(StreamEncoder::new(protocol, protocol, Asked::default()));
+        let mut encoder = Some(StreamEncoder::new(protocol, protocol, AnswerContext::default()));
         translate::decode_stream(protocol, chunks, &mut |event: Event<'_>| {
             if let Err(error) = order.step(&event) {
                 disorder.get_or_insert_with(|| error.to_string());
@@ -89,7 +91,7 @@ impl Heard {
 }
 
 fn encoded(protocol: Protocol, response: &Response<'_>) -> Value {
-    let encoded = protocol.encode_response(response, protocol, &Asked::default());
+    let encoded = protocol.encode_response(response, protocol, &AnswerContext::default());
     serde_json::from_str(&encoded.body).unwrap_or_default()
 }
 
@@ -102,7 +104,7 @@ fn stable_fold(protocol: Protocol, response: &Response<'_>) -> Option<Violation>
     if response.fault.is_some() {
         return None;
     }
-    let encoded = protocol.encode_response(response, protocol, &Asked::default());
+    let encoded = protocol.encode_response(response, protocol, &AnswerContext::default());
     let detail = match protocol.decode_response(encoded.body.as_bytes()) {
         Ok(again) => difference(protocol, response, &again)?,
         Err(error) => error.to_string(),

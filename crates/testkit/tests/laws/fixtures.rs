@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sabir_testkit::{expect, laws, meaning, sample, translate};
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use serde_json::Value;
 
 /// Every case of the project.
@@ -65,6 +65,6 @@ fn difference(protocol: Protocol, response: &[u8], stream: &[u8]) -> Option<Stri
 }
 
 pub(crate) fn encoded(protocol: Protocol, response: &Response<'_>) -> Value {
-    let encoded = protocol.encode_response(response, protocol, &Asked::default());
+    let encoded = protocol.encode_response(response, protocol, &AnswerContext::default());
     serde_json::from_str(&encoded.body).expect("an encoder writes JSON")
 }

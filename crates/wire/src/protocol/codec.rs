@@ -13,7 +13,7 @@ use crate::protocol::handing::Rule;
 use crate::protocol::semantics::{Declared, Semantics, Spelling};
 use crate::protocol::tier::Words;
 use crate::protocol::watch::Progress;
-use crate::protocol::{Asked, Exchange, Facts, Field, Protocol, StreamDecoder};
+use crate::protocol::{AnswerContext, Exchange, Facts, Field, Protocol, StreamDecoder};
 use crate::schema::Dialect;
 use crate::sse::Frame;
 use crate::target::Target;
@@ -26,9 +26,9 @@ pub(in crate::protocol) struct Codec {
         fn(&Exchange<'_>, &Target, &mut Report) -> Result<String>,
     pub(in crate::protocol) decode_response: fn(&str) -> Result<Response<'_>>,
     pub(in crate::protocol) encode_response:
-        fn(&Response<'_>, Protocol, &Asked<'_>, &mut Report) -> String,
+        fn(&Response<'_>, Protocol, &AnswerContext<'_>, &mut Report) -> String,
     pub(in crate::protocol) stream_decoder: fn() -> StreamDecoder,
-    pub(in crate::protocol) stream_encoder: fn(Protocol, Asked<'_>) -> Machine<'_>,
+    pub(in crate::protocol) stream_encoder: fn(Protocol, AnswerContext<'_>) -> Machine<'_>,
     /// Reads what a frame that passes as it is says of the answer, and a whole answer whether it is an error.
     pub(in crate::protocol) watch_frame: fn(&Frame<'_>, &mut Progress) -> Result<()>,
     pub(in crate::protocol) watch_whole: fn(&str, &mut Progress) -> Result<bool>,

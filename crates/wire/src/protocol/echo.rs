@@ -81,14 +81,16 @@ fn write_reasoning(object: &mut Object<'_, '_>, said: &Json<'_>) {
 mod tests {
     use super::*;
     use crate::Protocol;
-    use crate::protocol::Asked;
+    use crate::protocol::AnswerContext;
 
     #[test]
     fn an_answer_repeats_the_settings_of_its_request() {
         let request = r#"{"model":"m","input":"hi","temperature":0.50,"store":true,"reasoning":{"effort":"low"},"metadata":null,
             "tools":[{"type":"function","name":"f","parameters":{}}]}"#;
-        let asked =
-            Asked { echo: Some(Echo::of(Reader::new(request)).unwrap()), ..Asked::default() };
+        let asked = AnswerContext {
+            echo: Some(Echo::of(Reader::new(request)).unwrap()),
+            ..AnswerContext::default()
+        };
         let answer = br#"{"id":"m","type":"message","role":"assistant","model":"m","content":[],
             "stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#;
         let answer = Protocol::AnthropicMessages.decode_response(answer).unwrap();

@@ -13,7 +13,7 @@ use crate::protocol::field::FieldSet;
 use crate::protocol::handing::{Handing, Rule, handed};
 use crate::protocol::semantics::{Artefact, Declared, Semantics, Spelling};
 use crate::protocol::{
-    Asked, Delta, Event, Fate, Field, Open, PartId, Protocol, anthropic_messages, gemini,
+    AnswerContext, Delta, Event, Fate, Field, Open, PartId, Protocol, anthropic_messages, gemini,
     openai_chat, openai_responses, retold,
 };
 use crate::sse::Frame;
@@ -148,7 +148,7 @@ impl Protocol {
         self,
         response: &Response<'_>,
         source: Protocol,
-        asked: &Asked<'_>,
+        asked: &AnswerContext<'_>,
     ) -> Encoded {
         let mut report = Report::default();
         let response = &*handed(response, Rule::of(source, self));
@@ -161,7 +161,7 @@ impl Protocol {
         self,
         body: &[u8],
         source: Protocol,
-        asked: &Asked<'_>,
+        asked: &AnswerContext<'_>,
     ) -> Result<Encoded> {
         let response = source.decode_response(body)?;
         if self == source && asked.model.is_none() {
@@ -302,7 +302,7 @@ pub(in crate::protocol) enum Machine<'a> {
 
 impl<'a> StreamEncoder<'a> {
     /// An encoder into `protocol` of a stream that comes in `source`'s.
-    pub fn new(protocol: Protocol, source: Protocol, asked: Asked<'a>) -> Self {
+    pub fn new(protocol: Protocol, source: Protocol, asked: AnswerContext<'a>) -> Self {
         let machine = (protocol.codec().stream_encoder)(source, asked);
         let handing = Rule::of(source, protocol).map(Handing::new);
         Self { machine, handing, open: 0, halves: Vec::new(), is_over: false }

@@ -1,7 +1,7 @@
 //! The four protocols, both ways, and the semantics that only they may write.
 
+mod answer_context;
 pub(crate) mod arguments;
-mod asked;
 mod asking;
 mod calls;
 mod choosing;
@@ -37,7 +37,7 @@ pub mod gemini;
 pub mod openai_chat;
 pub mod openai_responses;
 
-pub use asked::Asked;
+pub use answer_context::AnswerContext;
 pub use echo::Echo;
 pub use event::{
     Closed, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, Order, PartId, Start, unfold,

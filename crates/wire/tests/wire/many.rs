@@ -1,7 +1,7 @@
 //! Streams of many parts.
 
 use sabir_wire::Protocol;
-use sabir_wire::protocol::{Asked, StreamDecoder, StreamEncoder};
+use sabir_wire::protocol::{AnswerContext, StreamDecoder, StreamEncoder};
 use sabir_wire::sse::Frame;
 
 /// A Chat stream of thoughts and texts in turn.
@@ -47,7 +47,8 @@ fn texts(parts: usize) -> Vec<String> {
 fn told(source: Protocol, frames: &[String]) -> String {
     let mut out = String::new();
     let mut decoder = StreamDecoder::new(source);
-    let mut encoder = Some(StreamEncoder::new(Protocol::OpenaiResponses, source, Asked::default()));
+    let mut encoder =
+        Some(StreamEncoder::new(Protocol::OpenaiResponses, source, AnswerContext::default()));
     for data in frames {
         let frame = Frame { event: None, data };
         let step = decoder.step(&frame, &mut |event| {

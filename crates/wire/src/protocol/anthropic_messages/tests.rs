@@ -6,7 +6,7 @@ use crate::conversation::{Message, Part, Request, Role};
 use crate::json::Text;
 use crate::loss::{LossKind, Report};
 use crate::protocol::tests::{check_refused, events, folded, value, written};
-use crate::protocol::{Asked, Exchange, Protocol};
+use crate::protocol::{AnswerContext, Exchange, Protocol};
 use crate::target::{AnthropicVersion, Target};
 
 const HERE: Protocol = Protocol::AnthropicMessages;
@@ -100,7 +100,7 @@ fn later_answers_of_a_stream_are_reported_once_each() {
     let mut end = chunk(json!({}), Some("stop"));
     end["choices"][0]["index"] = json!(1);
     let chunks = [chunk(json!({"content": "a"}), Some("stop")), second.clone(), second, end];
-    let (frames, report) = written(HERE, (CHAT, events(CHAT, &chunks)), Asked::default());
+    let (frames, report) = written(HERE, (CHAT, events(CHAT, &chunks)), AnswerContext::default());
     let answer = folded(HERE, events(HERE, &frames));
     assert_eq!(answer["content"], json!([{"type": "text", "text": "a"}]));
     assert!(has(&report, "/1/choices/0", LossKind::Dropped));
@@ -149,7 +149,7 @@ fn a_stream_folds_to_the_answer_it_stands_for_and_back() {
         json!({"input_tokens": 3, "cache_read_input_tokens": 2, "output_tokens": 9})
     );
     assert_eq!(whole["container"], json!({"id": "k"}));
-    let (again, _) = written(HERE, (HERE, events(HERE, &frames)), Asked::default());
+    let (again, _) = written(HERE, (HERE, events(HERE, &frames)), AnswerContext::default());
     assert_eq!(folded(HERE, events(HERE, &again)), whole);
 }
 
@@ -207,7 +207,7 @@ fn nothing_follows_an_error() {
         chunk(json!({}), Some("stop")),
         json!({"error": {"message": "too much", "type": "server_error"}}),
     ];
-    let (frames, _) = written(HERE, (CHAT, events(CHAT, &chunks)), Asked::default());
+    let (frames, _) = written(HERE, (CHAT, events(CHAT, &chunks)), AnswerContext::default());
     let [.., before, error] = &frames[..] else { panic!("expected an error behind the answer") };
     assert!(error.contains("too much") && !before.contains("too much"), "{frames:?}");
 }

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use crate::protocol::tests::{check_refused, events, value};
-use crate::protocol::{Asked, Event, Protocol, tests as shared};
+use crate::protocol::{AnswerContext, Event, Protocol, tests as shared};
 
 const THIS: Protocol = Protocol::OpenaiResponses;
 
 fn check_response(body: &str) {
     let response = THIS.decode_response(body.as_bytes()).unwrap();
-    let encoded = THIS.encode_response(&response, THIS, &Asked::default());
+    let encoded = THIS.encode_response(&response, THIS, &AnswerContext::default());
     assert_eq!(value(&encoded.body), value(body));
 }
 
@@ -107,7 +107,8 @@ fn a_written_stream_has_running_numbers_frozen_ids_and_a_whole_end() {
         r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"m","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}}"#,
         COMPLETED,
     ];
-    let (frames, report) = shared::written(THIS, (THIS, events(THIS, &source)), Asked::default());
+    let (frames, report) =
+        shared::written(THIS, (THIS, events(THIS, &source)), AnswerContext::default());
     assert!(report.is_empty());
     let frames: Vec<Value> = frames.iter().map(|frame| value(frame)).collect();
     for (number, frame) in frames.iter().enumerate() {

@@ -22,12 +22,12 @@ use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Asked, Citation, Field, Protocol};
+use crate::protocol::{AnswerContext, Citation, Field, Protocol};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, HERE, report);
@@ -46,7 +46,7 @@ pub(in crate::protocol) fn encode_response(
 fn write_response(
     writer: &mut Writer,
     response: &Response<'_>,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     losing: &mut Losing<'_>,
 ) {
     let semantics = response.semantics();
@@ -90,7 +90,7 @@ pub(super) fn open_answer<'w, 'e>(
 pub(super) fn write_head(
     object: &mut Object<'_, '_>,
     (id, model): (&Option<Text<'_>>, &Option<Text<'_>>),
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     (root, losing): (Place, &mut Losing<'_>),
 ) {
     match id {
@@ -157,7 +157,7 @@ impl Answering {
         &mut self,
         list: &mut Writer,
         part: &Part<'_>,
-        asked: &Asked<'_>,
+        asked: &AnswerContext<'_>,
         losing: &mut Losing<'_>,
     ) {
         let (semantics, place) = (part.semantics(), part.semantics().place());
@@ -220,7 +220,7 @@ impl Answering {
     pub(super) fn call_id(
         &mut self,
         id: Option<&Text<'_>>,
-        asked: &Asked<'_>,
+        asked: &AnswerContext<'_>,
         place: Place,
         losing: &mut Losing<'_>,
     ) -> String {

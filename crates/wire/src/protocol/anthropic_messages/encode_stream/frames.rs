@@ -12,7 +12,7 @@ use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::usage::Stating;
-use crate::protocol::{Asked, Start};
+use crate::protocol::{AnswerContext, Start};
 use crate::sse::named_frame;
 
 /// A frame whose data is an object of the frame's own name.
@@ -28,7 +28,7 @@ fn frame(out: &mut String, name: &'static str, members: impl FnOnce(&mut Writer)
 pub(super) fn start(
     out: &mut String,
     start: &Start<'_>,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     (usage, losing): (Option<&Usage<'_>>, &mut Losing<'_>),
 ) {
     let root = start.semantics.place();

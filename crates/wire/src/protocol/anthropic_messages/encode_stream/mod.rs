@@ -16,7 +16,9 @@ use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
 use crate::protocol::event::Sequence;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Asked, Event, Field, Note, NoteAt, NoteKind, PartId, Protocol, Start};
+use crate::protocol::{
+    AnswerContext, Event, Field, Note, NoteAt, NoteKind, PartId, Protocol, Start,
+};
 
 /// Events in, frames out.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ pub struct Encoder<'a> {
 #[derive(Debug)]
 struct Writing<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    asked: AnswerContext<'a>,
     report: Report,
     state: State,
     /// A beginning that waits for the usage that comes with it.
@@ -62,7 +64,7 @@ enum State {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
         let writing = Writing {
             source,
             asked,

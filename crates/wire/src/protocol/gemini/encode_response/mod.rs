@@ -23,12 +23,12 @@ use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::{Fidelity, add_to};
-use crate::protocol::{Artefact, Asked, Field, Logprobs, Protocol};
+use crate::protocol::{AnswerContext, Artefact, Field, Logprobs, Protocol};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, GEMINI, report);
@@ -48,7 +48,7 @@ pub(in crate::protocol) fn encode_response(
 /// An answer that is being written.
 struct Answer<'x, 'r> {
     response: &'x Response<'x>,
-    asked: &'x Asked<'x>,
+    asked: &'x AnswerContext<'x>,
     losing: Losing<'r>,
 }
 
@@ -298,7 +298,11 @@ pub(super) fn report_custom_call(losing: &mut Losing<'_>, part: &Part<'_>) {
 }
 
 /// How a part of an answer is written: with the client's own name for a tool, and every artefact in its carrier.
-pub(super) fn answer_pen<'t>(part: &'t Part<'_>, asked: &'t Asked<'_>, same: bool) -> Pen<'t> {
+pub(super) fn answer_pen<'t>(
+    part: &'t Part<'_>,
+    asked: &'t AnswerContext<'_>,
+    same: bool,
+) -> Pen<'t> {
     let artefact = part.semantics().artefact();
     let signature = artefact.map(|artefact| artefact.carried_in(GEMINI));
     let (name, id) = match part.content() {

@@ -18,7 +18,7 @@ use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::GEMINI;
 use crate::protocol::losing::Losing;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Asked, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
+use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse;
 
 use crate::protocol::gemini::usage::USAGE;
@@ -32,7 +32,7 @@ use part::OpenPart;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    asked: AnswerContext<'a>,
     report: Report,
     /// What was reported of the answer or of a candidate, by kind and by place in its frame.
     reported: HashSet<(Option<u32>, LossKind, String)>,
@@ -50,7 +50,7 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
         Self {
             source,
             asked,

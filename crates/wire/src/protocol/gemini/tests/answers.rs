@@ -26,7 +26,8 @@ fn a_blocked_prompt_is_an_answer_without_words() {
     let response = GEMINI.decode_response(body.as_bytes()).unwrap();
     let finish = response.candidates[0].finish.as_ref().unwrap();
     assert_eq!(finish.kind, FinishKind::PromptFilter);
-    let foreign = GEMINI.encode_response(&response, Protocol::OpenaiChat, &Asked::default());
+    let foreign =
+        GEMINI.encode_response(&response, Protocol::OpenaiChat, &AnswerContext::default());
     assert_eq!(at(&foreign.body, "/promptFeedback/blockReason"), "OTHER");
     assert!(at(&foreign.body, "/candidates").is_null());
 }
@@ -40,7 +41,8 @@ fn bytes_of_sources_become_characters() {
     let citations = response.candidates[0].message.parts[0].semantics().citations();
     assert_eq!(citations[0].span(), Some((10, 12)));
     assert_eq!(citations[0].url().unwrap(), &"https://a");
-    let foreign = GEMINI.encode_response(&response, Protocol::OpenaiChat, &Asked::default());
+    let foreign =
+        GEMINI.encode_response(&response, Protocol::OpenaiChat, &AnswerContext::default());
     let segment = at(&foreign.body, "/candidates/0/groundingMetadata/groundingSupports/0/segment");
     assert_eq!(segment, value(r#"{"startIndex":11,"endIndex":14,"text":"Öl"}"#));
 }

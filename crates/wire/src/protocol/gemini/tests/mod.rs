@@ -10,7 +10,7 @@ mod streams;
 use serde_json::Value;
 
 use crate::protocol::tests::{at, check_refused, listed, value};
-use crate::protocol::{Asked, Event, tests as shared};
+use crate::protocol::{AnswerContext, Event, tests as shared};
 use crate::{Fault, FaultKind, Protocol};
 
 const GEMINI: Protocol = Protocol::Gemini;

@@ -78,7 +78,7 @@ fn close(part: u32, semantics: NodeSemantics<'static>) -> Event<'static> {
 
 /// Writes events of another protocol; answers the payloads of the frames.
 fn written(events: Vec<Event<'static>>) -> Vec<String> {
-    shared::written(GEMINI, (Protocol::AnthropicMessages, events), Asked::default()).0
+    shared::written(GEMINI, (Protocol::AnthropicMessages, events), AnswerContext::default()).0
 }
 
 #[test]

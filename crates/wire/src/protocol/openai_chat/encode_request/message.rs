@@ -12,7 +12,7 @@ use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::types::{EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, shape};
 use crate::protocol::semantics::{Artefact, Extras, NodeSemantics};
-use crate::protocol::{Asked, Protocol, arguments};
+use crate::protocol::{AnswerContext, Protocol, arguments};
 use crate::roles::{PromptRole, ProviderType, wire_role};
 
 /// Writes a message of this protocol's own: nothing of it moves.
@@ -79,7 +79,7 @@ pub(in crate::protocol::openai_chat) enum Names<'c> {
     /// Those that the receiving server takes, by the positions of the parts.
     Fitted(&'c Calls<'c>, &'c [Position]),
     /// Those that the client knows, with the number of the first part.
-    Asked(&'c Asked<'c>, usize),
+    Answer(&'c AnswerContext<'c>, usize),
 }
 
 /// The fields of a message that hold its parts.
@@ -111,7 +111,7 @@ impl Fields<'_, '_> {
     pub(in crate::protocol::openai_chat) fn write_beside(&self, object: &mut Object<'_, '_>) {
         let is_shown = match self.names {
             Names::Own | Names::Fitted(..) => true,
-            Names::Asked(asked, _) => asked.show_reasoning,
+            Names::Answer(asked, _) => asked.show_reasoning,
         };
         if is_shown {
             self.write_reasoning(object);
@@ -207,13 +207,13 @@ impl Fields<'_, '_> {
         let input = || arguments::custom_input(&call.arguments);
         match (self.names, &call.arguments) {
             // A custom tool that was offered as a function.
-            (Names::Asked(..), _)
+            (Names::Answer(..), _)
                 if form != call.form
                     && let Some(input) = input() =>
             {
                 writer.value(&input);
             }
-            (Names::Asked(..), Arguments::Text(text))
+            (Names::Answer(..), Arguments::Text(text))
                 if form == CallForm::Function && text.is_blank() =>
             {
                 writer.value("{}");
@@ -241,7 +241,7 @@ impl Names<'_> {
                 let id = positions.get(index).map(|at| calls.call_id(*at, call));
                 (id, calls.name(&call.name), call.form)
             }
-            Self::Asked(asked, first) => {
+            Self::Answer(asked, first) => {
                 let name = asked.client_name(&call.name);
                 let form = if asked.is_custom(&name) { CallForm::Custom } else { call.form };
                 let id = call.id.as_ref().map(Text::reborrow);
@@ -275,7 +275,10 @@ pub(in crate::protocol::openai_chat) fn call_signature<'s>(
 }
 
 /// The id of a call that came without one.
-pub(in crate::protocol::openai_chat) fn made_up_id<'t>(asked: &Asked<'_>, part: usize) -> Text<'t> {
+pub(in crate::protocol::openai_chat) fn made_up_id<'t>(
+    asked: &AnswerContext<'_>,
+    part: usize,
+) -> Text<'t> {
     Text::plain(format!("call_{}_{part}", asked.seed.to_str()))
 }
 

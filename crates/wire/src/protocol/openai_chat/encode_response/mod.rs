@@ -19,7 +19,7 @@ use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::{NodeSemantics, add_to};
 use crate::protocol::tier::Asking;
-use crate::protocol::{Asked, Field, Logprobs, Protocol, tier};
+use crate::protocol::{AnswerContext, Field, Logprobs, Protocol, tier};
 
 pub(in crate::protocol) use annotation::is_plain as is_plain_citation;
 pub(super) use annotation::{is_cited, report_citations, write_annotation};
@@ -28,7 +28,7 @@ pub(super) use finish::{Said, finish_word};
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, Protocol::OpenaiChat, report);
@@ -76,7 +76,7 @@ impl Head<'_> {
         &self,
         object: &mut Object<'_, '_>,
         kind: &'static str,
-        asked: &Asked<'_>,
+        asked: &AnswerContext<'_>,
         source: Protocol,
     ) {
         let same = source == Protocol::OpenaiChat;
@@ -103,7 +103,7 @@ impl Head<'_> {
     }
 
     /// Reports a model that had to be named and was not known, and a tier that has no name here.
-    pub(super) fn report(&self, place: Place, asked: &Asked<'_>, losing: &mut Losing<'_>) {
+    pub(super) fn report(&self, place: Place, asked: &AnswerContext<'_>, losing: &mut Losing<'_>) {
         let source = losing.source();
         let mut lose = |field, kind, reason| losing.field(place, field, kind, reason);
         if asked.model.is_none() && self.model.is_none() {
@@ -126,7 +126,7 @@ fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> Option<Text<'t>> {
 
 /// The choices of an answer in the making.
 struct Answer<'x, 'r> {
-    asked: &'x Asked<'x>,
+    asked: &'x AnswerContext<'x>,
     losing: &'x mut Losing<'r>,
     /// How many parts came before this candidate's, so that made-up ids differ.
     parts_before: usize,
@@ -179,7 +179,7 @@ impl Answer<'_, '_> {
         }
         let names = match self.losing.is_same() {
             true => Names::Own,
-            false => Names::Asked(self.asked, self.parts_before),
+            false => Names::Answer(self.asked, self.parts_before),
         };
         let all: Few<&Part<'_>> = parts.iter().collect();
         Fields { parts: &all, names, signed: true }.write_beside(&mut object);

@@ -17,14 +17,16 @@ use crate::protocol::openai_chat::encode_stream::choice::{Choice, Part};
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{Asked, Delta, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
+use crate::protocol::{
+    AnswerContext, Delta, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start,
+};
 use crate::sse;
 
 /// Events in, frames out.
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    asked: AnswerContext<'a>,
     /// The members that every chunk begins with, behind an opening brace.
     head: String,
     /// Vendor fields of this protocol's own answer, which the next chunk has.
@@ -64,7 +66,7 @@ impl Losses {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
         Self {
             source,
             asked,

@@ -29,11 +29,11 @@ fn reasonings_of_other_protocols_are_paragraphs_and_empty_arguments_an_object() 
     let parts = vec![reasoning("a"), reasoning("b"), Part::new(Content::ToolCall(Box::new(tool)))];
     let candidate = Candidate::new(Message::new(Role::Assistant, parts));
     let response = Response { candidates: vec![candidate], ..Response::default() };
-    let whole = CHAT.encode_response(&response, Protocol::Gemini, &Asked::default());
+    let whole = CHAT.encode_response(&response, Protocol::Gemini, &AnswerContext::default());
     let message = &value(&whole.body)["choices"][0]["message"];
     assert_eq!(message["reasoning_content"], "a\n\nb");
     assert_eq!(message["tool_calls"][0]["function"]["arguments"], "{}");
-    let mut encoder = Some(StreamEncoder::new(CHAT, Protocol::Gemini, Asked::default()));
+    let mut encoder = Some(StreamEncoder::new(CHAT, Protocol::Gemini, AnswerContext::default()));
     let mut out = String::new();
     unfold(response, &mut |event| {
         encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
@@ -83,8 +83,10 @@ fn reasoning_details_come_back_from_a_foreign_field() {
             "message": {"role": "assistant", "content": "a", "reasoning_details": details}}]});
     let text = body.to_string();
     let response = CHAT.decode_response(text.as_bytes()).unwrap();
-    let there = Protocol::OpenaiResponses.encode_response(&response, CHAT, &Asked::default());
+    let there =
+        Protocol::OpenaiResponses.encode_response(&response, CHAT, &AnswerContext::default());
     let response = Protocol::OpenaiResponses.decode_response(there.body.as_bytes()).unwrap();
-    let back = CHAT.encode_response(&response, Protocol::OpenaiResponses, &Asked::default());
+    let back =
+        CHAT.encode_response(&response, Protocol::OpenaiResponses, &AnswerContext::default());
     assert_eq!(value(&back.body)["choices"][0]["message"]["reasoning_details"], details);
 }

@@ -100,7 +100,7 @@ fn an_end_does_not_wait_for_other_choices_and_what_comes_behind_it_is_told() {
         of_choice(0, "late", None),
         of_choice(1, "", Some("stop")),
     ];
-    let told: Vec<Value> = written(&chunks, Asked::default())
+    let told: Vec<Value> = written(&chunks, AnswerContext::default())
         .into_iter()
         .map(|mut frame| frame["choices"][0].take())
         .filter(|choice| choice["delta"]["role"].is_null())
@@ -116,7 +116,7 @@ fn an_end_does_not_wait_for_other_choices_and_what_comes_behind_it_is_told() {
     ]);
     assert_eq!(json!(told), expected);
     let source = (CHAT, events(&chunks, DONE));
-    let (_, report) = shared::written(Protocol::Gemini, source, Asked::default());
+    let (_, report) = shared::written(Protocol::Gemini, source, AnswerContext::default());
     let lost = report.entries().iter().find(|loss| loss.pointer == "/4/choices/0/delta/content");
     assert_eq!(lost.map(|loss| loss.kind), Some(LossKind::Dropped));
 }

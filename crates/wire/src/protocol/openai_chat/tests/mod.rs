@@ -13,7 +13,9 @@ use crate::fault::FaultKind;
 use crate::json::{Json, Text};
 use crate::loss::{LossKind, Report};
 use crate::protocol::tests::{check_refused, value};
-use crate::protocol::{Asked, Event, Exchange, Protocol, StreamEncoder, tests as shared, unfold};
+use crate::protocol::{
+    AnswerContext, Event, Exchange, Protocol, StreamEncoder, tests as shared, unfold,
+};
 use crate::target::{Dialect, Target};
 
 const CHAT: Protocol = Protocol::OpenaiChat;
@@ -146,7 +148,7 @@ fn the_end_marker_alone_is_no_answer() {
 }
 
 /// The data of the frames that a stream of this protocol's own is written as.
-fn written(chunks: &[Value], asked: Asked<'_>) -> Vec<Value> {
+fn written(chunks: &[Value], asked: AnswerContext<'_>) -> Vec<Value> {
     let (mut frames, _) = shared::written(CHAT, (CHAT, events(chunks, DONE)), asked);
     assert_eq!(frames.pop().as_deref(), Some("[DONE]"));
     frames.iter().map(|frame| value(frame)).collect()
@@ -158,7 +160,7 @@ fn a_stream_begins_with_the_role_and_ends_with_the_usage_that_was_asked_for() {
     last["usage"] = json!({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3});
     // The server counts from 1; clients want calls counted from 0, and each id and name once.
     let chunks = [chunk(fragment(1, Some("a"), Some("f"), "{"), None), last];
-    let frames = written(&chunks, Asked::default());
+    let frames = written(&chunks, AnswerContext::default());
     assert_eq!(frames[0]["choices"][0]["delta"], json!({"role": "assistant", "content": ""}));
     let call = &frames[1]["choices"][0]["delta"]["tool_calls"][0];
     assert_eq!((&call["index"], &call["id"]), (&json!(0), &json!("a")));
@@ -167,6 +169,6 @@ fn a_stream_begins_with_the_role_and_ends_with_the_usage_that_was_asked_for() {
     assert_eq!(frames[3]["choices"][0]["finish_reason"], "tool_calls");
     assert_eq!(frames[4]["choices"], json!([]));
     assert_eq!(frames[4]["usage"]["total_tokens"], 3);
-    let unasked = Asked { include_usage: false, ..Asked::default() };
+    let unasked = AnswerContext { include_usage: false, ..AnswerContext::default() };
     assert_eq!(written(&chunks, unasked).len(), 4);
 }

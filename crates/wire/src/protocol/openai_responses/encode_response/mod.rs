@@ -19,12 +19,12 @@ use crate::protocol::openai_responses::types::{THIS, tier_word};
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::tier::Asking;
-use crate::protocol::{Asked, Field, Protocol, Start};
+use crate::protocol::{AnswerContext, Field, Protocol, Start};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, THIS, report);
@@ -205,7 +205,7 @@ fn is_own_reason(finish: &Finish<'_>) -> bool {
 pub(super) fn write_response(
     writer: &mut Writer,
     losing: &Losing<'_>,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     (start, semantics, end): (&Start<'_>, &NodeSemantics<'_>, &End<'_>),
 ) {
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
@@ -229,7 +229,7 @@ pub(super) fn write_response(
 
 fn write_head(
     object: &mut Object<'_, '_>,
-    (losing, asked): (&Losing<'_>, &Asked<'_>),
+    (losing, asked): (&Losing<'_>, &AnswerContext<'_>),
     (start, semantics): (&Start<'_>, &NodeSemantics<'_>),
 ) {
     let is_foreign = !losing.is_same();
@@ -259,7 +259,7 @@ fn write_head(
 /// something else, and the upstream's id refers to nothing that can be asked for here.
 pub(super) fn response_id<'t>(
     losing: &Losing<'_>,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     id: Option<&'t Text<'_>>,
 ) -> Text<'t> {
     let minted = || Text::plain(format!("resp_{}", asked.seed.to_str()));
@@ -291,7 +291,7 @@ fn write_ending(object: &mut Object<'_, '_>, losing: &Losing<'_>, ending: &Endin
 
 /// Writes what clients expect of every response and no other protocol tells: the settings of the request, or those that it
 /// does not change.
-fn write_settings(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>) {
+fn write_settings(object: &mut Object<'_, '_>, asked: &AnswerContext<'_>, end: &End<'_>) {
     match &asked.echo {
         Some(echo) => {
             write_completion(object, asked, end);
@@ -302,7 +302,7 @@ fn write_settings(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>)
 }
 
 /// When a response was complete: no other protocol tells, and an answer has one time here.
-fn write_completion(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>) {
+fn write_completion(object: &mut Object<'_, '_>, asked: &AnswerContext<'_>, end: &End<'_>) {
     let is_complete = end.ending.word() == "completed";
     object.field("completed_at", &is_complete.then_some(asked.created_s));
 }

@@ -11,12 +11,12 @@ use crate::protocol::openai_responses::encode_request::item::{
 };
 use crate::protocol::openai_responses::encode_response::Ending;
 use crate::protocol::openai_responses::types::{IN_CONTENT, THIS, unqualified};
-use crate::protocol::{Artefact, Asked, Field, arguments};
+use crate::protocol::{AnswerContext, Artefact, Field, arguments};
 
 /// The items of an answer as a JSON list.
 pub(in super::super) fn encode_output(
     losing: &mut Losing<'_>,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     (parts, ending): (&[Part<'_>], &Ending<'_>),
 ) -> String {
     let mut writer = Writer::default();
@@ -84,7 +84,7 @@ fn is_picture(media: &Media<'_>) -> bool {
 
 /// The id of item `number`: its own, or one made from the answer's seed.
 pub(in super::super) fn item_id<'i>(
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     (part, number): (&'i Part<'_>, usize),
 ) -> Text<'i> {
     let own = part.semantics().item().and_then(|item| item.id.as_ref());
@@ -92,7 +92,7 @@ pub(in super::super) fn item_id<'i>(
     own.map_or_else(|| Text::plain(minted()), Text::reborrow)
 }
 
-fn prefix(asked: &Asked<'_>, part: &Part<'_>) -> &'static str {
+fn prefix(asked: &AnswerContext<'_>, part: &Part<'_>) -> &'static str {
     match part.content() {
         Content::Text(_) | Content::Refusal(_) => "msg",
         Content::Reasoning(_) => "rs",
@@ -106,7 +106,7 @@ fn prefix(asked: &Asked<'_>, part: &Part<'_>) -> &'static str {
 }
 
 /// The form in which the client knows the tool that is called.
-pub(in super::super) fn client_form(asked: &Asked<'_>, call: &ToolCall<'_>) -> CallForm {
+pub(in super::super) fn client_form(asked: &AnswerContext<'_>, call: &ToolCall<'_>) -> CallForm {
     match asked.is_custom(&asked.client_name(&call.name)) {
         true => CallForm::Custom,
         false => call.form,
@@ -114,7 +114,7 @@ pub(in super::super) fn client_form(asked: &Asked<'_>, call: &ToolCall<'_>) -> C
 }
 
 /// Whether the item that a part opens states how far it has come: thinking and calls of custom tools do not.
-fn has_status(asked: &Asked<'_>, part: &Part<'_>) -> bool {
+fn has_status(asked: &AnswerContext<'_>, part: &Part<'_>) -> bool {
     !matches!(prefix(asked, part), "rs" | "ctc")
 }
 
@@ -122,7 +122,7 @@ fn has_status(asked: &Asked<'_>, part: &Part<'_>) -> bool {
 pub(in super::super) fn write_item(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     thing: &Thing<'_>,
 ) {
     let Thing { parts, number, handed, doubled, stage } = *thing;
@@ -282,7 +282,7 @@ fn write_picture(writer: &mut Writer, header: &Header<'_>, (media, stage): (&Med
 
 /// A tool's name and namespace as the client knows them.
 fn client_call<'n>(
-    asked: &'n Asked<'_>,
+    asked: &'n AnswerContext<'_>,
     upstream: &'n Text<'_>,
 ) -> (Option<&'n Text<'n>>, Text<'n>) {
     let name = asked.client_name(upstream);
@@ -328,7 +328,7 @@ pub(in super::super) fn no_arguments<'a>(
 
 /// A call as the client knows it.
 fn client_call_of<'c>(
-    asked: &'c Asked<'_>,
+    asked: &'c AnswerContext<'_>,
     call: &'c ToolCall<'_>,
     (number, doubled): (usize, bool),
 ) -> Call<'c> {

@@ -15,7 +15,7 @@ use crate::protocol::openai_responses::encode_stream::item::{
 };
 use crate::protocol::openai_responses::encode_stream::{Encoder, Seat};
 use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::{Asked, Logprobs, Protocol, arguments};
+use crate::protocol::{AnswerContext, Logprobs, Protocol, arguments};
 
 /// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
 /// protocols wait for the finished part, where nothing of them is lost.
@@ -181,7 +181,7 @@ impl Encoder<'_> {
     }
 }
 
-fn is_custom(asked: &Asked<'_>, part: &Part<'_>) -> bool {
+fn is_custom(asked: &AnswerContext<'_>, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
     client_form(asked, call) == CallForm::Custom
 }

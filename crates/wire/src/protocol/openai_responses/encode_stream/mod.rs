@@ -21,14 +21,14 @@ use crate::protocol::openai_responses::fault::{own_code, response_code};
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::{Extra, Extras, NodeSemantics};
-use crate::protocol::{Asked, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
+use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse::named_frame;
 
 /// Events in, frames out.
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    asked: AnswerContext<'a>,
     report: Report,
     sequence: u64,
     stage: Stage,
@@ -75,7 +75,7 @@ enum Stage {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
         Self {
             source,
             asked,

@@ -7,7 +7,7 @@ use super::usage::USAGE;
 use crate::conversation::{Candidate, Finish, Response, Usage};
 use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
-use crate::protocol::{Asked, Field, Protocol};
+use crate::protocol::{AnswerContext, Field, Protocol};
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
@@ -15,7 +15,7 @@ use crate::protocol::object::Object;
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    asked: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, HERE, report);

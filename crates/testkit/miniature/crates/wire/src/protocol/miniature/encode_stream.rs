@@ -5,7 +5,7 @@ use super::fault::write_fault;
 use super::types::HERE;
 use crate::json::Text;
 use crate::loss::Report;
-use crate::protocol::{Asked, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
+use crate::protocol::{AnswerContext, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
 use crate::protocol::event::Sequence;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
@@ -15,7 +15,7 @@ use crate::sse;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    asked: AnswerContext<'a>,
     sequence: Sequence,
     /// The whole answer, for its end and for what is lost of it.
     fold: Fold,
@@ -25,7 +25,7 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
         let (sequence, fold) = (Sequence::default(), Fold::default());
         Self { source, asked, sequence, fold, texts: Vec::new(), has_failed: false }
     }

@@ -2,7 +2,7 @@
 
 use crate::{Protocol, sse};
 use crate::fault::{Fault, FaultKind};
-use crate::protocol::{Asked, StreamDecoder, StreamEncoder};
+use crate::protocol::{AnswerContext, StreamDecoder, StreamEncoder};
 use crate::protocol::miniature::types::HERE;
 use crate::target::Target;
 
@@ -21,7 +21,7 @@ fn request(from: Protocol, to: Protocol, body: &str) -> String {
 
 fn stream(from: Protocol, to: Protocol, stream: &str) -> String {
     let mut out = String::new();
-    let mut encoder = Some(StreamEncoder::new(to, from, Asked::default()));
+    let mut encoder = Some(StreamEncoder::new(to, from, AnswerContext::default()));
     let mut decoder = Some(StreamDecoder::new(from));
     let mut parser = sse::Parser::default();
     let mut step = |frame: sse::Frame<'_>| {
@@ -53,7 +53,7 @@ fn a_plain_request_goes_to_each_protocol_and_comes_back() {
 #[test]
 fn a_whole_answer_goes_to_each_protocol_and_comes_back() {
     for other in others() {
-        let asked = Asked::default();
+        let asked = AnswerContext::default();
         let there = other.translate_response(ANSWER.as_bytes(), HERE, &asked).unwrap();
         let back = HERE.translate_response(there.body.as_bytes(), other, &asked).unwrap();
         let [before, after] = [ANSWER, &back.body]
