@@ -164,8 +164,8 @@ impl Case {
         let repaired = sabir_compose::repair(exchange.edit(), &Policy::towards(self.to));
         let repaired = repaired.map_err(|refused| refused.to_string())?.into_report();
         let encoded = exchange.encode(self.to, &self.target)?;
-        let asked = AnswerContext::by(&exchange, self.to, &self.target);
-        black_box((&asked, &repaired));
+        let context = AnswerContext::by(&exchange, self.to, &self.target);
+        black_box((&context, &repaired));
         if from == Protocol::OpenaiResponses {
             black_box(Echo::of(Reader::new(body))?.into_owned());
         }

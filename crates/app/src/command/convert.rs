@@ -97,7 +97,7 @@ impl Convert {
 
     fn response(&self, body: &[u8]) -> Result<Translation> {
         let explain = |error| self.subject.explain(&error, body);
-        let encoded = self.to.translate_response(body, self.subject.from, &self.asked(body));
+        let encoded = self.to.translate_response(body, self.subject.from, &self.context(body));
         Ok(encoded.map_err(explain)?.into())
     }
 
@@ -125,7 +125,7 @@ impl Convert {
 
     /// What an answer's encoder is told. Ids are made from `seed`, a part of the input, so that they are the same
     /// whenever the input is.
-    fn asked(&self, seed: &[u8]) -> AnswerContext<'_> {
+    fn context(&self, seed: &[u8]) -> AnswerContext<'_> {
         AnswerContext {
             model: self.model.as_deref().map(Text::plain),
             seed: AnswerContext::seed_from(seed),
@@ -186,8 +186,8 @@ struct Translator<'c> {
 impl Sink for Translator<'_> {
     fn begin(&mut self, first: &Frame<'_>) {
         let Convert { to, subject, .. } = self.convert;
-        let asked = self.convert.asked(first.data.as_bytes());
-        self.encoder = Some(StreamEncoder::new(*to, subject.from, asked));
+        let context = self.convert.context(first.data.as_bytes());
+        self.encoder = Some(StreamEncoder::new(*to, subject.from, context));
     }
 
     fn event(&mut self, event: Event<'_>) {

@@ -35,9 +35,9 @@ fn check(protocol: Protocol, text: &str, extra: Value) -> Value {
     assert_eq!(whole.status, 200, "{}", whole.text());
     let stream = ask(protocol, &body, Mode::Stream);
     let folded = translate::fold(protocol, &stream.bytes);
-    let asked = AnswerContext::default();
+    let context = AnswerContext::default();
     let folded: Value =
-        serde_json::from_str(&protocol.encode_response(&folded, protocol, &asked).body)
+        serde_json::from_str(&protocol.encode_response(&folded, protocol, &context).body)
             .expect("JSON");
     // Ids are made from the request, and the two requests differ in how they ask to be answered.
     let [told, streamed] = [whole.json(), folded].map(without_ids);

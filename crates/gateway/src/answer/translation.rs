@@ -58,12 +58,12 @@ impl Translation {
     pub(super) fn new(
         recipient: Recipient,
         upstream: Protocol,
-        asked: AnswerContext<'static>,
+        context: AnswerContext<'static>,
         frames: Option<Frames>,
     ) -> Self {
         let writing = Writing {
             client: recipient.client,
-            encoder: Some(StreamEncoder::new(recipient.client, upstream, asked)),
+            encoder: Some(StreamEncoder::new(recipient.client, upstream, context)),
             out: String::new(),
             array: (recipient.delivery == Delivery::Array).then(ArrayWriter::default),
             is_list: recipient.delivery == Delivery::Array,

@@ -45,8 +45,8 @@ impl Rewritten {
         let Self { body, mode } = self;
         let mode = match mode {
             AnswerMode::PassThrough => AnswerMode::PassThrough,
-            AnswerMode::Translate(asked) => {
-                AnswerMode::Translate(Box::new(AnswerContext::clone(&asked)))
+            AnswerMode::Translate(context) => {
+                AnswerMode::Translate(Box::new(AnswerContext::clone(&context)))
             }
         };
         Self { body, mode }
@@ -199,25 +199,25 @@ fn translated(
         true => strict(encoded, notes)?,
         false => encoded,
     };
-    let asked = AnswerContext::by(&exchange, upstream, &target);
+    let context = AnswerContext::by(&exchange, upstream, &target);
     // It takes several times as much memory as the body, and what follows takes some of its own.
     drop(exchange);
     let echo = match surface::of(call.client).repeats_request {
         true => Some(Echo::of(Reader::surveyed(&call.survey))?.into_owned()),
         false => None,
     };
-    let asked = AnswerContext {
+    let context = AnswerContext {
         echo,
         show_reasoning: call.shows_reasoning(),
         seed: Text::plain(notes.id().to_owned()),
         created_s: notes.began_s(),
-        ..asked
+        ..context
     };
     notes.add_losses(repairs);
     notes.add_losses(moves);
     notes.add_losses(encoded.report);
     let body = Some(encoded.body.into_bytes().into());
-    Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(asked)) })
+    Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(context)) })
 }
 
 /// Refuses a translation that drops anything; the exchange keeps the report all the same.

@@ -64,13 +64,13 @@ impl<'a> AnswerContext<'a> {
         let names = calls::renamed_tools(request, upstream, target);
         let own = |text: &str| Text::plain(text.to_owned());
         let renamed = names.iter().flat_map(Aliases::renamed);
-        let mut asked = AnswerContext {
+        let mut context = AnswerContext {
             include_usage: (exchange.protocol().conventions().asks_for_usage)(exchange),
             names: renamed.map(|(client, alias)| (own(alias), own(client))).collect(),
             ..AnswerContext::default()
         };
-        request.tools.iter().for_each(|tool| asked.know(tool));
-        asked
+        request.tools.iter().for_each(|tool| context.know(tool));
+        context
     }
 
     /// A seed for whoever has nothing but the input: the same input gives the same ids.
@@ -129,11 +129,11 @@ mod tests {
             "tools":[{"type":"function","function":{"name":"fs.read/file"}},
                      {"type":"custom","custom":{"name":"patch"}}]}"#;
         let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
-        let asked = AnswerContext::by(&exchange, Protocol::AnthropicMessages, &Target::default());
-        assert!(!asked.include_usage);
-        let [(alias, name)] = asked.names.as_slice() else { panic!("{:?}", asked.names) };
-        assert_eq!(asked.client_name(alias), *name);
+        let context = AnswerContext::by(&exchange, Protocol::AnthropicMessages, &Target::default());
+        assert!(!context.include_usage);
+        let [(alias, name)] = context.names.as_slice() else { panic!("{:?}", context.names) };
+        assert_eq!(context.client_name(alias), *name);
         assert_eq!(*name, "fs.read/file");
-        assert!(asked.is_custom(&Text::literal("patch")));
+        assert!(context.is_custom(&Text::literal("patch")));
     }
 }

@@ -87,7 +87,7 @@ mod tests {
     fn an_answer_repeats_the_settings_of_its_request() {
         let request = r#"{"model":"m","input":"hi","temperature":0.50,"store":true,"reasoning":{"effort":"low"},"metadata":null,
             "tools":[{"type":"function","name":"f","parameters":{}}]}"#;
-        let asked = AnswerContext {
+        let context = AnswerContext {
             echo: Some(Echo::of(Reader::new(request)).unwrap()),
             ..AnswerContext::default()
         };
@@ -95,7 +95,7 @@ mod tests {
             "stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#;
         let answer = Protocol::AnthropicMessages.decode_response(answer).unwrap();
         let source = Protocol::AnthropicMessages;
-        let encoded = Protocol::OpenaiResponses.encode_response(&answer, source, &asked);
+        let encoded = Protocol::OpenaiResponses.encode_response(&answer, source, &context);
         let body: serde_json::Value = serde_json::from_str(&encoded.body).unwrap();
         assert_eq!(body["temperature"].to_string(), "0.50");
         assert_eq!(body["store"], false);

@@ -57,10 +57,10 @@ pub(in crate::protocol) fn folded(protocol: Protocol, events: Vec<Event<'_>>) ->
 pub(in crate::protocol) fn written(
     protocol: Protocol,
     (source, events): (Protocol, Vec<Event<'static>>),
-    asked: AnswerContext<'_>,
+    context: AnswerContext<'_>,
 ) -> (Vec<String>, Report) {
     let mut out = String::new();
-    let mut encoder = StreamEncoder::new(protocol, source, asked);
+    let mut encoder = StreamEncoder::new(protocol, source, context);
     for event in events {
         encoder = encoder.step(event, &mut out);
     }

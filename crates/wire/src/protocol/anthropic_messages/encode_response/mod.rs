@@ -27,7 +27,7 @@ use crate::protocol::{AnswerContext, Citation, Field, Protocol};
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, HERE, report);
@@ -38,7 +38,7 @@ pub(in crate::protocol) fn encode_response(
             losing.failed(response);
             write_fault(&mut writer, fault);
         }
-        None => write_response(&mut writer, response, asked, &mut losing),
+        None => write_response(&mut writer, response, context, &mut losing),
     }
     writer.into_string()
 }
@@ -46,13 +46,13 @@ pub(in crate::protocol) fn encode_response(
 fn write_response(
     writer: &mut Writer,
     response: &Response<'_>,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     losing: &mut Losing<'_>,
 ) {
     let semantics = response.semantics();
     let root = semantics.place();
     let mut object = open_answer(writer, semantics, losing);
-    write_head(&mut object, (&response.id, &response.model), asked, (root, losing));
+    write_head(&mut object, (&response.id, &response.model), context, (root, losing));
     let mut answering = Answering::default();
     let none = Candidate::default();
     let (candidate, others) = match response.candidates.split_first() {
@@ -61,7 +61,7 @@ fn write_response(
     };
     let (parts, last) = without_last_seals(&candidate.message.parts, losing);
     object.key("content").array(|list| {
-        parts.iter().for_each(|part| answering.write(list, part, asked, losing));
+        parts.iter().for_each(|part| answering.write(list, part, context, losing));
     });
     for part in last {
         let reason = "no answer ends with sealed thinking";
@@ -90,17 +90,17 @@ pub(super) fn open_answer<'w, 'e>(
 pub(super) fn write_head(
     object: &mut Object<'_, '_>,
     (id, model): (&Option<Text<'_>>, &Option<Text<'_>>),
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     (root, losing): (Place, &mut Losing<'_>),
 ) {
     match id {
         Some(id) => object.field("id", id),
         None if losing.is_same() => {}
-        None => object.field("id", &format!("msg_{}", asked.seed.to_str())),
+        None => object.field("id", &format!("msg_{}", context.seed.to_str())),
     }
     object.unless_kept("type", "message");
     object.unless_kept("role", "assistant");
-    let model = asked.model.as_ref().or(model.as_ref());
+    let model = context.model.as_ref().or(model.as_ref());
     if model.is_none() {
         losing.field(root, Field::ResponseModel, LossKind::Synthesised, "answers name their model");
     }
@@ -157,13 +157,13 @@ impl Answering {
         &mut self,
         list: &mut Writer,
         part: &Part<'_>,
-        asked: &AnswerContext<'_>,
+        context: &AnswerContext<'_>,
         losing: &mut Losing<'_>,
     ) {
         let (semantics, place) = (part.semantics(), part.semantics().place());
         if losing.is_same() {
             let block = Block::Own(semantics);
-            return write_own(list, part, block, |name| asked.client_name(name));
+            return write_own(list, part, block, |name| context.client_name(name));
         }
         let block = Block::Foreign(Mark::Plain);
         match part.content() {
@@ -181,8 +181,8 @@ impl Answering {
                 block.text(list, text);
             }
             Content::ToolCall(call) => {
-                let id = Text::plain(self.call_id(call.id.as_ref(), asked, place, losing));
-                let words = (Some(&id), &asked.client_name(&call.name));
+                let id = Text::plain(self.call_id(call.id.as_ref(), context, place, losing));
+                let words = (Some(&id), &context.client_name(&call.name));
                 if call.form == CallForm::Custom {
                     losing.node(place, LossKind::Approximated, FREE_TEXT);
                 }
@@ -220,7 +220,7 @@ impl Answering {
     pub(super) fn call_id(
         &mut self,
         id: Option<&Text<'_>>,
-        asked: &AnswerContext<'_>,
+        context: &AnswerContext<'_>,
         place: Place,
         losing: &mut Losing<'_>,
     ) -> String {
@@ -231,7 +231,7 @@ impl Answering {
             let reason = "calls are answered by id here";
             losing.field(place, Field::CallId, LossKind::Synthesised, reason);
         }
-        let mut id = own.unwrap_or_else(|| format!("toolu_{}_{number}", asked.seed.to_str()));
+        let mut id = own.unwrap_or_else(|| format!("toolu_{}_{number}", context.seed.to_str()));
         if self.ids.contains(&id) {
             losing.field(place, Field::CallId, LossKind::Repaired, "two calls have one id");
             id = format!("{id}_{number}");

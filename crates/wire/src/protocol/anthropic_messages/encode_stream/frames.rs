@@ -28,14 +28,14 @@ fn frame(out: &mut String, name: &'static str, members: impl FnOnce(&mut Writer)
 pub(super) fn start(
     out: &mut String,
     start: &Start<'_>,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     (usage, losing): (Option<&Usage<'_>>, &mut Losing<'_>),
 ) {
     let root = start.semantics.place();
     frame(out, "message_start", |event| {
         event.key("message");
         let mut message = open_answer(event, &start.semantics, losing);
-        write_head(&mut message, (&start.id, &start.model), asked, (root, losing));
+        write_head(&mut message, (&start.id, &start.model), context, (root, losing));
         message.key("content").array(|_| {});
         message.key("stop_reason").null();
         message.key("stop_sequence").null();

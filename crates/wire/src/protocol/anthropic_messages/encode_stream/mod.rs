@@ -32,7 +32,7 @@ pub struct Encoder<'a> {
 #[derive(Debug)]
 struct Writing<'a> {
     source: Protocol,
-    asked: AnswerContext<'a>,
+    context: AnswerContext<'a>,
     report: Report,
     state: State,
     /// A beginning that waits for the usage that comes with it.
@@ -64,10 +64,10 @@ enum State {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         let writing = Writing {
             source,
-            asked,
+            context,
             report: Report::default(),
             state: State::Waiting,
             start: None,
@@ -214,7 +214,7 @@ impl Writing<'_> {
         let start = self.start.take().unwrap_or_default();
         let mut losing = Losing::new(self.source, HERE, &mut self.report);
         losing.semantics(&start.semantics);
-        frames::start(out, &start, &self.asked, (self.usage.as_ref(), &mut losing));
+        frames::start(out, &start, &self.context, (self.usage.as_ref(), &mut losing));
     }
 
     fn note(&mut self, note: Note<'_>, out: &mut String) {

@@ -143,12 +143,12 @@ impl Writing<'_> {
         if form == CallForm::Custom {
             losing.node(current.place(), LossKind::Approximated, FREE_TEXT);
         }
-        let name = self.asked.client_name(&name).into_owned();
+        let name = self.context.client_name(&name).into_owned();
         let id = match self.source {
             HERE => id,
             _ => {
                 let (own, place) = (id.as_ref(), current.place());
-                Some(Text::plain(self.answering.call_id(own, &self.asked, place, &mut losing)))
+                Some(Text::plain(self.answering.call_id(own, &self.context, place, &mut losing)))
             }
         };
         let arguments = Arguments::Json(Json::literal("{}"));

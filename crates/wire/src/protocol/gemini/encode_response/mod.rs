@@ -28,7 +28,7 @@ use crate::protocol::{AnswerContext, Artefact, Field, Logprobs, Protocol};
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, GEMINI, report);
@@ -40,7 +40,7 @@ pub(in crate::protocol) fn encode_response(
             losing.failed(response);
             write_fault(&mut writer, fault);
         }
-        _ => Answer { response, asked, losing }.write(&mut writer),
+        _ => Answer { response, context, losing }.write(&mut writer),
     }
     writer.into_string()
 }
@@ -48,7 +48,7 @@ pub(in crate::protocol) fn encode_response(
 /// An answer that is being written.
 struct Answer<'x, 'r> {
     response: &'x Response<'x>,
-    asked: &'x AnswerContext<'x>,
+    context: &'x AnswerContext<'x>,
     losing: Losing<'r>,
 }
 
@@ -75,7 +75,7 @@ impl<'x> Answer<'x, '_> {
             let reason = "an answer that has begun tells no error";
             self.losing.below(semantics.place(), "/error", LossKind::Dropped, reason);
         }
-        let model = self.asked.model.as_ref().or(response.model.as_ref());
+        let model = self.context.model.as_ref().or(response.model.as_ref());
         object.optional("modelVersion", model);
         self.id(&mut object);
         object.close();
@@ -109,7 +109,7 @@ impl<'x> Answer<'x, '_> {
         match &self.response.id {
             Some(id) => object.field("responseId", id),
             None if self.losing.is_same() => {}
-            None => object.field("responseId", &self.asked.seed),
+            None => object.field("responseId", &self.context.seed),
         }
     }
 
@@ -204,7 +204,7 @@ impl<'x> Answer<'x, '_> {
             }
             _ => report_custom_call(&mut self.losing, part),
         }
-        let mut pen = answer_pen(part, self.asked, self.losing.is_same());
+        let mut pen = answer_pen(part, self.context, self.losing.is_same());
         if let Some(artefact) = handed {
             pen.signature = Some(artefact.data().reborrow());
         }
@@ -300,14 +300,14 @@ pub(super) fn report_custom_call(losing: &mut Losing<'_>, part: &Part<'_>) {
 /// How a part of an answer is written: with the client's own name for a tool, and every artefact in its carrier.
 pub(super) fn answer_pen<'t>(
     part: &'t Part<'_>,
-    asked: &'t AnswerContext<'_>,
+    context: &'t AnswerContext<'_>,
     same: bool,
 ) -> Pen<'t> {
     let artefact = part.semantics().artefact();
     let signature = artefact.map(|artefact| artefact.carried_in(GEMINI));
     let (name, id) = match part.content() {
         Content::ToolCall(call) => {
-            (Some(asked.client_name(&call.name)), call.id.as_ref().map(Text::reborrow))
+            (Some(context.client_name(&call.name)), call.id.as_ref().map(Text::reborrow))
         }
         _ => (None, None),
     };

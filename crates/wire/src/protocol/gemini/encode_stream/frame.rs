@@ -21,7 +21,7 @@ impl Encoder<'_> {
             self.ending(candidate).calls = true;
         }
         self.tell(|losing| report_custom_call(losing, part));
-        let pen = answer_pen(part, &self.asked, self.is_same());
+        let pen = answer_pen(part, &self.context, self.is_same());
         let mut change = None;
         self.content_frame(candidate, None, out, |writer| change = write_part(writer, part, &pen));
         self.ending(candidate).begun = true;

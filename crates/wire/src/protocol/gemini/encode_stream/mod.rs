@@ -32,7 +32,7 @@ use part::OpenPart;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: AnswerContext<'a>,
+    context: AnswerContext<'a>,
     report: Report,
     /// What was reported of the answer or of a candidate, by kind and by place in its frame.
     reported: HashSet<(Option<u32>, LossKind, String)>,
@@ -50,10 +50,10 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         Self {
             source,
-            asked,
+            context,
             report: Report::default(),
             reported: HashSet::new(),
             id: None,
@@ -120,9 +120,9 @@ impl<'a> Encoder<'a> {
         let Start { id, model, created: _, service_tier, semantics } = start.into_owned();
         let place = semantics.place();
         self.lose(None, |losing| losing.semantics(&semantics));
-        let seed = (!self.is_same()).then(|| self.asked.seed.clone().into_owned());
+        let seed = (!self.is_same()).then(|| self.context.seed.clone().into_owned());
         self.id = id.or(seed);
-        self.model = self.asked.model.clone().map(Text::into_owned).or(model);
+        self.model = self.context.model.clone().map(Text::into_owned).or(model);
         self.tier = service_tier.and_then(|tier| self.tier(tier, place));
         self.semantics = semantics;
     }

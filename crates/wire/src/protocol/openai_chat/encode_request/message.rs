@@ -111,7 +111,7 @@ impl Fields<'_, '_> {
     pub(in crate::protocol::openai_chat) fn write_beside(&self, object: &mut Object<'_, '_>) {
         let is_shown = match self.names {
             Names::Own | Names::Fitted(..) => true,
-            Names::Answer(asked, _) => asked.show_reasoning,
+            Names::Answer(context, _) => context.show_reasoning,
         };
         if is_shown {
             self.write_reasoning(object);
@@ -241,11 +241,11 @@ impl Names<'_> {
                 let id = positions.get(index).map(|at| calls.call_id(*at, call));
                 (id, calls.name(&call.name), call.form)
             }
-            Self::Answer(asked, first) => {
-                let name = asked.client_name(&call.name);
-                let form = if asked.is_custom(&name) { CallForm::Custom } else { call.form };
+            Self::Answer(context, first) => {
+                let name = context.client_name(&call.name);
+                let form = if context.is_custom(&name) { CallForm::Custom } else { call.form };
                 let id = call.id.as_ref().map(Text::reborrow);
-                (Some(id.unwrap_or_else(|| made_up_id(asked, first + index))), name, form)
+                (Some(id.unwrap_or_else(|| made_up_id(context, first + index))), name, form)
             }
         }
     }
@@ -276,10 +276,10 @@ pub(in crate::protocol::openai_chat) fn call_signature<'s>(
 
 /// The id of a call that came without one.
 pub(in crate::protocol::openai_chat) fn made_up_id<'t>(
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     part: usize,
 ) -> Text<'t> {
-    Text::plain(format!("call_{}_{part}", asked.seed.to_str()))
+    Text::plain(format!("call_{}_{part}", context.seed.to_str()))
 }
 
 /// The names of a call's payload and of its arguments.

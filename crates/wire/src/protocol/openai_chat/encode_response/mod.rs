@@ -28,7 +28,7 @@ pub(super) use finish::{Said, finish_word};
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, Protocol::OpenaiChat, report);
@@ -42,10 +42,10 @@ pub(in crate::protocol) fn encode_response(
     let (id, model, created, tier) =
         (id.as_ref(), model.as_ref(), created.as_ref(), service_tier.as_ref());
     let head = Head { id, model, created, tier };
-    head.write(&mut object, "chat.completion", asked, source);
-    head.report(semantics.place(), asked, &mut losing);
+    head.write(&mut object, "chat.completion", context, source);
+    head.report(semantics.place(), context, &mut losing);
     object.key("choices").array(|writer| {
-        let mut answer = Answer { asked, losing: &mut losing, parts_before: 0 };
+        let mut answer = Answer { context, losing: &mut losing, parts_before: 0 };
         for (index, candidate) in response.candidates.iter().enumerate() {
             answer.write_choice(writer, index, candidate);
         }
@@ -76,14 +76,14 @@ impl Head<'_> {
         &self,
         object: &mut Object<'_, '_>,
         kind: &'static str,
-        asked: &AnswerContext<'_>,
+        context: &AnswerContext<'_>,
         source: Protocol,
     ) {
         let same = source == Protocol::OpenaiChat;
         match self.id {
             Some(id) => object.field("id", id),
             None if same => {}
-            None => object.field("id", &format!("chatcmpl-{}", asked.seed.to_str())),
+            None => object.field("id", &format!("chatcmpl-{}", context.seed.to_str())),
         }
         if !object.is_kept("object") {
             object.word("object", kind);
@@ -91,9 +91,9 @@ impl Head<'_> {
         match self.created {
             Some(created) => object.field("created", created),
             None if same => {}
-            None => object.field("created", &asked.created_s),
+            None => object.field("created", &context.created_s),
         }
-        match asked.model.as_ref().or(self.model) {
+        match context.model.as_ref().or(self.model) {
             Some(model) => object.field("model", model),
             None if same => {}
             None => object.field("model", ""),
@@ -103,10 +103,15 @@ impl Head<'_> {
     }
 
     /// Reports a model that had to be named and was not known, and a tier that has no name here.
-    pub(super) fn report(&self, place: Place, asked: &AnswerContext<'_>, losing: &mut Losing<'_>) {
+    pub(super) fn report(
+        &self,
+        place: Place,
+        context: &AnswerContext<'_>,
+        losing: &mut Losing<'_>,
+    ) {
         let source = losing.source();
         let mut lose = |field, kind, reason| losing.field(place, field, kind, reason);
-        if asked.model.is_none() && self.model.is_none() {
+        if context.model.is_none() && self.model.is_none() {
             lose(Field::ResponseModel, LossKind::Synthesised, "Chat names the model");
         }
         if self.tier.is_some_and(|tier| tier_word(tier, source).is_none()) {
@@ -126,7 +131,7 @@ fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> Option<Text<'t>> {
 
 /// The choices of an answer in the making.
 struct Answer<'x, 'r> {
-    asked: &'x AnswerContext<'x>,
+    context: &'x AnswerContext<'x>,
     losing: &'x mut Losing<'r>,
     /// How many parts came before this candidate's, so that made-up ids differ.
     parts_before: usize,
@@ -179,7 +184,7 @@ impl Answer<'_, '_> {
         }
         let names = match self.losing.is_same() {
             true => Names::Own,
-            false => Names::Answer(self.asked, self.parts_before),
+            false => Names::Answer(self.context, self.parts_before),
         };
         let all: Few<&Part<'_>> = parts.iter().collect();
         Fields { parts: &all, names, signed: true }.write_beside(&mut object);
@@ -246,7 +251,7 @@ impl Answer<'_, '_> {
             Content::ToolResult(_) => {
                 self.losing.node(place, LossKind::Dropped, "Chat has no results in answers");
             }
-            Content::Reasoning(_) if !self.asked.show_reasoning => {
+            Content::Reasoning(_) if !self.context.show_reasoning => {
                 self.losing.node(place, LossKind::Dropped, "the client does not want to see it");
             }
             Content::ToolCall(call) if call.id.is_none() => {

@@ -202,7 +202,7 @@ impl Encoder<'_> {
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) -> PartKind {
-        if !self.is_same() && !self.asked.show_reasoning {
+        if !self.is_same() && !self.context.show_reasoning {
             self.losses.add(NoteAt::Part(part), |losing| {
                 let reason = "the client does not want to see it";
                 losing.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
@@ -259,10 +259,10 @@ impl Encoder<'_> {
                 losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
             });
         }
-        let name = self.asked.client_name(&name).into_owned();
-        let wrapped = form == CallForm::Function && self.asked.is_custom(&name);
+        let name = self.context.client_name(&name).into_owned();
+        let wrapped = form == CallForm::Function && self.context.is_custom(&name);
         let form = if wrapped { CallForm::Custom } else { form };
-        let id = id.unwrap_or_else(|| made_up_id(&self.asked, part.0 as usize));
+        let id = id.unwrap_or_else(|| made_up_id(&self.context, part.0 as usize));
         let extras = semantics.extras().filter(|_| self.is_same());
         let (kind, key) = words(form);
         self.write_fragment((candidate, number), extras, out, |call| {
@@ -290,7 +290,7 @@ impl Encoder<'_> {
     ) {
         let same = self.is_same();
         let sealed =
-            matches!(content, Content::Reasoning(_)) && (same || self.asked.show_reasoning);
+            matches!(content, Content::Reasoning(_)) && (same || self.context.show_reasoning);
         if sealed && self.write_details(candidate, semantics, out) == IsWritten::Yes {
             return;
         }

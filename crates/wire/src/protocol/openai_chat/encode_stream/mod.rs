@@ -26,7 +26,7 @@ use crate::sse;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: AnswerContext<'a>,
+    context: AnswerContext<'a>,
     /// The members that every chunk begins with, behind an opening brace.
     head: String,
     /// Vendor fields of this protocol's own answer, which the next chunk has.
@@ -66,10 +66,10 @@ impl Losses {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         Self {
             source,
-            asked,
+            context,
             head: String::new(),
             extras: Extras::default(),
             choices: Vec::new(),
@@ -107,7 +107,7 @@ impl<'a> Encoder<'a> {
         self.report_usage();
         if !self.failed {
             self.begin_unsaid(out);
-            let usage = self.usage.take().filter(|_| self.asked.include_usage);
+            let usage = self.usage.take().filter(|_| self.context.include_usage);
             if let Some(usage) = &usage {
                 self.losses.add(NoteAt::Response, |losing| USAGE.report(usage, losing));
             }
@@ -138,12 +138,12 @@ impl<'a> Encoder<'a> {
         let head = Head { id, model, created, tier };
         let mut writer = Writer::default();
         let mut object = Object::open(&mut writer, None);
-        head.write(&mut object, "chat.completion.chunk", &self.asked, self.source);
+        head.write(&mut object, "chat.completion.chunk", &self.context, self.source);
         object.close();
         let members = writer.into_string();
         self.head = members[1..members.len() - 1].to_owned();
         self.losses.add(NoteAt::Response, |losing| {
-            head.report(semantics.place(), &self.asked, losing);
+            head.report(semantics.place(), &self.context, losing);
             losing.semantics(semantics);
         });
         self.keep_head(start.semantics);

@@ -148,8 +148,8 @@ fn the_end_marker_alone_is_no_answer() {
 }
 
 /// The data of the frames that a stream of this protocol's own is written as.
-fn written(chunks: &[Value], asked: AnswerContext<'_>) -> Vec<Value> {
-    let (mut frames, _) = shared::written(CHAT, (CHAT, events(chunks, DONE)), asked);
+fn written(chunks: &[Value], context: AnswerContext<'_>) -> Vec<Value> {
+    let (mut frames, _) = shared::written(CHAT, (CHAT, events(chunks, DONE)), context);
     assert_eq!(frames.pop().as_deref(), Some("[DONE]"));
     frames.iter().map(|frame| value(frame)).collect()
 }

@@ -24,7 +24,7 @@ use crate::protocol::{AnswerContext, Field, Protocol, Start};
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, THIS, report);
@@ -38,14 +38,14 @@ pub(in crate::protocol) fn encode_response(
     let finish = candidate.and_then(|candidate| candidate.finish.as_ref());
     let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
     let ending = Ending::of(finish, response.fault.as_ref(), refused);
-    let output = parts.map(|parts| encode_output(&mut losing, asked, (parts, &ending)));
+    let output = parts.map(|parts| encode_output(&mut losing, context, (parts, &ending)));
     let called = parts.is_some_and(|parts| parts.iter().any(is_call));
     if let Some(finish) = finish {
         let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
         report_finish(&mut losing, (place, called), finish);
     }
     let start = Start {
-        id: Some(response_id(&losing, asked, response.id.as_ref())),
+        id: Some(response_id(&losing, context, response.id.as_ref())),
         model: response.model.as_ref().map(Text::reborrow),
         created: response.created.as_ref().map(Number::reborrow),
         service_tier: response.service_tier.as_ref().map(Text::reborrow),
@@ -58,7 +58,7 @@ pub(in crate::protocol) fn encode_response(
     }
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let end = End { ending, usage: response.usage.as_ref(), output: output.as_deref() };
-    write_response(&mut writer, &losing, asked, (&start, semantics, &end));
+    write_response(&mut writer, &losing, context, (&start, semantics, &end));
     writer.into_string()
 }
 
@@ -205,11 +205,11 @@ fn is_own_reason(finish: &Finish<'_>) -> bool {
 pub(super) fn write_response(
     writer: &mut Writer,
     losing: &Losing<'_>,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     (start, semantics, end): (&Start<'_>, &NodeSemantics<'_>, &End<'_>),
 ) {
     let mut object = Object::open(writer, own_extras(losing, semantics, ""));
-    write_head(&mut object, (losing, asked), (start, semantics));
+    write_head(&mut object, (losing, context), (start, semantics));
     write_ending(&mut object, losing, &end.ending);
     match end.output {
         Some(output) => object.field("output", &Json::trusted(output.into())),
@@ -222,14 +222,14 @@ pub(super) fn write_response(
         if end.usage.is_none() {
             object.key(USAGE.member).null();
         }
-        write_settings(&mut object, asked, end);
+        write_settings(&mut object, context, end);
     }
     object.close();
 }
 
 fn write_head(
     object: &mut Object<'_, '_>,
-    (losing, asked): (&Losing<'_>, &AnswerContext<'_>),
+    (losing, context): (&Losing<'_>, &AnswerContext<'_>),
     (start, semantics): (&Start<'_>, &NodeSemantics<'_>),
 ) {
     let is_foreign = !losing.is_same();
@@ -237,9 +237,9 @@ fn write_head(
     object.word("object", "response");
     match &start.created {
         Some(created) => object.field("created_at", created),
-        None => object.optional("created_at", is_foreign.then_some(&asked.created_s)),
+        None => object.optional("created_at", is_foreign.then_some(&context.created_s)),
     }
-    match asked.model.as_ref().or(start.model.as_ref()) {
+    match context.model.as_ref().or(start.model.as_ref()) {
         Some(model) => object.field("model", model),
         None => object.optional("model", is_foreign.then_some("")),
     }
@@ -250,7 +250,7 @@ fn write_head(
     if let Some(tier) = start.service_tier.as_ref().filter(|_| !later) {
         let word = tier_word(tier, losing.source(), Asking::Answer);
         object.optional("service_tier", word.as_ref());
-    } else if asked.echo.is_some() && is_foreign {
+    } else if context.echo.is_some() && is_foreign {
         object.word("service_tier", "default");
     }
 }
@@ -259,10 +259,10 @@ fn write_head(
 /// something else, and the upstream's id refers to nothing that can be asked for here.
 pub(super) fn response_id<'t>(
     losing: &Losing<'_>,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     id: Option<&'t Text<'_>>,
 ) -> Text<'t> {
-    let minted = || Text::plain(format!("resp_{}", asked.seed.to_str()));
+    let minted = || Text::plain(format!("resp_{}", context.seed.to_str()));
     id.filter(|_| losing.is_same()).map_or_else(minted, Text::reborrow)
 }
 
@@ -291,10 +291,10 @@ fn write_ending(object: &mut Object<'_, '_>, losing: &Losing<'_>, ending: &Endin
 
 /// Writes what clients expect of every response and no other protocol tells: the settings of the request, or those that it
 /// does not change.
-fn write_settings(object: &mut Object<'_, '_>, asked: &AnswerContext<'_>, end: &End<'_>) {
-    match &asked.echo {
+fn write_settings(object: &mut Object<'_, '_>, context: &AnswerContext<'_>, end: &End<'_>) {
+    match &context.echo {
         Some(echo) => {
-            write_completion(object, asked, end);
+            write_completion(object, context, end);
             echo.write(object);
         }
         None => write_boilerplate(object),
@@ -302,9 +302,9 @@ fn write_settings(object: &mut Object<'_, '_>, asked: &AnswerContext<'_>, end: &
 }
 
 /// When a response was complete: no other protocol tells, and an answer has one time here.
-fn write_completion(object: &mut Object<'_, '_>, asked: &AnswerContext<'_>, end: &End<'_>) {
+fn write_completion(object: &mut Object<'_, '_>, context: &AnswerContext<'_>, end: &End<'_>) {
     let is_complete = end.ending.word() == "completed";
-    object.field("completed_at", &is_complete.then_some(asked.created_s));
+    object.field("completed_at", &is_complete.then_some(context.created_s));
 }
 
 /// The settings that a request did not change.

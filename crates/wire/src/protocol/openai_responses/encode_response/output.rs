@@ -16,7 +16,7 @@ use crate::protocol::{AnswerContext, Artefact, Field, arguments};
 /// The items of an answer as a JSON list.
 pub(in super::super) fn encode_output(
     losing: &mut Losing<'_>,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     (parts, ending): (&[Part<'_>], &Ending<'_>),
 ) -> String {
     let mut writer = Writer::default();
@@ -39,7 +39,7 @@ pub(in super::super) fn encode_output(
                 let is_cut = ends && is_cut_off(losing, &item[0]);
                 let stage = if is_cut { Stage::Cut } else { Stage::Complete };
                 let thing = Thing { parts: item, number, handed, doubled, stage };
-                write_item(&mut writer, losing, asked, &thing);
+                write_item(&mut writer, losing, context, &thing);
                 number += 1;
             }
         }
@@ -84,19 +84,19 @@ fn is_picture(media: &Media<'_>) -> bool {
 
 /// The id of item `number`: its own, or one made from the answer's seed.
 pub(in super::super) fn item_id<'i>(
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     (part, number): (&'i Part<'_>, usize),
 ) -> Text<'i> {
     let own = part.semantics().item().and_then(|item| item.id.as_ref());
-    let minted = || format!("{}_{}_{number}", prefix(asked, part), asked.seed.to_str());
+    let minted = || format!("{}_{}_{number}", prefix(context, part), context.seed.to_str());
     own.map_or_else(|| Text::plain(minted()), Text::reborrow)
 }
 
-fn prefix(asked: &AnswerContext<'_>, part: &Part<'_>) -> &'static str {
+fn prefix(context: &AnswerContext<'_>, part: &Part<'_>) -> &'static str {
     match part.content() {
         Content::Text(_) | Content::Refusal(_) => "msg",
         Content::Reasoning(_) => "rs",
-        Content::ToolCall(call) => match client_form(asked, call) {
+        Content::ToolCall(call) => match client_form(context, call) {
             CallForm::Function => "fc",
             CallForm::Custom => "ctc",
         },
@@ -106,36 +106,36 @@ fn prefix(asked: &AnswerContext<'_>, part: &Part<'_>) -> &'static str {
 }
 
 /// The form in which the client knows the tool that is called.
-pub(in super::super) fn client_form(asked: &AnswerContext<'_>, call: &ToolCall<'_>) -> CallForm {
-    match asked.is_custom(&asked.client_name(&call.name)) {
+pub(in super::super) fn client_form(context: &AnswerContext<'_>, call: &ToolCall<'_>) -> CallForm {
+    match context.is_custom(&context.client_name(&call.name)) {
         true => CallForm::Custom,
         false => call.form,
     }
 }
 
 /// Whether the item that a part opens states how far it has come: thinking and calls of custom tools do not.
-fn has_status(asked: &AnswerContext<'_>, part: &Part<'_>) -> bool {
-    !matches!(prefix(asked, part), "rs" | "ctc")
+fn has_status(context: &AnswerContext<'_>, part: &Part<'_>) -> bool {
+    !matches!(prefix(context, part), "rs" | "ctc")
 }
 
 /// Writes an item of an answer.
 pub(in super::super) fn write_item(
     writer: &mut Writer,
     losing: &mut Losing<'_>,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     thing: &Thing<'_>,
 ) {
     let Thing { parts, number, handed, doubled, stage } = *thing;
     let Some(first) = parts.first() else { return };
     let mut header = Header::of(first.semantics());
-    header.id = Some(item_id(asked, (first, number)));
+    header.id = Some(item_id(context, (first, number)));
     let word = match stage {
         Stage::Begun => Some("in_progress"),
         Stage::Complete if header.status.is_none() => Some("completed"),
         Stage::Complete => None,
         Stage::Cut => Some("incomplete"),
     };
-    if let Some(word) = word.filter(|_| has_status(asked, first)) {
+    if let Some(word) = word.filter(|_| has_status(context, first)) {
         header.status = Some(Text::literal(word));
     }
     // What begins has nothing in it yet.
@@ -145,7 +145,7 @@ pub(in super::super) fn write_item(
             writer.value(&opaque.json);
         }
         Content::ToolCall(call) => {
-            let written = client_call_of(asked, call, (number, doubled));
+            let written = client_call_of(context, call, (number, doubled));
             match stage {
                 Stage::Begun => {
                     let arguments = &Arguments::Text(Text::default());
@@ -282,14 +282,14 @@ fn write_picture(writer: &mut Writer, header: &Header<'_>, (media, stage): (&Med
 
 /// A tool's name and namespace as the client knows them.
 fn client_call<'n>(
-    asked: &'n AnswerContext<'_>,
+    context: &'n AnswerContext<'_>,
     upstream: &'n Text<'_>,
 ) -> (Option<&'n Text<'n>>, Text<'n>) {
-    let name = asked.client_name(upstream);
-    if let Some(namespace) = asked.namesakes.iter().find(|namesake| **namesake == name) {
+    let name = context.client_name(upstream);
+    if let Some(namespace) = context.namesakes.iter().find(|namesake| **namesake == name) {
         return (Some(namespace), name);
     }
-    let known = asked.namespaces.iter().find_map(|namespace| {
+    let known = context.namespaces.iter().find_map(|namespace| {
         let own = unqualified(&namespace.to_str(), &name).into_owned();
         (own != name).then_some((Some(namespace), own))
     });
@@ -328,15 +328,15 @@ pub(in super::super) fn no_arguments<'a>(
 
 /// A call as the client knows it.
 fn client_call_of<'c>(
-    asked: &'c AnswerContext<'_>,
+    context: &'c AnswerContext<'_>,
     call: &'c ToolCall<'_>,
     (number, doubled): (usize, bool),
 ) -> Call<'c> {
-    let (namespace, name) = client_call(asked, &call.name);
+    let (namespace, name) = client_call(context, &call.name);
     let id = match &call.id {
         Some(id) if !doubled => id.reborrow(),
-        Some(_) | None => Text::plain(format!("call_{}_{number}", asked.seed.to_str())),
+        Some(_) | None => Text::plain(format!("call_{}_{number}", context.seed.to_str())),
     };
-    let (arguments, form) = (&call.arguments, client_form(asked, call));
+    let (arguments, form) = (&call.arguments, client_form(context, call));
     Call { id, name, namespace: namespace.map(Text::reborrow), arguments, form }
 }

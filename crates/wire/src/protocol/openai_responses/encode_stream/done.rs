@@ -70,7 +70,7 @@ impl Encoder<'_> {
     /// tool is called with is not kept: such calls have no status that says so.
     pub(super) fn break_item(&mut self, item: usize) {
         let OutItem { parts, json, .. } = &self.items[item];
-        let is_told = parts.first().is_some_and(|part| !is_custom(&self.asked, part));
+        let is_told = parts.first().is_some_and(|part| !is_custom(&self.context, part));
         if json.is_none() && is_told {
             self.items[item].json = Some(self.written(item, Stage::Cut));
         }
@@ -99,7 +99,7 @@ impl Encoder<'_> {
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let mut writer = Writer::default();
         let thing = Thing { parts, number: item, handed: None, doubled: *doubled, stage };
-        write_item(&mut writer, &mut losing, &self.asked, &thing);
+        write_item(&mut writer, &mut losing, &self.context, &thing);
         writer.into_string()
     }
 
@@ -171,7 +171,7 @@ impl Encoder<'_> {
         let Content::ToolCall(call) = self.items[item].parts[at].content() else { return };
         let Arguments::Text(text) = &call.arguments else { return };
         let mut text = text.clone();
-        let form = client_form(&self.asked, call);
+        let form = client_form(&self.context, call);
         let (delta, done, key) = input_names(form);
         if form == CallForm::Custom && call.form == CallForm::Function {
             text = arguments::custom_input(&call.arguments).unwrap_or(text);
@@ -181,7 +181,7 @@ impl Encoder<'_> {
     }
 }
 
-fn is_custom(asked: &AnswerContext<'_>, part: &Part<'_>) -> bool {
+fn is_custom(context: &AnswerContext<'_>, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
-    client_form(asked, call) == CallForm::Custom
+    client_form(context, call) == CallForm::Custom
 }

@@ -184,12 +184,12 @@ impl Encoder<'_> {
         let index = self.items.len();
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         let doubled = is_doubled(&mut losing, &part, &mut self.taken);
-        let id = item_id(&self.asked, (&part, index)).into_owned();
+        let id = item_id(&self.context, (&part, index)).into_owned();
         let parts = vec![part];
         let stage = Stage::Begun;
         let thing = Thing { parts: &parts, number: index, handed: None, doubled, stage };
         let mut item = Writer::default();
-        write_item(&mut item, &mut losing, &self.asked, &thing);
+        write_item(&mut item, &mut losing, &self.context, &thing);
         let item = item.into_string();
         self.frame(out, "response.output_item.added", |writer| {
             writer.field("output_index", &index);
@@ -307,7 +307,7 @@ impl Encoder<'_> {
         if let Arguments::Text(own) = &mut call.arguments {
             own.push(text);
         }
-        let (form, own) = (client_form(&self.asked, call), call.form);
+        let (form, own) = (client_form(&self.context, call), call.form);
         // Where a function stands for a custom tool, the input is inside JSON that is not complete yet.
         if form == own || form == CallForm::Function {
             self.item_frame(out, input_names(form).0, (item, None), |writer| {

@@ -28,7 +28,7 @@ use crate::sse::named_frame;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: AnswerContext<'a>,
+    context: AnswerContext<'a>,
     report: Report,
     sequence: u64,
     stage: Stage,
@@ -75,10 +75,10 @@ enum Stage {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         Self {
             source,
-            asked,
+            context,
             report: Report::default(),
             sequence: 0,
             stage: Stage::Before,
@@ -165,7 +165,7 @@ impl<'a> Encoder<'a> {
         self.stage = Stage::Started;
         let mut losing = Losing::new(self.source, THIS, &mut self.report);
         report_tier(&mut losing, start.service_tier.as_ref(), start.semantics.place());
-        start.id = Some(response_id(&losing, &self.asked, start.id.as_ref()).into_owned());
+        start.id = Some(response_id(&losing, &self.context, start.id.as_ref()).into_owned());
         self.start = start;
         let end = End { ending: Ending::with("in_progress"), usage: None, output: Some("[]") };
         let response = self.response(&end);
@@ -180,7 +180,7 @@ impl<'a> Encoder<'a> {
         let losing = Losing::new(self.source, THIS, &mut unread);
         let mut writer = Writer::default();
         let start = (&self.start, &self.start.semantics, end);
-        write_response(&mut writer, &losing, &self.asked, start);
+        write_response(&mut writer, &losing, &self.context, start);
         Json::trusted(writer.into_string().into())
     }
 

@@ -15,7 +15,7 @@ use crate::protocol::object::Object;
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &AnswerContext<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
     let mut losing = Losing::new(source, HERE, report);
@@ -29,7 +29,7 @@ pub(in crate::protocol) fn encode_response(
     let extras = response.semantics().extras().filter(|_| losing.is_same());
     let mut object = Object::open(&mut writer, extras.map(|extras| (extras, "")));
     object.optional("id", response.id.as_ref());
-    object.optional("model", asked.model.as_ref().or(response.model.as_ref()));
+    object.optional("model", context.model.as_ref().or(response.model.as_ref()));
     if let Some(candidate) = response.candidates.first() {
         object.field("text", &joined(candidate));
         write_end(&mut object, candidate.finish.as_ref(), source);

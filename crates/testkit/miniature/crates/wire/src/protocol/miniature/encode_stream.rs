@@ -15,7 +15,7 @@ use crate::sse;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: AnswerContext<'a>,
+    context: AnswerContext<'a>,
     sequence: Sequence,
     /// The whole answer, for its end and for what is lost of it.
     fold: Fold,
@@ -25,9 +25,9 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: AnswerContext<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         let (sequence, fold) = (Sequence::default(), Fold::default());
-        Self { source, asked, sequence, fold, texts: Vec::new(), has_failed: false }
+        Self { source, context, sequence, fold, texts: Vec::new(), has_failed: false }
     }
 
     pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
@@ -89,7 +89,7 @@ impl<'a> Encoder<'a> {
             let extras = start.semantics.extras().filter(|_| self.source == HERE);
             let mut frame = Object::open(writer, extras.map(|extras| (extras, "")));
             frame.optional("id", start.id.as_ref());
-            frame.optional("model", self.asked.model.as_ref().or(start.model.as_ref()));
+            frame.optional("model", self.context.model.as_ref().or(start.model.as_ref()));
             frame.close();
         });
     }

@@ -53,9 +53,9 @@ fn a_plain_request_goes_to_each_protocol_and_comes_back() {
 #[test]
 fn a_whole_answer_goes_to_each_protocol_and_comes_back() {
     for other in others() {
-        let asked = AnswerContext::default();
-        let there = other.translate_response(ANSWER.as_bytes(), HERE, &asked).unwrap();
-        let back = HERE.translate_response(there.body.as_bytes(), other, &asked).unwrap();
+        let context = AnswerContext::default();
+        let there = other.translate_response(ANSWER.as_bytes(), HERE, &context).unwrap();
+        let back = HERE.translate_response(there.body.as_bytes(), other, &context).unwrap();
         let [before, after] = [ANSWER, &back.body]
             .map(|body| serde_json::from_str::<serde_json::Value>(body).unwrap());
         for key in ["text", "end", "usage"] {
