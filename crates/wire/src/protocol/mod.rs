@@ -20,7 +20,7 @@ mod losing;
 mod media_type;
 mod namespaces;
 mod object;
-mod omitted;
+mod placeholder;
 mod record;
 mod retold;
 mod semantics;

@@ -13,7 +13,7 @@ use crate::place::Place;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Field, arguments, omitted};
+use crate::protocol::{Field, arguments, placeholder};
 use crate::roles::{PromptRole, ProviderType, wire_role};
 
 impl<'r> Encoding<'r, '_> {
@@ -234,7 +234,7 @@ fn is_bare_text(part: &Part<'_>) -> bool {
 /// The text of a piece as it is spelled; none if it is no text.
 fn said<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
     if piece.spelling == Spelling::Omitted {
-        return Some(Text::literal(omitted::words(piece.part)));
+        return Some(Text::literal(placeholder::words(piece.part)));
     }
     let (Content::Text(text) | Content::Refusal(text)) = piece.part.content() else { return None };
     Some(match piece.spelling {

@@ -11,7 +11,7 @@ use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Position;
 use crate::protocol::losing::Losing;
-use crate::protocol::omitted::omitted;
+use crate::protocol::placeholder::omitted;
 use crate::protocol::semantics::NodeSemantics;
 use crate::target::{LateSystem, Target};
 

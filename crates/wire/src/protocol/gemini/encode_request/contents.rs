@@ -11,7 +11,7 @@ use crate::loss::LossKind;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::object::Object;
-use crate::protocol::omitted::{omitted, stand_in};
+use crate::protocol::placeholder::{omitted, placeholder};
 use crate::roles::{PromptRole, ProviderType, wire_role};
 use crate::target::LateSystem;
 
@@ -129,7 +129,7 @@ impl<'x> Scribe<'x, '_> {
                 Role::User | Role::Tool => {
                     let mut admitted = self.admitted(pieces(index, message));
                     if admitted.is_empty() {
-                        let told = omitted(message).map(|(at, part)| (at, stand_in(part)));
+                        let told = omitted(message).map(|(at, part)| (at, placeholder(part)));
                         let piece =
                             |(at, part)| Piece { at: (index, at), part: Told::instead(part) };
                         admitted.extend(told.map(piece));

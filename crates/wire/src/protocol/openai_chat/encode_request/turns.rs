@@ -10,8 +10,8 @@ use crate::protocol::Field;
 use crate::protocol::calls::{Calls, Position};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::omitted::{in_place, omitted, stand_in};
 use crate::protocol::openai_chat::encode_request::{content, message};
+use crate::protocol::placeholder::{in_place, omitted, placeholder};
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
 use crate::target::{Dialect, Family, SystemRole, Target};
@@ -176,7 +176,7 @@ impl Turns<'_, '_> {
         let parts: Few<&Part<'_>> =
             message.parts.iter().filter(|part| self.is_writable(message.role, part)).collect();
         let told: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
-            true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
+            true => omitted(message).map(|(_, part)| placeholder(part)).collect(),
             false => Vec::new(),
         };
         match told.is_empty() {

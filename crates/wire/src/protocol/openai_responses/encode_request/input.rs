@@ -14,7 +14,6 @@ use crate::place::Place;
 use crate::protocol::calls::{Calls, Position};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::omitted::{in_place, omitted, stand_in};
 use crate::protocol::openai_responses::encode_request::apart::Apart;
 use crate::protocol::openai_responses::encode_request::item::{
     Call, Header, is_content, item_len, open_result, write_call, write_message, write_reasoning,
@@ -22,6 +21,7 @@ use crate::protocol::openai_responses::encode_request::item::{
 use crate::protocol::openai_responses::encode_request::part::{Side, is_writable, write_part};
 use crate::protocol::openai_responses::encode_response::output::withhold;
 use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::placeholder::{in_place, omitted, placeholder};
 use crate::protocol::words::{in_words, is_wordless, remnant};
 use crate::protocol::{Field, arguments};
 use crate::target::SystemRole;
@@ -174,7 +174,7 @@ impl<'i, 'r> Items<'i, 'r> {
             parts.iter().filter(|part| is_writable(self.losing, part, side)).collect();
         let is_silent = !self.losing.is_same() && writable.iter().all(|part| is_wordless(part));
         let told = message.filter(|_| is_silent).into_iter().flat_map(omitted);
-        let told: Vec<Part<'_>> = told.map(|(_, part)| stand_in(part)).collect();
+        let told: Vec<Part<'_>> = told.map(|(_, part)| placeholder(part)).collect();
         writable.retain(|part| !self.is_unsaid(part, parts));
         let with_told =
             message.filter(|_| !told.is_empty()).map(|message| in_place(message, &writable, &told));
