@@ -13,8 +13,8 @@ use crate::protocol::field::FieldSet;
 use crate::protocol::handing::{Handing, Rule, handed};
 use crate::protocol::semantics::{Artefact, Declared, Semantics, Spelling};
 use crate::protocol::{
-    AnswerContext, Delta, Event, Fate, Field, Open, PartId, Protocol, anthropic_messages, gemini,
-    openai_chat, openai_responses, retold,
+    AnswerContext, Delta, Event, Fate, Field, Open, PartId, Protocol, anthropic_messages,
+    fault_losses, gemini, openai_chat, openai_responses,
 };
 use crate::sse::Frame;
 use crate::target::Target;
@@ -186,7 +186,7 @@ impl Protocol {
     /// The same with a report of what this protocol has no words for.
     pub fn translate_fault(self, fault: &Fault<'_>) -> (u16, Encoded) {
         let (status, body) = self.encode_fault(fault);
-        let report = retold::losses(fault, self, (status, &body));
+        let report = fault_losses::losses(fault, self, (status, &body));
         (status, Encoded { body, report })
     }
 
