@@ -10,7 +10,7 @@ use crate::alias::{Aliases, CallIdRule, ToolNameRule};
 use crate::conversation::{Content, Message, Part, Request, Tool, ToolCall, ToolKind, ToolResult};
 use crate::json::{Text, push_whole};
 use crate::protocol::Protocol;
-use crate::protocol::sharing::are_different;
+use crate::protocol::unique_ids::are_different;
 use crate::protocol::waiting::Waiting;
 use crate::target::Target;
 
