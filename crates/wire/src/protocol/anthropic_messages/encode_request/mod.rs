@@ -25,7 +25,7 @@ use crate::protocol::calls::Calls;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::{Extras, Semantics};
-use crate::protocol::{Exchange, dialect};
+use crate::protocol::{Exchange, schema_language};
 use crate::schema::Dialect;
 use crate::target::Target;
 
@@ -43,7 +43,7 @@ pub(in crate::protocol) fn encode_request(
     let mut encoding = Encoding {
         request,
         own,
-        output_dialect: dialect::of_output(exchange),
+        output_dialect: schema_language::of_output(exchange),
         target,
         losing,
         calls: &prepared.calls,

@@ -16,7 +16,7 @@ use crate::protocol::choosing::Offer;
 use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::{IsWritten, Object};
-use crate::protocol::{Field, dialect, namespaces};
+use crate::protocol::{Field, namespaces, schema_language};
 use crate::target::ForcedToolChoice;
 
 /// The arguments of a tool that takes free text.
@@ -159,7 +159,7 @@ impl<'r> Encoding<'r, '_> {
             schemas::lose_absent(place, &mut self.losing);
             return schemas::NO_ARGUMENTS;
         };
-        let dialect = dialect::of_parameters(self.losing.source(), tool);
+        let dialect = schema_language::of_parameters(self.losing.source(), tool);
         let at = schemas::At { place, field: Field::ToolParameters, dialect };
         schemas::translate(parameters, asked, at, &mut self.losing)
     }

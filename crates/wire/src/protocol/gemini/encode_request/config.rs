@@ -12,7 +12,7 @@ use crate::protocol::gemini::types::{
     GEMINI, GENERATION_SCOPE, TOOL_CHOICE_SCOPE, TOOL_CONFIG_SCOPE,
 };
 use crate::protocol::object::Object;
-use crate::protocol::{Field, dialect};
+use crate::protocol::{Field, schema_language};
 use crate::schema::Dialect;
 use crate::target::{Accepts, Effort, Family};
 
@@ -155,7 +155,7 @@ impl<'x> Scribe<'x, '_> {
 
     fn output_schema(&mut self, object: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
         let OutputSchema { name: _, description, schema, strict } = output;
-        let from = dialect::of_output(self.exchange);
+        let from = schema_language::of_output(self.exchange);
         let dialect = if self.is_same() { from } else { self.dialect() };
         let is_json_schema = dialect == Dialect::GeminiJsonSchema;
         let key = if is_json_schema { "responseJsonSchema" } else { "responseSchema" };

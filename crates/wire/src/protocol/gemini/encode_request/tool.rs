@@ -10,7 +10,7 @@ use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEM
 use crate::protocol::hosted::Settings;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
-use crate::protocol::{Field, dialect, namespaces};
+use crate::protocol::{Field, namespaces, schema_language};
 use crate::schema::{Dialect, SchemaLoss, translate};
 use crate::target::GeminiSchema;
 
@@ -187,7 +187,7 @@ impl<'x> Scribe<'x, '_> {
         field: Field,
         schema: &'s Json<'_>,
     ) -> Option<Json<'s>> {
-        let from = dialect::of_parameters(self.losing.source(), tool);
+        let from = schema_language::of_parameters(self.losing.source(), tool);
         let schema = self.translated((tool.semantics().place(), field), schema, from);
         let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&schema);
         (self.is_same() || !needless).then_some(schema)

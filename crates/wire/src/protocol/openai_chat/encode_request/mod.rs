@@ -17,7 +17,7 @@ use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::{Exchange, Field, Protocol, asking, dialect};
+use crate::protocol::{Exchange, Field, Protocol, asking, schema_language};
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
@@ -56,7 +56,7 @@ pub(in crate::protocol) fn encode_request(
     });
     let calls = calls.as_ref();
     let tools = tools::Tools { calls, target, losing, own }.write(&mut object, request);
-    let language = dialect::of_output(exchange);
+    let language = schema_language::of_output(exchange);
     options::Options { request, target, losing, tools, language, own }.write(&mut object);
     for (declared, json) in own.and_then(|own| own.chat()).into_iter().flat_map(|it| it.set()) {
         object.field(declared.path, json);

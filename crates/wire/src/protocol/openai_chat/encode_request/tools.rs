@@ -17,7 +17,7 @@ use crate::protocol::openai_chat::encode_request::content::own_extras;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
 use crate::protocol::semantics::{Extras, Semantics};
-use crate::protocol::{Field, dialect, namespaces};
+use crate::protocol::{Field, namespaces, schema_language};
 use crate::target::{ForcedToolChoice, Target};
 
 const WEB_SEARCH: &str = "web_search_options";
@@ -201,11 +201,11 @@ impl<'t> Tools<'t, '_> {
         match &tool.kind {
             ToolKind::Function(function) => {
                 let strict = self.strict(function, place);
-                let language = dialect::of_parameters(self.losing.source(), tool);
+                let language = schema_language::of_parameters(self.losing.source(), tool);
                 let parameters = function.parameters.as_ref().map(|it| {
                     let at = (place, Field::ToolParameters);
                     let fitted = schema::translated((it, language), strict, at, self.losing);
-                    dialect::completed_parameters(self.losing, fitted, strict, place)
+                    schema_language::completed_parameters(self.losing, fitted, strict, place)
                 });
                 let name = self.name(&function.name, place);
                 let description = spaced.description(function.description.as_ref());

@@ -13,7 +13,7 @@ use crate::protocol::openai_responses::types::{
 };
 use crate::protocol::semantics::Extras;
 use crate::protocol::tier::Asking;
-use crate::protocol::{Exchange, Field, dialect};
+use crate::protocol::{Exchange, Field, schema_language};
 use crate::target::{Accepts, Effort, Sampling, Target, Thinking};
 
 /// Writes the settings of one request.
@@ -168,7 +168,7 @@ impl<'s> Settings<'s, '_> {
         }
         format.optional("description", description.as_ref());
         if let Some(schema) = schema {
-            let from = dialect::of_output(self.exchange);
+            let from = schema_language::of_output(self.exchange);
             let schema = Schema { json: schema, from, strict: *strict };
             let at = (Place::default(), Field::OutputSchema);
             format.field("schema", &fitted_schema(self.losing, schema, at));

@@ -8,14 +8,14 @@ use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::calls::Calls;
-use crate::protocol::dialect::completed_parameters;
 use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::types::{THIS, unqualified};
+use crate::protocol::schema_language::completed_parameters;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Field, dialect};
+use crate::protocol::{Field, schema_language};
 use crate::schema::{Dialect, SchemaLoss, Translated, translate};
 
 /// Writes the tools of a request, and knows the names that the target takes.
@@ -62,7 +62,7 @@ impl Tools<'_, '_> {
         object.optional("description", description.as_ref());
         match parameters {
             Some(schema) => {
-                let from = dialect::of_parameters(source, tool);
+                let from = schema_language::of_parameters(source, tool);
                 let schema = Schema { json: schema, from, strict: *strict };
                 let at = (place, Field::ToolParameters);
                 let fitted = fitted_schema(self.losing, schema, at);
@@ -79,7 +79,8 @@ impl Tools<'_, '_> {
             None => {}
         }
         if let Some(json) = output_schema {
-            let schema = Schema { json, from: dialect::of_results(source, tool), strict: None };
+            let schema =
+                Schema { json, from: schema_language::of_results(source, tool), strict: None };
             let at = (place, Field::ToolOutputSchema);
             object.field("output_schema", &fitted_schema(self.losing, schema, at));
         }
