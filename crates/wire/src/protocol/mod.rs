@@ -2,13 +2,13 @@
 
 mod answer_context;
 pub(crate) mod arguments;
-mod asking;
 mod calls;
 mod choosing;
 mod codec;
 mod conventions;
 mod described;
 mod echo;
+mod effort;
 mod event;
 mod exchange;
 mod facts;
@@ -16,6 +16,7 @@ mod fault_losses;
 mod field;
 mod handing;
 mod hosted;
+mod json_mode;
 mod losing;
 mod media_type;
 mod namespaces;

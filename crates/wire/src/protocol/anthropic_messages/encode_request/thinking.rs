@@ -5,7 +5,7 @@ use crate::conversation::{AllowedMode, Request, ThinkingMode, ThinkingShow, Tool
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::asking::unknown_effort;
+use crate::protocol::effort::unknown_effort;
 use crate::protocol::losing::Losing;
 use crate::target::{Disable, Effort, Family, Thinking};
 

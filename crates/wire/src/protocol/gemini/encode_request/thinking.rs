@@ -3,7 +3,7 @@
 use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::asking::unknown_effort;
+use crate::protocol::effort::unknown_effort;
 use crate::protocol::gemini::types::THINKING_SCOPE;
 use crate::protocol::object::Object;
 use crate::target;

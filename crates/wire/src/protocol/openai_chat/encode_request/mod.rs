@@ -17,7 +17,7 @@ use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::{Exchange, Field, Protocol, asking, schema_language};
+use crate::protocol::{Exchange, Field, Protocol, json_mode, schema_language};
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
@@ -40,7 +40,7 @@ pub(in crate::protocol) fn encode_request(
     // This protocol's own names and ids stay as they are.
     let fitted = || Calls::of(request, Protocol::OpenaiChat, target).naming_results(request);
     let calls = own.is_none().then(fitted);
-    let word = asking::missing_word(exchange, losing);
+    let word = json_mode::missing_sentence(exchange, losing);
     object.key("messages").array(|writer| {
         if let Some(word) = word {
             writer.object(|message| {

@@ -4,7 +4,7 @@ use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::json::Number;
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::asking::unknown_effort;
+use crate::protocol::effort::unknown_effort;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::options::Options;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;

@@ -26,7 +26,7 @@ use crate::protocol::openai_responses::encode_request::item::{Header, write_mess
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::{Tools, hosts};
 use crate::protocol::openai_responses::types::{INSTRUCTIONS, THIS};
-use crate::protocol::{Exchange, Field, asking};
+use crate::protocol::{Exchange, Field, json_mode};
 use crate::target::{SystemRole, Target};
 
 const UNNAMED_MODEL: &str = "the body names the model, which the sender fills in";
@@ -110,7 +110,7 @@ fn write_messages(
         object.field("instructions", text);
     }
     let rest = &messages[usize::from(slot.is_some())..];
-    let word = asking::missing_word(exchange, losing).map(Part::text);
+    let word = json_mode::missing_sentence(exchange, losing).map(Part::text);
     object.list_unless_empty("input", |writer| {
         let system_role = target.system_role();
         if let Some(word) = &word {

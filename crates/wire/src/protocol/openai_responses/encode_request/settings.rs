@@ -4,7 +4,7 @@ use crate::conversation::{OutputFormat, OutputSchema, Request, ThinkingMode, Thi
 use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::asking::unknown_effort;
+use crate::protocol::effort::unknown_effort;
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::tools::{Schema, fitted_schema};
