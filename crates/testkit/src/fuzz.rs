@@ -147,12 +147,12 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
-/// Translates a schema between all dialects: what comes out is JSON, not much longer, and stays as it is from there.
+/// Translates a schema between all languages: what comes out is JSON, not much longer, and stays as it is from there.
 pub fn schema(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(schema) = Json::parse(text) else { return };
-    for from in DIALECTS {
-        for to in DIALECTS {
+    for from in LANGUAGES {
+        for to in LANGUAGES {
             let there = schema::translate(&schema, from, to);
             let losses = there.losses.len();
             assert!(Json::parse(there.json.as_str()).is_ok(), "{from:?} to {to:?} is no JSON");
@@ -164,12 +164,12 @@ pub fn schema(bytes: &[u8]) {
     }
 }
 
-const DIALECTS: [schema::Dialect; 5] = [
-    schema::Dialect::JsonSchema,
-    schema::Dialect::OpenaiStrict,
-    schema::Dialect::AnthropicStrict,
-    schema::Dialect::GeminiJsonSchema,
-    schema::Dialect::GeminiSchema,
+const LANGUAGES: [schema::SchemaLanguage; 5] = [
+    schema::SchemaLanguage::JsonSchema,
+    schema::SchemaLanguage::OpenaiStrict,
+    schema::SchemaLanguage::AnthropicStrict,
+    schema::SchemaLanguage::GeminiJsonSchema,
+    schema::SchemaLanguage::GeminiSchema,
 ];
 
 /// Reads every value there is, each by the method for its kind.

@@ -14,7 +14,7 @@ use crate::protocol::semantics::{Declared, Semantics, Spelling};
 use crate::protocol::tier::Words;
 use crate::protocol::watch::Progress;
 use crate::protocol::{AnswerContext, Exchange, Facts, Field, Protocol, StreamDecoder};
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 use crate::sse::Frame;
 use crate::target::Target;
 
@@ -63,19 +63,19 @@ pub(in crate::protocol) struct Codec {
 
 /// Which schema language stands where in a request.
 pub(in crate::protocol) struct Schemas {
-    pub(in crate::protocol) parameters: fn(&Tool<'_>) -> Dialect,
-    pub(in crate::protocol) results: fn(&Tool<'_>) -> Dialect,
-    pub(in crate::protocol) output: fn(&Semantics<'_>) -> Dialect,
+    pub(in crate::protocol) parameters: fn(&Tool<'_>) -> SchemaLanguage,
+    pub(in crate::protocol) results: fn(&Tool<'_>) -> SchemaLanguage,
+    pub(in crate::protocol) output: fn(&Semantics<'_>) -> SchemaLanguage,
     /// The language of schemas that are held to strictly, where it is another one.
-    pub(in crate::protocol) strict: Option<Dialect>,
+    pub(in crate::protocol) strict: Option<SchemaLanguage>,
 }
 
 impl Schemas {
     /// JSON Schema everywhere.
     pub(in crate::protocol) const JSON_SCHEMA: Self = Self {
-        parameters: |_| Dialect::JsonSchema,
-        results: |_| Dialect::JsonSchema,
-        output: |_| Dialect::JsonSchema,
+        parameters: |_| SchemaLanguage::JsonSchema,
+        results: |_| SchemaLanguage::JsonSchema,
+        output: |_| SchemaLanguage::JsonSchema,
         strict: None,
     };
 }

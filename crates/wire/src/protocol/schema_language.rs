@@ -5,20 +5,20 @@ use crate::json::Json;
 use crate::place::Place;
 use crate::protocol::losing::Losing;
 use crate::protocol::{Exchange, Field, Protocol};
-use crate::schema::{Dialect, SchemaLoss, Strictness, complete_tool};
+use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool};
 
 /// The language of a tool's parameters in a request of `source`'s protocol.
-pub(in crate::protocol) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> Dialect {
+pub(in crate::protocol) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
     (source.codec().schemas.parameters)(tool)
 }
 
 /// The language in which a request of `source`'s protocol describes a tool's results.
-pub(in crate::protocol) fn of_results(source: Protocol, tool: &Tool<'_>) -> Dialect {
+pub(in crate::protocol) fn of_results(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
     (source.codec().schemas.results)(tool)
 }
 
 /// The language of the output schema of a request.
-pub(in crate::protocol) fn of_output(exchange: &Exchange<'_>) -> Dialect {
+pub(in crate::protocol) fn of_output(exchange: &Exchange<'_>) -> SchemaLanguage {
     (exchange.protocol().codec().schemas.output)(exchange.semantics())
 }
 

@@ -1,4 +1,4 @@
-//! Choices and lists in the words that a dialect takes: `const`, `oneOf` and tuples.
+//! Choices and lists in the words that a language takes: `const`, `oneOf` and tuples.
 
 use std::collections::HashSet;
 
@@ -68,7 +68,8 @@ impl<'s> Fitter<'s> {
         if keywords.schemas("items").is_some() {
             self.tuple_of_draft_07(keywords);
         }
-        if keywords.schemas("prefixItems").is_none() || allow::allows(self.dialect, "prefixItems") {
+        if keywords.schemas("prefixItems").is_none() || allow::allows(self.language, "prefixItems")
+        {
             return;
         }
         let Some(Keyword { at: place, value: Value::Schemas(mut places), .. }) =

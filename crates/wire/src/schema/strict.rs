@@ -1,11 +1,11 @@
-//! What dialects want added: closed objects, complete lists of required properties, types, items.
+//! What languages want added: closed objects, complete lists of required properties, types, items.
 
 use std::collections::HashSet;
 
 use super::fit::Fitter;
 use super::pointer::Pointer;
 use super::tree::{Body, Keyword, Keywords, Named, Schema, Value, list, plain_string};
-use super::{Dialect, allow, tree};
+use super::{SchemaLanguage, allow, tree};
 use crate::LossKind;
 use crate::json::Json;
 
@@ -42,7 +42,9 @@ impl<'s> Fitter<'s> {
     /// Names the type that the other keywords speak of, where a type has to be named.
     pub(super) fn imply_type(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         let told = ["$ref", "allOf", "anyOf", "const", "enum", "type"];
-        if self.dialect == Dialect::GeminiJsonSchema || told.iter().any(|name| keywords.has(name)) {
+        if self.language == SchemaLanguage::GeminiJsonSchema
+            || told.iter().any(|name| keywords.has(name))
+        {
             return;
         }
         let implied = [("properties", "object"), ("items", "array")];
@@ -52,9 +54,10 @@ impl<'s> Fitter<'s> {
         }
     }
 
-    /// Strict dialects take only objects without further properties.
+    /// Strict languages take only objects without further properties.
     pub(super) fn close(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        let is_strict = matches!(self.dialect, Dialect::OpenaiStrict | Dialect::AnthropicStrict);
+        let is_strict =
+            matches!(self.language, SchemaLanguage::OpenaiStrict | SchemaLanguage::AnthropicStrict);
         let is_open = keywords.is_object_like() || keywords.has("additionalProperties");
         if !is_strict || !is_open || is_closed(keywords) {
             return;
@@ -69,17 +72,17 @@ impl<'s> Fitter<'s> {
 
     /// The last touches, when the schemas below fit already.
     pub(super) fn complete(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        if self.dialect != Dialect::GeminiJsonSchema {
+        if self.language != SchemaLanguage::GeminiJsonSchema {
             self.mend_required(keywords);
         }
-        if self.dialect == Dialect::OpenaiStrict {
+        if self.language == SchemaLanguage::OpenaiStrict {
             self.add_properties(keywords, at);
             self.require_all(keywords, at);
         }
-        if matches!(self.dialect, Dialect::OpenaiStrict | Dialect::GeminiSchema) {
+        if matches!(self.language, SchemaLanguage::OpenaiStrict | SchemaLanguage::GeminiSchema) {
             self.add_items(keywords, at);
         }
-        if self.dialect == Dialect::GeminiSchema {
+        if self.language == SchemaLanguage::GeminiSchema {
             self.finish_gemini(keywords, at);
         }
     }
@@ -145,8 +148,8 @@ impl<'s> Fitter<'s> {
         if !is_array || keywords.has("items") {
             return;
         }
-        let name = match self.dialect {
-            Dialect::GeminiSchema => "STRING",
+        let name = match self.language {
+            SchemaLanguage::GeminiSchema => "STRING",
             _ => "string",
         };
         let place = at.child("items");

@@ -42,9 +42,9 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     declared_of_requests: super::types::GeminiSemantics::DECLARED,
     is_stop_string: |_| false,
     schemas: Schemas {
-        parameters: super::types::dialect_of_parameters,
-        results: super::types::dialect_of_results,
-        output: super::types::dialect_of_output,
+        parameters: super::types::language_of_parameters,
+        results: super::types::language_of_results,
+        output: super::types::language_of_output,
         strict: None,
     },
     shows_thinking_unasked: |_| false,

@@ -26,7 +26,7 @@ use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::{Extras, Semantics};
 use crate::protocol::{Exchange, schema_language};
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
@@ -43,7 +43,7 @@ pub(in crate::protocol) fn encode_request(
     let mut encoding = Encoding {
         request,
         own,
-        output_dialect: schema_language::of_output(exchange),
+        output_language: schema_language::of_output(exchange),
         target,
         losing,
         calls: &prepared.calls,
@@ -94,7 +94,7 @@ struct Encoding<'r, 'l> {
     /// What rides on the request, if it came in this protocol.
     own: Option<&'r Semantics<'r>>,
     /// The language of the output schema.
-    output_dialect: Dialect,
+    output_language: SchemaLanguage,
     target: &'r Target,
     losing: Losing<'l>,
     calls: &'r Calls<'r>,

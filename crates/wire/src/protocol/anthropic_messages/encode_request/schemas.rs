@@ -7,7 +7,7 @@ use crate::protocol::Field;
 use crate::protocol::arguments::VALUE;
 use crate::protocol::losing::Losing;
 use crate::schema;
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 
 /// The schema of a tool without arguments.
 pub(super) const NO_ARGUMENTS: Json<'static> =
@@ -27,7 +27,7 @@ pub(super) struct At {
     pub(super) place: Place,
     pub(super) field: Field,
     /// The language that it is written in.
-    pub(super) dialect: Dialect,
+    pub(super) language: SchemaLanguage,
 }
 
 /// The schema as the target takes it, with what it loses reported.
@@ -38,14 +38,14 @@ pub(super) fn translate<'s>(
     losing: &mut Losing<'_>,
 ) -> Json<'s> {
     let to = match asked {
-        Use::Tool => Dialect::JsonSchema,
-        Use::StrictTool | Use::Output => Dialect::AnthropicStrict,
+        Use::Tool => SchemaLanguage::JsonSchema,
+        Use::StrictTool | Use::Output => SchemaLanguage::AnthropicStrict,
     };
-    let translated = schema::translate(schema, at.dialect, to);
+    let translated = schema::translate(schema, at.language, to);
     for loss in translated.losses {
         losing.within(at.place, (at.field, &loss.pointer), loss.kind, loss.reason);
     }
-    if translated.json.as_str() != schema.as_str() || at.dialect == Dialect::GeminiSchema {
+    if translated.json.as_str() != schema.as_str() || at.language == SchemaLanguage::GeminiSchema {
         lose_spelling(at, losing);
     }
     match asked {
@@ -58,8 +58,8 @@ pub(super) fn translate<'s>(
 /// older one comes back in another field.
 fn lose_spelling(at: At, losing: &mut Losing<'_>) {
     let reason = "rewritten in the target's schema keywords";
-    match (at.dialect, at.field) {
-        (Dialect::GeminiSchema, Field::ToolParameters) => {
+    match (at.language, at.field) {
+        (SchemaLanguage::GeminiSchema, Field::ToolParameters) => {
             losing.node(at.place, LossKind::Renamed, reason);
         }
         _ => losing.field(at.place, at.field, LossKind::Renamed, reason),

@@ -277,8 +277,8 @@ impl<'r> Encoding<'r, '_> {
             lose_description(output.description.as_ref(), &mut self.losing);
             return None;
         };
-        let (place, dialect) = (Place::default(), self.output_dialect);
-        let at = schemas::At { place, field: Field::OutputSchema, dialect };
+        let (place, language) = (Place::default(), self.output_language);
+        let at = schemas::At { place, field: Field::OutputSchema, language };
         let schema = schemas::translate(schema, schemas::Use::Output, at, &mut self.losing);
         Some(described(schema, output.description.as_ref(), &mut self.losing))
     }

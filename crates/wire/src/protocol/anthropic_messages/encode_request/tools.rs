@@ -159,8 +159,8 @@ impl<'r> Encoding<'r, '_> {
             schemas::lose_absent(place, &mut self.losing);
             return schemas::NO_ARGUMENTS;
         };
-        let dialect = schema_language::of_parameters(self.losing.source(), tool);
-        let at = schemas::At { place, field: Field::ToolParameters, dialect };
+        let language = schema_language::of_parameters(self.losing.source(), tool);
+        let at = schemas::At { place, field: Field::ToolParameters, language };
         schemas::translate(parameters, asked, at, &mut self.losing)
     }
 

@@ -13,7 +13,7 @@ use crate::protocol::gemini::types::{
 };
 use crate::protocol::object::Object;
 use crate::protocol::{Field, schema_language};
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Family};
 
 use super::Scribe;
@@ -156,8 +156,8 @@ impl<'x> Scribe<'x, '_> {
     fn output_schema(&mut self, object: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
         let OutputSchema { name: _, description, schema, strict } = output;
         let from = schema_language::of_output(self.exchange);
-        let dialect = if self.is_same() { from } else { self.dialect() };
-        let is_json_schema = dialect == Dialect::GeminiJsonSchema;
+        let language = if self.is_same() { from } else { self.language() };
+        let is_json_schema = language == SchemaLanguage::GeminiJsonSchema;
         let key = if is_json_schema { "responseJsonSchema" } else { "responseSchema" };
         if let Some(schema) = schema {
             let schema = self.translated((Place::default(), Field::OutputSchema), schema, from);

@@ -11,7 +11,7 @@ use crate::protocol::hosted::Settings;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
 use crate::protocol::{Field, namespaces, schema_language};
-use crate::schema::{Dialect, SchemaLoss, translate};
+use crate::schema::{SchemaLanguage, SchemaLoss, translate};
 use crate::target::GeminiSchema;
 
 use super::Scribe;
@@ -138,8 +138,10 @@ impl<'x> Scribe<'x, '_> {
         writer.begin_object();
         writer.field("name", &self.offered(tool, &custom.name));
         writer.optional("description", spaced.description(custom.description.as_ref()).as_ref());
-        match self.dialect() {
-            Dialect::GeminiJsonSchema => writer.field("parametersJsonSchema", &CUSTOM_PARAMETERS),
+        match self.language() {
+            SchemaLanguage::GeminiJsonSchema => {
+                writer.field("parametersJsonSchema", &CUSTOM_PARAMETERS)
+            }
             _ => writer.field("parameters", &CUSTOM_SCHEMA),
         }
         writer.end_object();
@@ -149,7 +151,7 @@ impl<'x> Scribe<'x, '_> {
     fn schema_keys(&self, tool: &Tool<'_>) -> (&'static str, &'static str) {
         let is_json_schema = |shape| match self.is_same() {
             true => tool.semantics().has_shape(shape),
-            false => self.dialect() == Dialect::GeminiJsonSchema,
+            false => self.language() == SchemaLanguage::GeminiJsonSchema,
         };
         let parameters = match is_json_schema(PARAMETERS_JSON_SCHEMA) {
             true => "parametersJsonSchema",
@@ -189,7 +191,7 @@ impl<'x> Scribe<'x, '_> {
     ) -> Option<Json<'s>> {
         let from = schema_language::of_parameters(self.losing.source(), tool);
         let schema = self.translated((tool.semantics().place(), field), schema, from);
-        let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&schema);
+        let needless = self.language() == SchemaLanguage::GeminiSchema && is_empty(&schema);
         (self.is_same() || !needless).then_some(schema)
     }
 
@@ -198,13 +200,13 @@ impl<'x> Scribe<'x, '_> {
         &mut self,
         (place, field): (Place, Field),
         schema: &'s Json<'_>,
-        from: Dialect,
+        from: SchemaLanguage,
     ) -> Json<'s> {
         if self.is_same() {
             return schema.reborrow();
         }
         let schema = schema.reborrow();
-        let translated = translate(&schema, from, self.dialect());
+        let translated = translate(&schema, from, self.language());
         let base = self.losing.source().pointer(field, self.exchange.semantics().spelling());
         for SchemaLoss { pointer, kind, reason } in translated.losses {
             self.losing.below(place, &format!("{base}{pointer}"), kind, reason);
@@ -218,10 +220,10 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// The schema language that the model takes.
-    pub(super) fn dialect(&self) -> Dialect {
+    pub(super) fn language(&self) -> SchemaLanguage {
         match self.target.family.gemini_schema {
-            GeminiSchema::Either => Dialect::GeminiJsonSchema,
-            GeminiSchema::SchemaOnly => Dialect::GeminiSchema,
+            GeminiSchema::Either => SchemaLanguage::GeminiJsonSchema,
+            GeminiSchema::SchemaOnly => SchemaLanguage::GeminiSchema,
         }
     }
 }

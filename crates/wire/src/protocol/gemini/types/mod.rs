@@ -7,7 +7,7 @@ use crate::loss::LossKind;
 use crate::loss::LossKind::{Approximated, Dropped, Implied};
 use crate::protocol::semantics::{Declared, Semantics, namespace};
 use crate::protocol::{Protocol, semantics};
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 
 /// The protocol of this folder.
 pub(super) const GEMINI: Protocol = Protocol::Gemini;
@@ -106,22 +106,22 @@ pub(super) const CITED_APART: Shape = Shape::bit(22);
 pub(super) const CANDIDATES_SUMMED: Shape = Shape::bit(22);
 
 /// The schema language of a tool's parameters, which the name of the field tells.
-pub(in crate::protocol) fn dialect_of_parameters(tool: &Tool<'_>) -> Dialect {
-    dialect(tool.semantics().has_shape(PARAMETERS_JSON_SCHEMA))
+pub(in crate::protocol) fn language_of_parameters(tool: &Tool<'_>) -> SchemaLanguage {
+    language(tool.semantics().has_shape(PARAMETERS_JSON_SCHEMA))
 }
 
 /// The same of a tool's results.
-pub(in crate::protocol) fn dialect_of_results(tool: &Tool<'_>) -> Dialect {
-    dialect(tool.semantics().has_shape(RESPONSE_JSON_SCHEMA))
+pub(in crate::protocol) fn language_of_results(tool: &Tool<'_>) -> SchemaLanguage {
+    language(tool.semantics().has_shape(RESPONSE_JSON_SCHEMA))
 }
 
 /// The same of the answer.
-pub(in crate::protocol) fn dialect_of_output(semantics: &Semantics<'_>) -> Dialect {
-    dialect(semantics.has_shape(RESPONSE_JSON_SCHEMA))
+pub(in crate::protocol) fn language_of_output(semantics: &Semantics<'_>) -> SchemaLanguage {
+    language(semantics.has_shape(RESPONSE_JSON_SCHEMA))
 }
 
-fn dialect(is_json_schema: bool) -> Dialect {
-    if is_json_schema { Dialect::GeminiJsonSchema } else { Dialect::GeminiSchema }
+fn language(is_json_schema: bool) -> SchemaLanguage {
+    if is_json_schema { SchemaLanguage::GeminiJsonSchema } else { SchemaLanguage::GeminiSchema }
 }
 
 /// Whether the visible output was not counted, and only the total tells of it.

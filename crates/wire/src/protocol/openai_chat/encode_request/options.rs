@@ -12,7 +12,7 @@ use crate::protocol::openai_chat::encode_request::tools::HasTools;
 use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
 use crate::protocol::semantics::{Extras, Semantics};
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Target};
 
 /// How many stop sequences this protocol takes.
@@ -92,7 +92,7 @@ pub(super) struct Options<'t, 'r> {
     pub(super) losing: &'t mut Losing<'r>,
     pub(super) tools: HasTools,
     /// The language of the output schema.
-    pub(super) language: Dialect,
+    pub(super) language: SchemaLanguage,
     /// What this protocol's own request meant besides; its options stay as they are.
     pub(super) own: Option<&'t Semantics<'t>>,
 }

@@ -5,13 +5,13 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::losing::Losing;
-use crate::schema::{Dialect, translate};
+use crate::schema::{SchemaLanguage, translate};
 
 const SPELLED_ANEW: &str = "Chat takes JSON Schema in a field of its own";
 
 /// The schema as this protocol takes it, strictly or not; what that changed is reported inside `field`.
 pub(super) fn translated<'s>(
-    (schema, language): (&'s Json<'_>, Dialect),
+    (schema, language): (&'s Json<'_>, SchemaLanguage),
     strict: Option<bool>,
     (place, field): (Place, Field),
     losing: &mut Losing<'_>,
@@ -23,8 +23,8 @@ pub(super) fn translated<'s>(
     let strict = strict == Some(true);
     let held = losing.source().codec().schemas.strict.filter(|_| strict);
     let from = held.unwrap_or(language);
-    let to = if strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
-    if from == Dialect::GeminiSchema {
+    let to = if strict { SchemaLanguage::OpenaiStrict } else { SchemaLanguage::JsonSchema };
+    if from == SchemaLanguage::GeminiSchema {
         // The root is no node to speak of, but a tool is.
         match place.is_root() {
             true => losing.field(place, field, LossKind::Renamed, SPELLED_ANEW),

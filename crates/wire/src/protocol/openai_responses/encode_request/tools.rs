@@ -16,7 +16,7 @@ use crate::protocol::openai_responses::types::{THIS, unqualified};
 use crate::protocol::schema_language::completed_parameters;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{Field, schema_language};
-use crate::schema::{Dialect, SchemaLoss, Translated, translate};
+use crate::schema::{SchemaLanguage, SchemaLoss, Translated, translate};
 
 /// Writes the tools of a request, and knows the names that the target takes.
 pub(super) struct Tools<'t, 'r> {
@@ -257,7 +257,7 @@ fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
 #[derive(Clone, Copy)]
 pub(super) struct Schema<'s> {
     pub(super) json: &'s Json<'s>,
-    pub(super) from: Dialect,
+    pub(super) from: SchemaLanguage,
     pub(super) strict: Option<bool>,
 }
 
@@ -273,7 +273,7 @@ pub(super) fn fitted_schema<'s>(
     if losing.is_same() || (is_strict && losing.shares_vendor()) {
         return json.reborrow();
     }
-    let to = if is_strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
+    let to = if is_strict { SchemaLanguage::OpenaiStrict } else { SchemaLanguage::JsonSchema };
     let Translated { json: fitted, losses } = translate(json, from, to);
     if is_strict && !fitted.same_value(json) {
         let reason = "strict schemas require every property and let the optional ones be null";
