@@ -4,7 +4,7 @@ use crate::conversation::{Content, Message, OutputFormat, Part, Request, Role};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Exchange;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 
 pub(in crate::protocol) const ASK_FOR_JSON: &str = "Answer with one JSON object and nothing else.";
 
@@ -12,13 +12,13 @@ pub(in crate::protocol) const ASK_FOR_JSON: &str = "Answer with one JSON object 
 /// not.
 pub(in crate::protocol) fn missing_sentence(
     exchange: &Exchange<'_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Option<&'static str> {
     let source = exchange.protocol();
     let is_wanted = !source.conventions().needs_json_in_prompt && lacks_word(&exchange.request);
     is_wanted.then(|| {
         let reason = "JSON mode requires the word JSON in the prompt";
-        losing.below(Place::default(), &source.system_pointer(), LossKind::Synthesised, reason);
+        reporter.below(Place::default(), &source.system_pointer(), LossKind::Synthesised, reason);
         ASK_FOR_JSON
     })
 }

@@ -3,7 +3,7 @@
 use crate::conversation::Tool;
 use crate::json::Json;
 use crate::place::Place;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::{Exchange, Field, Protocol};
 use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool};
 
@@ -24,19 +24,19 @@ pub(in crate::protocol) fn of_output(exchange: &Exchange<'_>) -> SchemaLanguage 
 
 /// The parameters of a tool, completed with what OpenAI refuses to do without.
 pub(in crate::protocol) fn completed_parameters<'s>(
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     parameters: Json<'s>,
     strict: Option<bool>,
     place: Place,
 ) -> Json<'s> {
-    if losing.is_same() {
+    if reporter.is_same() {
         return parameters;
     }
     let is_strict = strict == Some(true);
     let strictness = if is_strict { Strictness::Strict } else { Strictness::Loose };
     let completed = complete_tool(&parameters, strictness);
     for SchemaLoss { pointer, kind, reason } in completed.losses {
-        losing.within(place, (Field::ToolParameters, &pointer), kind, reason);
+        reporter.within(place, (Field::ToolParameters, &pointer), kind, reason);
     }
     completed.json
 }

@@ -6,7 +6,7 @@ use crate::loss::LossKind;
 use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::field::{CARRIED, Fields, Row, approximated, depends, dropped, implied, row};
-use crate::protocol::losing::FINER_FINISH;
+use crate::protocol::reporter::FINER_FINISH;
 use crate::protocol::semantics::Spelling;
 use crate::protocol::{Fate, Field};
 

@@ -6,7 +6,7 @@ use crate::loss::LossKind::{Implied, Renamed};
 use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::anthropic_messages::types::Speaker;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::usage::{Sum, Table, Zero, absent, count};
 
 pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
@@ -42,9 +42,9 @@ const REQUIRED: Fate = Fate::Depends("required");
 /// Reports that clients are given counts which nobody has stated.
 pub(in crate::protocol::anthropic_messages) fn lose_absent_usage(
     root: Place,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
-    let pointer = losing.source().conventions().usage_pointer;
+    let pointer = reporter.source().conventions().usage_pointer;
     let reason = "clients rely on counts, so that they are zero";
-    losing.below(root, pointer, LossKind::Synthesised, reason);
+    reporter.below(root, pointer, LossKind::Synthesised, reason);
 }

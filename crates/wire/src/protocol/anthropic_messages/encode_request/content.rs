@@ -20,9 +20,9 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_system(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
         let instruction = self.instruction();
         if instruction.is_some() {
-            let slot = self.losing.source().system_pointer();
+            let slot = self.reporter.source().system_pointer();
             let reason = "requested in the system prompt, as there is no setting for it";
-            self.losing.below(Place::default(), &slot, LossKind::Synthesised, reason);
+            self.reporter.below(Place::default(), &slot, LossKind::Synthesised, reason);
         }
         match (&*turns.system, instruction) {
             ([], None) => {}
@@ -101,12 +101,12 @@ impl<'r> Encoding<'r, '_> {
         if self.marks_to_skip > 0 {
             self.marks_to_skip -= 1;
             let reason = "only the last four marks are kept";
-            self.losing.marker(place, marker, LossKind::Dropped, reason);
+            self.reporter.marker(place, marker, LossKind::Dropped, reason);
             return Mark::Plain;
         }
         if marker.ttl.is_some() {
             let reason = "the vendors' times differ";
-            self.losing.marker(place, marker, LossKind::Approximated, reason);
+            self.reporter.marker(place, marker, LossKind::Approximated, reason);
         }
         Mark::Cached
     }
@@ -121,16 +121,16 @@ impl<'r> Encoding<'r, '_> {
         let place = piece.part.semantics().place();
         let name = self.calls.name(&call.name);
         if self.calls.renames(&call.name) {
-            self.losing.field(place, Field::CallName, LossKind::Renamed, ALIAS);
+            self.reporter.field(place, Field::CallName, LossKind::Renamed, ALIAS);
         }
         let id = self.calls.call_id(piece.at, call);
         let id = self.id(piece.at, id, call.id.as_ref(), (piece, Field::CallId));
         if call.form == CallForm::Custom {
             let reason = "free text is sent as the only argument of a function";
-            self.losing.node(place, LossKind::Renamed, reason);
+            self.reporter.node(place, LossKind::Renamed, reason);
         }
         if let Some((kind, reason)) = block.tool_use(list, (Some(&id), &name), call) {
-            self.losing.field(place, Field::CallArguments, kind, reason);
+            self.reporter.field(place, Field::CallArguments, kind, reason);
         }
     }
 
@@ -144,12 +144,12 @@ impl<'r> Encoding<'r, '_> {
     ) -> Text<'t> {
         let place = piece.part.semantics().place();
         if let Some(other) = self.told_apart.get(&at) {
-            self.losing.field(place, field, LossKind::Repaired, "two calls have one id");
+            self.reporter.field(place, field, LossKind::Repaired, "two calls have one id");
             return Text::plain(other.clone());
         }
         if own.is_none() {
             let reason = "calls are answered by id here";
-            self.losing.field(place, field, LossKind::Synthesised, reason);
+            self.reporter.field(place, field, LossKind::Synthesised, reason);
         }
         id
     }
@@ -164,7 +164,7 @@ impl<'r> Encoding<'r, '_> {
         let (id, place) = (self.calls.result_id(piece.at, result), piece.part.semantics().place());
         if id.is_empty() {
             let reason = "no call is known that it answers";
-            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
+            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
         self.lose_name(piece, result);
@@ -190,7 +190,7 @@ impl<'r> Encoding<'r, '_> {
             [part] if is_bare_text(part) => smallvec![piece(part)],
             parts => {
                 let mut admits =
-                    |part: &&Part<'_>| admits(part, Side::User, self.target, &mut self.losing);
+                    |part: &&Part<'_>| admits(part, Side::User, self.target, &mut self.reporter);
                 parts.iter().filter(|part| admits(part)).map(piece).collect()
             }
         }
@@ -201,11 +201,11 @@ impl<'r> Encoding<'r, '_> {
         let place = piece.part.semantics().place();
         if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
             let reason = "only the call names the tool, and there is none";
-            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
+            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         if result.form == CallForm::Custom {
             let reason = "the result of a function";
-            self.losing.node(place, LossKind::Renamed, reason);
+            self.reporter.node(place, LossKind::Renamed, reason);
         }
     }
 
@@ -221,7 +221,7 @@ impl<'r> Encoding<'r, '_> {
             _ => (response.to_text(), false, Some("an object as its JSON")),
         };
         if let Some(reason) = kind {
-            self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::ResultOutput, LossKind::Renamed, reason);
         }
         (Some(text), is_error)
     }

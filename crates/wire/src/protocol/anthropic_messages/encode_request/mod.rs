@@ -22,8 +22,8 @@ use crate::json::{Text, Writer};
 use crate::loss::Report;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Calls;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
 use crate::protocol::{Exchange, schema_language};
 use crate::schema::SchemaLanguage;
@@ -37,15 +37,15 @@ pub(in crate::protocol) fn encode_request(
     let (request, semantics) = (&exchange.request, exchange.semantics());
     let own = (exchange.protocol() == HERE).then_some(semantics);
     let kept = own.map(|_| own::prepare(request, target, report));
-    let mut losing = Losing::new(exchange.protocol(), HERE, report);
-    losing.request(exchange);
-    let prepared = kept.unwrap_or_else(|| Prepared::of(request, target, &mut losing));
+    let mut reporter = Reporter::new(exchange.protocol(), HERE, report);
+    reporter.request(exchange);
+    let prepared = kept.unwrap_or_else(|| Prepared::of(request, target, &mut reporter));
     let mut encoding = Encoding {
         request,
         own,
         output_language: schema_language::of_output(exchange),
         target,
-        losing,
+        reporter,
         calls: &prepared.calls,
         plan: prepared.plan,
         told_apart: prepared.told_apart,
@@ -67,11 +67,11 @@ struct Prepared<'r> {
 
 impl<'r> Prepared<'r> {
     /// The same for a request of another protocol, with what it loses reported.
-    fn of(request: &'r Request<'r>, target: &'r Target, losing: &mut Losing<'_>) -> Self {
+    fn of(request: &'r Request<'r>, target: &'r Target, reporter: &mut Reporter<'_>) -> Self {
         let calls = Calls::of(request, HERE, target).naming_results(request);
-        let mut turns = Turns::of(request, target, losing);
-        let told_apart = turns.arrange(request, &calls, losing);
-        let plan = Plan::of(request, target, &turns, losing);
+        let mut turns = Turns::of(request, target, reporter);
+        let told_apart = turns.arrange(request, &calls, reporter);
+        let plan = Plan::of(request, target, &turns, reporter);
         Self { calls, turns, told_apart, plan }
     }
 }
@@ -96,7 +96,7 @@ struct Encoding<'r, 'l> {
     /// The language of the output schema.
     output_language: SchemaLanguage,
     target: &'r Target,
-    losing: Losing<'l>,
+    reporter: Reporter<'l>,
     calls: &'r Calls<'r>,
     plan: Plan<'r>,
     /// Ids of calls and results that differ from what their ids make of them, since two calls had one.

@@ -7,7 +7,7 @@ use super::turns::{Piece, Side, Turns};
 use crate::conversation::{Content, Message, Request};
 use crate::loss::LossKind;
 use crate::protocol::calls::{Calls, Position};
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 
 /// The ids of calls that share theirs with another, and of their results.
 pub(super) type ToldApart = HashMap<Position, String>;
@@ -21,7 +21,7 @@ impl<'r> Turns<'r> {
         &mut self,
         request: &Request<'_>,
         calls: &Calls<'_>,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> ToldApart {
         let is_shared = calls.may_share_ids(request);
         let mut arranging = Arranging {
@@ -34,7 +34,7 @@ impl<'r> Turns<'r> {
             let pieces = &mut self.pieces[turn.pieces.clone()];
             match turn.side {
                 Side::Assistant => arranging.open(pieces),
-                Side::User => lose_order(arranging.results(pieces), &request.messages, losing),
+                Side::User => lose_order(arranging.results(pieces), &request.messages, reporter),
                 Side::System => {}
             }
         }
@@ -134,9 +134,9 @@ pub(super) fn is_result(piece: &Piece<'_>) -> bool {
     matches!(piece.part.content(), Content::ToolResult(_))
 }
 
-fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], losing: &mut Losing<'_>) {
+fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], reporter: &mut Reporter<'_>) {
     let reason = "results come first, in the order of their calls";
     for message in moved.into_iter().filter_map(|index| messages.get(index)) {
-        losing.node(message.semantics().place(), LossKind::Renamed, reason);
+        reporter.node(message.semantics().place(), LossKind::Renamed, reason);
     }
 }

@@ -12,8 +12,8 @@ use crate::place::Place;
 use crate::protocol::anthropic_messages::types::{HERE, OUTPUT_FORMAT};
 use crate::protocol::described::{described, lose_description};
 use crate::protocol::json_mode::ASK_FOR_JSON;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::tier::Asking;
 use crate::protocol::{Fate, Field, tier};
 use crate::target::{Accepts, Effort, Sampling, Target, Vendor};
@@ -29,18 +29,18 @@ impl<'r> Plan<'r> {
         request: &'r Request<'r>,
         target: &Target,
         turns: &Turns<'_>,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> Self {
-        let mut thought = Thought::of(request, &target.family, turns, losing);
+        let mut thought = Thought::of(request, &target.family, turns, reporter);
         let limit = match &request.max_output_tokens {
             Some(limit) => (limit.reborrow(), LossKind::Approximated),
             None => {
                 let (kind, reason) = (LossKind::Synthesised, "a limit is required");
-                losing.field(Place::default(), Field::MaxOutputTokens, kind, reason);
+                reporter.field(Place::default(), Field::MaxOutputTokens, kind, reason);
                 (Number::from(target.required_output_tokens()), LossKind::Synthesised)
             }
         };
-        let max_tokens = Some(fit_limit(limit, &mut thought, target, losing));
+        let max_tokens = Some(fit_limit(limit, &mut thought, target, reporter));
         Self { max_tokens, thought }
     }
 
@@ -55,7 +55,7 @@ fn fit_limit<'r>(
     (limit, kind): (Number<'r>, LossKind),
     thought: &mut Thought,
     target: &Target,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Number<'r> {
     let Some(asked) = limit.as_whole() else { return limit };
     let most = target.family.output_tokens_max.unwrap_or(u64::MAX);
@@ -76,7 +76,7 @@ fn fit_limit<'r>(
     } else {
         "the model answers no longer than this"
     };
-    losing.field(Place::default(), Field::MaxOutputTokens, kind, reason);
+    reporter.field(Place::default(), Field::MaxOutputTokens, kind, reason);
     Number::from(fit)
 }
 
@@ -102,7 +102,7 @@ impl<'r> Encoding<'r, '_> {
     }
 
     fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.losing.field(Place::default(), field, kind, reason);
+        self.reporter.field(Place::default(), field, kind, reason);
     }
 
     fn write_sampling(&mut self, body: &mut Object<'_, '_>) {
@@ -195,7 +195,7 @@ impl<'r> Encoding<'r, '_> {
         let stop = &self.request.stop;
         for (index, _) in stop.iter().enumerate().filter(|(_, text)| is_refused(text)) {
             let reason = "stops of whitespace alone are refused";
-            self.losing.stop(index, LossKind::Dropped, reason);
+            self.reporter.stop(index, LossKind::Dropped, reason);
         }
         body.list_unless_empty("stop_sequences", |list| {
             stop.iter().filter(|text| !is_refused(text)).for_each(|text| list.value(text));
@@ -274,13 +274,13 @@ impl<'r> Encoding<'r, '_> {
         }
         let Some(schema) = &output.schema else {
             self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
-            lose_description(output.description.as_ref(), &mut self.losing);
+            lose_description(output.description.as_ref(), &mut self.reporter);
             return None;
         };
         let (place, language) = (Place::default(), self.output_language);
         let at = schemas::At { place, field: Field::OutputSchema, language };
-        let schema = schemas::translate(schema, schemas::Use::Output, at, &mut self.losing);
-        Some(described(schema, output.description.as_ref(), &mut self.losing))
+        let schema = schemas::translate(schema, schemas::Use::Output, at, &mut self.reporter);
+        Some(described(schema, output.description.as_ref(), &mut self.reporter))
     }
 
     /// What the system prompt must ask for, since no setting can.
@@ -298,7 +298,7 @@ impl<'r> Encoding<'r, '_> {
                 let reason = "the model takes no output schema: the system prompt asks for it";
                 self.lose(Field::OutputSchema, LossKind::Approximated, reason);
                 let schema = output.schema.as_ref().map_or(Json::literal("{}"), Json::reborrow);
-                let schema = described(schema, output.description.as_ref(), &mut self.losing);
+                let schema = described(schema, output.description.as_ref(), &mut self.reporter);
                 let schema = schema.compact();
                 Some(Text::plain(format!(
                     "{ASK_FOR_JSON} It must match this JSON schema:\n{schema}"
@@ -331,7 +331,7 @@ impl<'r> Encoding<'r, '_> {
             return body.field("service_tier", tier);
         }
         let asked = tier.to_str();
-        let word = tier::translated(&asked, self.losing.source(), HERE, Asking::Request);
+        let word = tier::translated(&asked, self.reporter.source(), HERE, Asking::Request);
         match word {
             // Left to the vendor, which does so unasked: its word stands for a choice among tiers of its own.
             Some("auto") => return,

@@ -6,7 +6,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::effort::unknown_effort;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::target::{Disable, Effort, Family, Thinking};
 
 /// The least budget that the vendor takes.
@@ -47,14 +47,14 @@ impl Thought {
         request: &Request<'_>,
         family: &Family,
         turns: &Turns<'_>,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> Self {
         let (wish, field) = wish(request);
-        let mut told = Telling { family, field, losing };
+        let mut told = Telling { family, field, reporter };
         let effort = request.thinking.effort.as_ref();
         if let Some(word) = effort.filter(|word| Effort::parse(&word.to_str()).is_none()) {
             let (kind, reason) = unknown_effort(word);
-            told.losing.field(Place::default(), Field::ThinkingEffort, kind, reason);
+            told.reporter.field(Place::default(), Field::ThinkingEffort, kind, reason);
         }
         let mut thought = told.by_family(wish);
         if thought.is_on() && turns.lack_thinking() {
@@ -63,14 +63,15 @@ impl Thought {
         if family.thinking == Thinking::Unknown && thought.is_on() && is_forced(request) {
             thought = told.giving_way(thought);
         }
-        thought.display = thought.is_on().then(|| display(request, thought.form, losing)).flatten();
+        thought.display =
+            thought.is_on().then(|| display(request, thought.form, reporter)).flatten();
         if let (false, Some(show)) = (thought.is_on(), &request.thinking.show) {
             let kind = match show {
                 ThinkingShow::Shown(_) => LossKind::Dropped,
                 ThinkingShow::Hidden => LossKind::Implied,
             };
             let reason = "there is no thinking to show";
-            losing.field(Place::default(), Field::ThinkingShow, kind, reason);
+            reporter.field(Place::default(), Field::ThinkingShow, kind, reason);
         }
         thought
     }
@@ -106,12 +107,12 @@ fn wish(request: &Request<'_>) -> (Wish, Field) {
 struct Telling<'t, 'l> {
     family: &'t Family,
     field: Field,
-    losing: &'t mut Losing<'l>,
+    reporter: &'t mut Reporter<'l>,
 }
 
 impl Telling<'_, '_> {
     fn lose(&mut self, kind: LossKind, reason: &'static str) {
-        self.losing.field(Place::default(), self.field, kind, reason);
+        self.reporter.field(Place::default(), self.field, kind, reason);
     }
 
     /// A model of which nothing is known is told as the newest are.
@@ -211,25 +212,25 @@ fn is_forced(request: &Request<'_>) -> bool {
 }
 
 /// Whether thinking is shown. Clients that cannot ask for it are shown all there is.
-fn display(request: &Request<'_>, form: Form, losing: &mut Losing<'_>) -> Option<&'static str> {
+fn display(request: &Request<'_>, form: Form, reporter: &mut Reporter<'_>) -> Option<&'static str> {
     let root = Place::default();
     match &request.thinking.show {
         Some(ThinkingShow::Hidden) => Some("omitted"),
         Some(ThinkingShow::Shown(word)) => {
             let is_plain = word.as_ref().is_none_or(|word| *word == "auto");
             let kind = if is_plain { LossKind::Renamed } else { LossKind::Approximated };
-            losing.field(root, Field::ThinkingShow, kind, "thinking is shown as a summary");
+            reporter.field(root, Field::ThinkingShow, kind, "thinking is shown as a summary");
             Some("summarized")
         }
-        None if !losing.source().conventions().can_ask_for_thoughts => {
+        None if !reporter.source().conventions().can_ask_for_thoughts => {
             let reason = "thinking is shown to clients that cannot ask for it";
-            losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+            reporter.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
             Some("summarized")
         }
         None => {
             if matches!(form, Form::Budget(_)) {
                 let reason = "models with a thinking budget show their thinking by default";
-                losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+                reporter.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
             }
             None
         }

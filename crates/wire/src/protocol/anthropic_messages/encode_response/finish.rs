@@ -4,18 +4,18 @@ use crate::conversation::{Finish, FinishKind};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 
 /// Writes why an answer ended, in the vendor's own words where they came from there.
 pub(in crate::protocol::anthropic_messages) fn write_finish(
     object: &mut Object<'_, '_>,
     finish: Option<&Finish<'_>>,
     said: Said,
-    (place, losing): (Place, &mut Losing<'_>),
+    (place, reporter): (Place, &mut Reporter<'_>),
 ) {
     let Some(finish) = finish else {
-        if !losing.is_same() {
+        if !reporter.is_same() {
             object.key("stop_reason").null();
             object.key("stop_sequence").null();
         }
@@ -24,22 +24,22 @@ pub(in crate::protocol::anthropic_messages) fn write_finish(
     let lacks_call = finish.kind == FinishKind::ToolCalls && said != Said::Call;
     let kind = if lacks_call { FinishKind::Stop } else { finish.kind };
     match &finish.raw {
-        Some(raw) if losing.is_same() => object.field("stop_reason", raw),
+        Some(raw) if reporter.is_same() => object.field("stop_reason", raw),
         // An end of which the vendor itself did not say why.
-        None if losing.is_same() && kind == FinishKind::Other => {}
+        None if reporter.is_same() && kind == FinishKind::Other => {}
         Some(_) | None => object.word("stop_reason", stop_reason(kind, said)),
     }
     object.field("stop_sequence", &finish.stop_sequence);
     match &finish.details {
-        Some(details) if losing.is_same() => object.field("stop_details", details),
+        Some(details) if reporter.is_same() => object.field("stop_details", details),
         Some(_) => {
             let reason = "details in another vendor's format";
-            losing.field(place, Field::FinishDetails, LossKind::Dropped, reason);
+            reporter.field(place, Field::FinishDetails, LossKind::Dropped, reason);
         }
         None => {}
     }
     if let Some((kind, reason)) = loss_of(finish.kind, said) {
-        losing.field(place, Field::FinishReason, kind, reason);
+        reporter.field(place, Field::FinishReason, kind, reason);
     }
 }
 

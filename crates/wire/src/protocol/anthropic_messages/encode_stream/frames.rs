@@ -9,7 +9,7 @@ use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
 use crate::protocol::anthropic_messages::encode_response::{open_answer, write_head};
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::usage::USAGE;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::usage::Stating;
 use crate::protocol::{AnswerContext, Start};
@@ -29,18 +29,18 @@ pub(super) fn start(
     out: &mut String,
     start: &Start<'_>,
     context: &AnswerContext<'_>,
-    (usage, losing): (Option<&Usage<'_>>, &mut Losing<'_>),
+    (usage, reporter): (Option<&Usage<'_>>, &mut Reporter<'_>),
 ) {
     let root = start.semantics.place();
     frame(out, "message_start", |event| {
         event.key("message");
-        let mut message = open_answer(event, &start.semantics, losing);
-        write_head(&mut message, (&start.id, &start.model), context, (root, losing));
+        let mut message = open_answer(event, &start.semantics, reporter);
+        write_head(&mut message, (&start.id, &start.model), context, (root, reporter));
         message.key("content").array(|_| {});
         message.key("stop_reason").null();
         message.key("stop_sequence").null();
-        let tier = start.service_tier.as_ref().and_then(|it| tier_word(it, root, losing));
-        write_usage(message.key(USAGE.member), usage, tier.as_ref(), losing);
+        let tier = start.service_tier.as_ref().and_then(|it| tier_word(it, root, reporter));
+        write_usage(message.key(USAGE.member), usage, tier.as_ref(), reporter);
         message.close();
     });
 }
@@ -91,15 +91,15 @@ pub(super) fn end(
     out: &mut String,
     (finish, said): (&Finish<'_>, Said),
     (late, usage): (&NodeSemantics<'_>, Option<&Usage<'_>>),
-    (place, losing): (Place, &mut Losing<'_>),
+    (place, reporter): (Place, &mut Reporter<'_>),
 ) {
     frame(out, "message_delta", |event| {
         event.key("delta");
-        let mut delta = open_answer(event, late, losing);
-        write_finish(&mut delta, Some(finish), said, (place, losing));
+        let mut delta = open_answer(event, late, reporter);
+        write_finish(&mut delta, Some(finish), said, (place, reporter));
         delta.close();
         event.key(USAGE.member);
-        write_usage(event, usage, None, losing);
+        write_usage(event, usage, None, reporter);
     });
     frame(out, "message_stop", |_| {});
 }
@@ -109,10 +109,10 @@ fn write_usage(
     writer: &mut Writer,
     usage: Option<&Usage<'_>>,
     tier: Option<&Text<'_>>,
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
 ) {
     match usage {
-        Some(usage) => USAGE.write(writer, usage, tier, USAGE.stating(losing.source())),
+        Some(usage) => USAGE.write(writer, usage, tier, USAGE.stating(reporter.source())),
         None => USAGE.write(writer, &Usage::default(), tier, Stating::WhatIsNeeded),
     }
 }

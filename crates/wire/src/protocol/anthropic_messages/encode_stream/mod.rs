@@ -14,7 +14,7 @@ use crate::protocol::anthropic_messages::encode_response::Answering;
 use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
 use crate::protocol::event::Sequence;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{
     AnswerContext, Event, Field, Note, NoteAt, NoteKind, PartId, Protocol, Start,
@@ -105,8 +105,8 @@ impl Writing<'_> {
         self.source == HERE
     }
 
-    fn losing(&mut self) -> Losing<'_> {
-        Losing::new(self.source, HERE, &mut self.report)
+    fn reporter(&mut self) -> Reporter<'_> {
+        Reporter::new(self.source, HERE, &mut self.report)
     }
 
     /// Whether an event speaks of the first answer; the others have no place in this protocol.
@@ -136,7 +136,7 @@ impl Writing<'_> {
         if candidate > 0 && !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
             let place = place.of_candidate();
-            self.losing().node(place, LossKind::Dropped, "Messages returns one answer");
+            self.reporter().node(place, LossKind::Dropped, "Messages returns one answer");
         }
     }
 
@@ -185,9 +185,9 @@ impl Writing<'_> {
     /// Reports what is said after the end has been told.
     fn lose_after(&mut self, event: Event<'_>) {
         match event {
-            Event::Usage(usage) => self.losing().usage(&usage),
+            Event::Usage(usage) => self.reporter().usage(&usage),
             Event::Note(Note { kind: NoteKind::Semantics(semantics), .. }) => {
-                self.losing().semantics(&semantics);
+                self.reporter().semantics(&semantics);
             }
             _ => {}
         }
@@ -212,9 +212,9 @@ impl Writing<'_> {
         }
         self.state = State::Answering;
         let start = self.start.take().unwrap_or_default();
-        let mut losing = Losing::new(self.source, HERE, &mut self.report);
-        losing.semantics(&start.semantics);
-        frames::start(out, &start, &self.context, (self.usage.as_ref(), &mut losing));
+        let mut reporter = Reporter::new(self.source, HERE, &mut self.report);
+        reporter.semantics(&start.semantics);
+        frames::start(out, &start, &self.context, (self.usage.as_ref(), &mut reporter));
     }
 
     fn note(&mut self, note: Note<'_>, out: &mut String) {
@@ -234,7 +234,7 @@ impl Writing<'_> {
                 if self.is_own() {
                     self.late.merge(semantics.into_owned());
                 } else {
-                    self.losing().semantics(&semantics);
+                    self.reporter().semantics(&semantics);
                 }
             }
         }
@@ -252,8 +252,8 @@ impl Writing<'_> {
         }
         let reason = "the stream is past the point where it could be sent";
         match stands {
-            Some(stands) => self.losing().node(stands, LossKind::Dropped, reason),
-            None => self.losing().field(place, field, LossKind::Dropped, reason),
+            Some(stands) => self.reporter().node(stands, LossKind::Dropped, reason),
+            None => self.reporter().field(place, field, LossKind::Dropped, reason),
         }
     }
 
@@ -262,17 +262,17 @@ impl Writing<'_> {
         let Some((finish, place)) = self.finish.take() else { return };
         self.state = State::Over;
         self.lose_sealed();
-        let mut losing = Losing::new(self.source, HERE, &mut self.report);
-        losing.finish(place, &finish);
+        let mut reporter = Reporter::new(self.source, HERE, &mut self.report);
+        reporter.finish(place, &finish);
         match &self.usage {
             Some(usage) => {
-                losing.usage(usage);
-                USAGE.report(usage, &mut losing);
+                reporter.usage(usage);
+                USAGE.report(usage, &mut reporter);
             }
-            None => lose_absent_usage(Place::default(), &mut losing),
+            None => lose_absent_usage(Place::default(), &mut reporter),
         }
         let end = (&finish, self.answering.said);
-        frames::end(out, end, (&self.late, self.usage.as_ref()), (place, &mut losing));
+        frames::end(out, end, (&self.late, self.usage.as_ref()), (place, &mut reporter));
     }
 
     fn fail(&mut self, fault: &Fault<'_>, out: &mut String) {

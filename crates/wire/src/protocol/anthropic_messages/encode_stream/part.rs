@@ -10,7 +10,7 @@ use crate::protocol::anthropic_messages::encode_response::{
     CITED, FREE_TEXT, ONE_THOUGHT, foreign_citation, lose_refusal, withhold,
 };
 use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{
     Artefact, ArtefactKind, Citation, Closed, Delta, Field, NoteAt, Open, Opening, PartId, Protocol,
@@ -60,7 +60,7 @@ impl Current {
 impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
-        self.losing().semantics(&semantics);
+        self.reporter().semantics(&semantics);
         let shown = match &opening {
             Opening::Text | Opening::Refusal => Shown::Text,
             Opening::Reasoning(ReasoningForm::Redacted) => Shown::Sealed,
@@ -70,7 +70,7 @@ impl Writing<'_> {
         };
         let refuses = matches!(opening, Opening::Refusal);
         if refuses {
-            lose_refusal(semantics.place(), &mut self.losing());
+            lose_refusal(semantics.place(), &mut self.reporter());
         }
         self.current =
             Some(Current { part, shown, begun: false, in_pieces: false, refuses, semantics });
@@ -104,7 +104,7 @@ impl Writing<'_> {
     pub(super) fn lose_sealed(&mut self) {
         for semantics in std::mem::take(&mut self.sealed) {
             let reason = "no answer ends with sealed thinking";
-            self.losing().node(semantics.place(), LossKind::Withheld, reason);
+            self.reporter().node(semantics.place(), LossKind::Withheld, reason);
         }
     }
 
@@ -139,16 +139,16 @@ impl Writing<'_> {
         self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
-        let mut losing = Losing::new(self.source, HERE, &mut self.report);
+        let mut reporter = Reporter::new(self.source, HERE, &mut self.report);
         if form == CallForm::Custom {
-            losing.node(current.place(), LossKind::Approximated, FREE_TEXT);
+            reporter.node(current.place(), LossKind::Approximated, FREE_TEXT);
         }
         let name = self.context.client_name(&name).into_owned();
         let id = match self.source {
             HERE => id,
             _ => {
                 let (own, place) = (id.as_ref(), current.place());
-                Some(Text::plain(self.answering.call_id(own, &self.context, place, &mut losing)))
+                Some(Text::plain(self.answering.call_id(own, &self.context, place, &mut reporter)))
             }
         };
         let arguments = Arguments::Json(Json::literal("{}"));
@@ -193,7 +193,7 @@ impl Writing<'_> {
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {
                 self.show(Shown::Nothing);
                 let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-                self.losing().node(place, LossKind::Dropped, "answers here are text and calls");
+                self.reporter().node(place, LossKind::Dropped, "answers here are text and calls");
             }
         }
     }
@@ -220,7 +220,7 @@ impl Writing<'_> {
         let (place, is_first, begun) = (current.place(), !current.in_pieces, current.begun);
         current.in_pieces = true;
         if is_first {
-            self.losing().node(place, LossKind::Renamed, ONE_THOUGHT);
+            self.reporter().node(place, LossKind::Renamed, ONE_THOUGHT);
         }
         if begun {
             self.grow_text(&Text::plain("\n\n"), out);
@@ -255,7 +255,7 @@ impl Writing<'_> {
         }
         let place = self.current.as_ref().map(Current::place).unwrap_or_default();
         if self.reported.insert((Field::Citations, place)) {
-            self.losing().citation(place, citation, (LossKind::Approximated, CITED));
+            self.reporter().citation(place, citation, (LossKind::Approximated, CITED));
         }
         let made = foreign_citation(citation).filter(|_| !self.is_own());
         if let Some(citation) = made.as_ref().or(self.is_own().then_some(citation)) {
@@ -302,7 +302,7 @@ impl Writing<'_> {
         let place = self.current.as_ref().map(Current::place);
         let mut late = NodeSemantics::at(place.unwrap_or(semantics.place()));
         late.merge(semantics.clone());
-        self.losing().semantics(&late);
+        self.reporter().semantics(&late);
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.
@@ -323,8 +323,8 @@ impl Writing<'_> {
             }
             Shown::Sealed => self.begin_first_block(out),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
-                let mut losing = Losing::new(self.source, HERE, &mut self.report);
-                withhold(&current.semantics, &mut losing);
+                let mut reporter = Reporter::new(self.source, HERE, &mut self.report);
+                withhold(&current.semantics, &mut reporter);
             }
             Shown::Whole => {}
         }

@@ -127,7 +127,7 @@ impl<'x> Scribe<'x, '_> {
             kept.iter().for_each(|text| list.value(text));
         });
         for index in kept.len()..stop.len() {
-            self.losing.stop(index, LossKind::Dropped, "the vendor takes five stop sequences");
+            self.reporter.stop(index, LossKind::Dropped, "the vendor takes five stop sequences");
         }
     }
 
@@ -142,7 +142,7 @@ impl<'x> Scribe<'x, '_> {
         let has_tools = !self.exchange.request.tools.is_empty();
         if !self.is_same() && has_tools && !family.schema_output_with_tools {
             if let OutputFormat::JsonSchema(schema) = &self.exchange.request.output {
-                lose_description(schema.description.as_ref(), &mut self.losing);
+                lose_description(schema.description.as_ref(), &mut self.reporter);
             }
             let reason = "the model takes no output format beside tools";
             return self.lose(field, LossKind::Dropped, reason);
@@ -161,10 +161,10 @@ impl<'x> Scribe<'x, '_> {
         let key = if is_json_schema { "responseJsonSchema" } else { "responseSchema" };
         if let Some(schema) = schema {
             let schema = self.translated((Place::default(), Field::OutputSchema), schema, from);
-            let schema = described(schema, description.as_ref(), &mut self.losing);
+            let schema = described(schema, description.as_ref(), &mut self.reporter);
             object.field(key, &schema);
         } else {
-            lose_description(description.as_ref(), &mut self.losing);
+            lose_description(description.as_ref(), &mut self.reporter);
             let reason = "without a schema it becomes JSON mode";
             self.lose(Field::OutputFormat, LossKind::Renamed, reason);
         }
@@ -201,7 +201,7 @@ impl<'x> Scribe<'x, '_> {
         // Only functions are chosen among; hosted tools are used as the model sees fit.
         let choice = match self.is_same() {
             true => request.tool_choice.as_ref().map(Cow::Borrowed),
-            false => Offer::of(request, |_| false).choice(request, &mut self.losing),
+            false => Offer::of(request, |_| false).choice(request, &mut self.reporter),
         };
         if let Some(ToolChoice::Other { protocol, json }) = choice.as_deref() {
             if *protocol == GEMINI {

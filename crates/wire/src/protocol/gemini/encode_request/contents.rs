@@ -166,10 +166,10 @@ impl<'x> Scribe<'x, '_> {
         let place = message.semantics().place();
         let pieces = self.admitted(pieces(index, message));
         if !pieces.iter().any(|piece| matches!(piece.part.content(), Content::Text(_))) {
-            self.losing.node(place, LossKind::Implied, "a message without text is left out");
+            self.reporter.node(place, LossKind::Implied, "a message without text is left out");
         } else if !leading {
             let reason = "instructions among the turns are lifted to the system instruction";
-            self.losing.node(place, LossKind::Approximated, reason);
+            self.reporter.node(place, LossKind::Approximated, reason);
         }
         for piece in pieces {
             match piece.part.content() {
@@ -177,7 +177,7 @@ impl<'x> Scribe<'x, '_> {
                 _ => {
                     let place = piece.part.semantics().place();
                     let reason = "the system instruction holds text alone";
-                    self.losing.node(place, LossKind::Dropped, reason);
+                    self.reporter.node(place, LossKind::Dropped, reason);
                 }
             }
         }
@@ -186,7 +186,7 @@ impl<'x> Scribe<'x, '_> {
     /// Late instructions where they stand, as text with a visible mark.
     fn marked(&mut self, index: usize, message: &'x Message<'x>) -> Vec<Piece<'x>> {
         let reason = "instructions among the turns become marked text";
-        self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
+        self.reporter.node(message.semantics().place(), LossKind::Approximated, reason);
         let mark = |piece: Piece<'x>| match piece.part.content() {
             Content::Text(text) => {
                 let mut marked = Text::plain(SYSTEM_MARK);
@@ -213,7 +213,7 @@ impl<'x> Scribe<'x, '_> {
             }
             if !message.is_blank() {
                 let reason = "nothing of the message can be sent";
-                self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
+                self.reporter.node(message.semantics().place(), LossKind::Dropped, reason);
             }
             return;
         }
@@ -252,7 +252,7 @@ impl<'x> Scribe<'x, '_> {
                     // A message of its own moves as a whole.
                     let place = piece.part.semantics().place().of_item();
                     let reason = "results come first, in the order of their calls";
-                    self.losing.node(place, LossKind::Renamed, reason);
+                    self.reporter.node(place, LossKind::Renamed, reason);
                 }
             }
         }

@@ -61,7 +61,7 @@ impl Scribe<'_, '_> {
         push_key(&mut suffix, key);
         let reason = "a label has few, lower-case letters";
         let field = (Field::Metadata, suffix.as_str());
-        self.losing.within(Place::default(), field, LossKind::Dropped, reason);
+        self.reporter.within(Place::default(), field, LossKind::Dropped, reason);
     }
 }
 

@@ -18,8 +18,8 @@ use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::gemini::types::{GEMINI, MODEL_PREFIX};
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
 use crate::protocol::{Exchange, Field};
 use crate::target::{ModelPlace, Target};
@@ -32,13 +32,13 @@ pub(in crate::protocol) fn encode_request(
     if exchange.protocol() == GEMINI {
         withhold(exchange, report);
     }
-    let mut losing = Losing::new(exchange.protocol(), GEMINI, report);
-    losing.request(exchange);
+    let mut reporter = Reporter::new(exchange.protocol(), GEMINI, report);
+    reporter.request(exchange);
     let request = &exchange.request;
     let calls =
-        (!losing.is_same()).then(|| Calls::of(request, GEMINI, target).naming_results(request));
+        (!reporter.is_same()).then(|| Calls::of(request, GEMINI, target).naming_results(request));
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
-    let scribe = Scribe { exchange, target, losing, calls: calls.as_ref(), mixes_tools: false };
+    let scribe = Scribe { exchange, target, reporter, calls: calls.as_ref(), mixes_tools: false };
     scribe.request(&mut writer);
     Ok(writer.into_string())
 }
@@ -57,7 +57,7 @@ fn withhold(exchange: &Exchange<'_>, report: &mut Report) {
 struct Scribe<'x, 'r> {
     exchange: &'x Exchange<'x>,
     target: &'x Target,
-    losing: Losing<'r>,
+    reporter: Reporter<'r>,
     /// Names and ids as the vendor takes them; on the same protocol they stay as they are.
     calls: Option<&'x Calls<'x>>,
     /// Whether hosted tools are offered beside functions.
@@ -66,7 +66,7 @@ struct Scribe<'x, 'r> {
 
 impl<'x, 'r> Scribe<'x, 'r> {
     fn is_same(&self) -> bool {
-        self.losing.is_same()
+        self.reporter.is_same()
     }
 
     fn extras(&self, scope: &'static str) -> Option<(&'x Extras<'x>, &'static str)> {
@@ -75,7 +75,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
 
     /// Reports what happens to a field of the request as a whole.
     fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.losing.field(Place::default(), field, kind, reason);
+        self.reporter.field(Place::default(), field, kind, reason);
     }
 
     /// The name under which the vendor knows a tool.

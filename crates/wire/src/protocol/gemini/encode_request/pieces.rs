@@ -42,26 +42,30 @@ impl<'x> Scribe<'x, '_> {
         match part.content() {
             Content::Text(text) if part.is_blank() => {
                 if !text.is_empty() {
-                    self.losing.node(place, LossKind::Repaired, "the vendor refuses a blank text");
+                    self.reporter.node(
+                        place,
+                        LossKind::Repaired,
+                        "the vendor refuses a blank text",
+                    );
                 }
                 false
             }
             Content::Reasoning(_) => match signed.map(|artefact| artefact.issuer()) {
                 Some(GEMINI) => true,
                 Some(_) => {
-                    self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
+                    self.reporter.node(place, LossKind::Withheld, "only its issuer can read it");
                     false
                 }
                 None => {
                     let reason = "thoughts without a signature are not sent back";
-                    self.losing.node(place, LossKind::Dropped, reason);
+                    self.reporter.node(place, LossKind::Dropped, reason);
                     false
                 }
             },
             Content::Media(media) => self.admits_media(part, media, self.closeness()),
             Content::Opaque(opaque) => self.admits_opaque(part, opaque),
             Content::Refusal(_) => {
-                report_refusal(&mut self.losing, place);
+                report_refusal(&mut self.reporter, place);
                 true
             }
             Content::Text(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
@@ -80,7 +84,7 @@ impl<'x> Scribe<'x, '_> {
         ];
         for (_, field) in said.into_iter().filter(|(is_said, _)| *is_said) {
             let reason = "what an answer says of itself is not sent back";
-            self.losing.field(semantics.place(), field, LossKind::Dropped, reason);
+            self.reporter.field(semantics.place(), field, LossKind::Dropped, reason);
         }
     }
 
@@ -96,7 +100,7 @@ impl<'x> Scribe<'x, '_> {
             }
             _ => (LossKind::Dropped, "only its own protocol has it"),
         };
-        self.losing.node(part.semantics().place(), kind, reason);
+        self.reporter.node(part.semantics().place(), kind, reason);
         has_words
     }
 
@@ -135,7 +139,7 @@ impl<'x> Scribe<'x, '_> {
                 return true;
             }
         };
-        self.losing.node(place, kind, reason);
+        self.reporter.node(place, kind, reason);
         if is_sent {
             self.detail(part, media, closeness);
         }
@@ -159,7 +163,7 @@ impl<'x> Scribe<'x, '_> {
             }
             (None, _) => (LossKind::Implied, "the model chooses how closely it looks"),
         };
-        self.losing.field(part.semantics().place(), Field::MediaDetail, kind, reason);
+        self.reporter.field(part.semantics().place(), Field::MediaDetail, kind, reason);
     }
 
     /// Writes the pieces of a turn. The first call of a step must be signed: the vendor checks the current turn, and earlier
@@ -215,14 +219,14 @@ impl<'x> Scribe<'x, '_> {
             return Some(artefact.data().reborrow());
         }
         let (place, reason) = (part.semantics().place(), "another vendor's signature");
-        self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
+        self.reporter.field(place, Field::Signature, LossKind::Withheld, reason);
         None
     }
 
     fn sentinel(&mut self, part: &Part<'_>) -> Text<'static> {
         let reason = "the model wants a signature on calls that it did not make";
         let place = part.semantics().place();
-        self.losing.field(place, Field::Signature, LossKind::Synthesised, reason);
+        self.reporter.field(place, Field::Signature, LossKind::Synthesised, reason);
         Text::literal(FOREIGN_CALL_SIGNATURE)
     }
 
@@ -237,14 +241,14 @@ impl<'x> Scribe<'x, '_> {
         let name = self.tool_name(&call.name);
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
-            self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::CallName, LossKind::Renamed, reason);
         }
-        report_custom_call(&mut self.losing, &piece.part);
+        report_custom_call(&mut self.reporter, &piece.part);
         let id = call.id.as_ref().filter(|_| self.sends_ids()).map(Text::reborrow);
         let pen = Pen { name: Some(name), id, ..self.pen(signature) };
         let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
         if let Some((kind, reason)) = change {
-            self.losing.field(place, Field::CallArguments, kind, reason);
+            self.reporter.field(place, Field::CallArguments, kind, reason);
         }
     }
 
@@ -313,19 +317,19 @@ impl<'x> Scribe<'x, '_> {
         let place = part.semantics().place();
         if result.form == CallForm::Custom {
             let reason = "the result of a tool that became a function";
-            self.losing.node(place, LossKind::Approximated, reason);
+            self.reporter.node(place, LossKind::Approximated, reason);
         }
         if is_reordered(result) {
             let reason = "the text of a result comes before its media";
-            self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::ResultOutput, LossKind::Renamed, reason);
         }
         if texts_count(result) > 1 {
             let reason = "several texts of a result become one";
-            self.losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
+            self.reporter.field(place, Field::ResultOutput, LossKind::Approximated, reason);
         }
         for part in result.output.parts().iter().filter(|part| !inside && is_media(part)) {
             let reason = "media of a result are sent after it";
-            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+            self.reporter.node(part.semantics().place(), LossKind::Approximated, reason);
         }
     }
 
@@ -338,7 +342,7 @@ impl<'x> Scribe<'x, '_> {
         named.unwrap_or_else(|| {
             let place = piece.part.semantics().place();
             let reason = "no call with this id names the tool";
-            self.losing.field(place, Field::ResultName, LossKind::Synthesised, reason);
+            self.reporter.field(place, Field::ResultName, LossKind::Synthesised, reason);
             Text::literal(UNKNOWN_TOOL)
         })
     }

@@ -161,7 +161,7 @@ impl<'x> Scribe<'x, '_> {
 
     fn show(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
         match &thinking.show {
-            None if self.losing.source().shows_unasked(thinking) => {
+            None if self.reporter.source().shows_unasked(thinking) => {
                 object.field("includeThoughts", &true);
                 let reason = "thinking is shown to clients that need not ask for it";
                 self.lose(Field::ThinkingShow, LossKind::Synthesised, reason);

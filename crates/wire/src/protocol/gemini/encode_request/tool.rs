@@ -77,10 +77,10 @@ impl<'x> Scribe<'x, '_> {
         match counterpart {
             Ok(key) => {
                 writer.object(|object| object.field(key, &Json::literal("{}")));
-                Settings::of(hosted).report_rest(place, &mut self.losing);
+                Settings::of(hosted).report_rest(place, &mut self.reporter);
             }
             Err(reason) => {
-                self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+                self.reporter.field(place, Field::HostedTool, LossKind::Dropped, reason);
             }
         }
         counterpart.is_ok()
@@ -98,7 +98,7 @@ impl<'x> Scribe<'x, '_> {
                 functions.push(Spaced { tool, namespace });
             }
             ToolKind::Namespace(inner) => {
-                namespaces::report_description(&mut self.losing, (tool, inner));
+                namespaces::report_description(&mut self.reporter, (tool, inner));
                 inner.tools.iter().for_each(|tool| self.flatten(tool, Some(inner), functions));
             }
             ToolKind::Hosted(_) => {}
@@ -170,7 +170,7 @@ impl<'x> Scribe<'x, '_> {
         if offered != *name {
             let reason = "the name does not fit the vendor's alphabet";
             let place = tool.semantics().place();
-            self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
         offered
     }
@@ -178,7 +178,7 @@ impl<'x> Scribe<'x, '_> {
     fn strict(&mut self, tool: &Tool<'_>, strict: Option<bool>) {
         if strict == Some(true) {
             let (place, reason) = (tool.semantics().place(), "arguments are not checked");
-            self.losing.field(place, Field::ToolStrict, LossKind::Approximated, reason);
+            self.reporter.field(place, Field::ToolStrict, LossKind::Approximated, reason);
         }
     }
 
@@ -189,7 +189,7 @@ impl<'x> Scribe<'x, '_> {
         field: Field,
         schema: &'s Json<'_>,
     ) -> Option<Json<'s>> {
-        let from = schema_language::of_parameters(self.losing.source(), tool);
+        let from = schema_language::of_parameters(self.reporter.source(), tool);
         let schema = self.translated((tool.semantics().place(), field), schema, from);
         let needless = self.language() == SchemaLanguage::GeminiSchema && is_empty(&schema);
         (self.is_same() || !needless).then_some(schema)
@@ -207,13 +207,13 @@ impl<'x> Scribe<'x, '_> {
         }
         let schema = schema.reborrow();
         let translated = translate(&schema, from, self.language());
-        let base = self.losing.source().pointer(field, self.exchange.semantics().spelling());
+        let base = self.reporter.source().pointer(field, self.exchange.semantics().spelling());
         for SchemaLoss { pointer, kind, reason } in translated.losses {
-            self.losing.below(place, &format!("{base}{pointer}"), kind, reason);
+            self.reporter.below(place, &format!("{base}{pointer}"), kind, reason);
             let (parent, keyword) = pointer.rsplit_once('/').unwrap_or(("", &pointer));
             if BECOME_OTHERS.contains(&keyword) {
                 let reason = "replaced by keywords that the model supports";
-                self.losing.below(place, &format!("{base}{parent}"), LossKind::Renamed, reason);
+                self.reporter.below(place, &format!("{base}{parent}"), LossKind::Renamed, reason);
             }
         }
         translated.json

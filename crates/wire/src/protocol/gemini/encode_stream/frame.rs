@@ -20,13 +20,13 @@ impl Encoder<'_> {
         if is_call(part) {
             self.ending(candidate).calls = true;
         }
-        self.tell(|losing| report_custom_call(losing, part));
+        self.tell(|reporter| report_custom_call(reporter, part));
         let pen = answer_pen(part, &self.context, self.is_same());
         let mut change = None;
         self.content_frame(candidate, None, out, |writer| change = write_part(writer, part, &pen));
         self.ending(candidate).begun = true;
         if let Some((kind, reason)) = change {
-            self.tell(|losing| losing.field(place, Field::CallArguments, kind, reason));
+            self.tell(|reporter| reporter.field(place, Field::CallArguments, kind, reason));
         }
     }
 

@@ -52,7 +52,7 @@ impl Turns<'_, '_> {
         object.optional("name", first.name.as_ref());
         let names = Names::Fitted(self.calls, &positions);
         let signed = self.target.reads_google_signatures();
-        Fields { parts: &told, names, signed }.write(&mut object, self.losing);
+        Fields { parts: &told, names, signed }.write(&mut object, self.reporter);
         object.close();
     }
 
@@ -68,8 +68,8 @@ impl Turns<'_, '_> {
         let behind = &parts[first_call..];
         for (_, part) in behind.iter().filter(|(_, part)| is_said(part)) {
             let reason = "Chat has text before calls, whatever their order was";
-            let place = self.losing.outer(part.semantics().place());
-            self.losing.node(place, LossKind::Approximated, reason);
+            let place = self.reporter.outer(part.semantics().place());
+            self.reporter.node(place, LossKind::Approximated, reason);
         }
     }
 
@@ -82,7 +82,7 @@ impl Turns<'_, '_> {
         for (at, (_, part)) in refusals() {
             if is_several || parts[at..].iter().any(is_text) {
                 let reason = "a refusal has a field of its own, beside the text";
-                self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+                self.reporter.node(part.semantics().place(), LossKind::Renamed, reason);
             }
         }
     }
@@ -115,7 +115,7 @@ impl Turns<'_, '_> {
     fn lose_spoken_media(&mut self, kind: MediaKind, part: &Part<'_>) {
         if kind != MediaKind::Video {
             let reason = "Chat takes no media in an assistant's message";
-            self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
+            self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);
         }
     }
 
@@ -124,19 +124,19 @@ impl Turns<'_, '_> {
         let place = part.semantics().place();
         if call_signature(part.semantics()).is_some() && !self.target.reads_google_signatures() {
             let reason = "only its issuer can read it";
-            self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
+            self.reporter.field(place, Field::Signature, LossKind::Withheld, reason);
         }
         if let Some(marker) = part.semantics().cache() {
             let reason = "Chat has no markers on calls";
-            self.losing.marker(place, marker, LossKind::Dropped, reason);
+            self.reporter.marker(place, marker, LossKind::Dropped, reason);
         }
         if self.calls.is_made_up(at) {
             let reason = "Chat pairs results with calls by id";
-            self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
+            self.reporter.field(place, Field::CallId, LossKind::Synthesised, reason);
         }
         if self.calls.renames(&call.name) {
             let reason = "the server does not take such names of tools";
-            self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::CallName, LossKind::Renamed, reason);
         }
     }
 
@@ -145,11 +145,11 @@ impl Turns<'_, '_> {
         let semantics = part.semantics();
         if !semantics.citations().is_empty() {
             let reason = "Chat takes no citations in requests";
-            self.losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
+            self.reporter.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
         }
         if semantics.logprobs().is_some() {
             let reason = "Chat takes no log probabilities in requests";
-            self.losing.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
+            self.reporter.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
         }
     }
 }

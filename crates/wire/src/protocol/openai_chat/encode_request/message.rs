@@ -6,17 +6,17 @@ use crate::conversation::{
 };
 use crate::json::{Json, Text, Writer};
 use crate::protocol::calls::{Calls, Position};
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::types::{EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, shape};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Artefact, Extras, NodeSemantics};
 use crate::protocol::{AnswerContext, Protocol, arguments};
 use crate::roles::{PromptRole, ProviderType, wire_role};
 
 /// Writes a message of this protocol's own: nothing of it moves.
-pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, losing: &mut Losing<'_>) {
+pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, reporter: &mut Reporter<'_>) {
     let extras = message.semantics().extras();
     let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
     if let [part] = &*message.parts
@@ -30,7 +30,7 @@ pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, losing: &mut
         match &result.output {
             ResultOutput::Parts(parts) => {
                 let parts: Few<&Part<'_>> = parts.iter().collect();
-                write_content(&mut object, &parts, losing);
+                write_content(&mut object, &parts, reporter);
             }
             ResultOutput::Object { response, .. } => {
                 object.field("content", &response.to_text());
@@ -43,7 +43,7 @@ pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, losing: &mut
     }
     object.optional("name", message.name.as_ref());
     let parts: Few<&Part<'_>> = message.parts.iter().collect();
-    Fields { parts: &parts, names: Names::Own, signed: true }.write(&mut object, losing);
+    Fields { parts: &parts, names: Names::Own, signed: true }.write(&mut object, reporter);
     object.close();
 }
 
@@ -58,15 +58,15 @@ pub(super) fn role_word(role: Role) -> &'static str {
 pub(in crate::protocol::openai_chat) fn write_content(
     object: &mut Object<'_, '_>,
     parts: &[&Part<'_>],
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
     match parts {
         [] => object.word("content", ""),
-        [part] if let Some(text) = content::bare_text(part, losing) => {
+        [part] if let Some(text) = content::bare_text(part, reporter) => {
             object.field("content", text);
         }
         parts => object.key("content").array(|writer| {
-            parts.iter().for_each(|part| content::write_part(writer, part, losing));
+            parts.iter().for_each(|part| content::write_part(writer, part, reporter));
         }),
     }
 }
@@ -94,7 +94,7 @@ impl Fields<'_, '_> {
     pub(in crate::protocol::openai_chat) fn write(
         &self,
         object: &mut Object<'_, '_>,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) {
         let content: Few<&Part<'_>> =
             self.parts.iter().copied().filter(|part| stands_in_content(part)).collect();
@@ -102,7 +102,7 @@ impl Fields<'_, '_> {
             |part: &&Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Refusal(_));
         match content.is_empty() && self.parts.iter().any(is_elsewhere) {
             true => object.key("content").null(),
-            false => write_content(object, &content, losing),
+            false => write_content(object, &content, reporter),
         }
         self.write_beside(object);
     }

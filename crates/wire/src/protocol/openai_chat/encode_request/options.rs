@@ -5,12 +5,12 @@ use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
 use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
 use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Target};
@@ -89,7 +89,7 @@ fn write_format(
 pub(super) struct Options<'t, 'r> {
     pub(super) request: &'t Request<'t>,
     pub(super) target: &'t Target,
-    pub(super) losing: &'t mut Losing<'r>,
+    pub(super) reporter: &'t mut Reporter<'r>,
     pub(super) tools: HasTools,
     /// The language of the output schema.
     pub(super) language: SchemaLanguage,
@@ -105,7 +105,7 @@ impl Options<'_, '_> {
             object.key("stream_options").object(|it| it.field("include_usage", &true));
             let reason = "the usage of a stream is sent only on request";
             let root = Place::default();
-            self.losing.below(root, "/stream_options", LossKind::Synthesised, reason);
+            self.reporter.below(root, "/stream_options", LossKind::Synthesised, reason);
         }
         self.write_limit(object);
         let effort = self.write_thinking(object);
@@ -155,7 +155,7 @@ impl Options<'_, '_> {
     }
 
     pub(super) fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.losing.field(Place::default(), field, kind, reason);
+        self.reporter.field(Place::default(), field, kind, reason);
     }
 
     fn write_limit(&mut self, object: &mut Object<'_, '_>) {
@@ -244,7 +244,7 @@ impl Options<'_, '_> {
         }
         for index in STOP_MAX..stop.len() {
             let (at, reason) = ((Field::Stop, &*format!("/{index}")), "Chat takes at most four");
-            self.losing.within(Place::default(), at, LossKind::Dropped, reason);
+            self.reporter.within(Place::default(), at, LossKind::Dropped, reason);
         }
         object.field("stop", &stop[..stop.len().min(STOP_MAX)]);
     }
@@ -274,7 +274,7 @@ impl Options<'_, '_> {
         let at = (Place::default(), Field::OutputSchema);
         let schema = schema
             .as_ref()
-            .map(|it| schema::translated((it, self.language), *strict, at, self.losing));
+            .map(|it| schema::translated((it, self.language), *strict, at, self.reporter));
         let named = OutputSchema {
             name: Some(name.as_ref().map_or(Text::literal(UNNAMED_SCHEMA), Text::reborrow)),
             description: description.as_ref().map(Text::reborrow),
@@ -303,7 +303,7 @@ impl Options<'_, '_> {
 
     fn write_cache_options(&mut self, object: &mut Object<'_, '_>) {
         let Some(options) = &self.request.cache.options else { return };
-        if self.losing.shares_vendor() {
+        if self.reporter.shares_vendor() {
             return object.field("prompt_cache_options", options);
         }
         let reason = "Chat has other words for the cache";

@@ -3,7 +3,7 @@
 use crate::conversation::{Content, Part};
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{Citation, Protocol};
 
@@ -62,11 +62,11 @@ pub(super) fn chars_of(part: &Part<'_>) -> u64 {
 /// Reports what an annotation cannot say of the citations of a part.
 pub(in crate::protocol::openai_chat) fn report_citations(
     semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
     let (kind, reason) = match semantics.citations().iter().all(|it| it.url().is_some()) {
         true => (LossKind::Approximated, "Chat cites only an address, a title and a stretch"),
         false => (LossKind::Dropped, "Chat cites only addresses"),
     };
-    losing.citations(semantics, kind, reason);
+    reporter.citations(semantics, kind, reason);
 }

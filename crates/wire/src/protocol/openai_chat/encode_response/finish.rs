@@ -4,16 +4,16 @@ use crate::conversation::FinishKind;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 
 /// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
 pub(in crate::protocol::openai_chat) fn finish_word(
     kind: FinishKind,
     said: Said,
     place: Place,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> &'static str {
-    let mut lose = |kind, reason| losing.field(place, Field::FinishReason, kind, reason);
+    let mut lose = |kind, reason| reporter.field(place, Field::FinishReason, kind, reason);
     match kind {
         FinishKind::Length => "length",
         FinishKind::ContextFull => {

@@ -127,9 +127,9 @@ impl Encoder<'_> {
         let choice = self.choice(candidate, out);
         let place = semantics.place();
         let is_call = matches!(opening, Opening::ToolCall { .. });
-        self.losses.add(NoteAt::Part(part), |losing| match is_call {
-            true => losing.call_semantics(&semantics),
-            false => losing.semantics(&semantics),
+        self.losses.add(NoteAt::Part(part), |reporter| match is_call {
+            true => reporter.call_semantics(&semantics),
+            false => reporter.semantics(&semantics),
         });
         self.report_joined((part, choice), &opening, &semantics);
         let kind = match opening {
@@ -189,9 +189,9 @@ impl Encoder<'_> {
         let before = earlier.map(|at| (at, self.parts[at.0 as usize].place));
         let own = (before.is_some() || is_behind).then_some((part, place));
         for (part, place) in [before, own].into_iter().flatten() {
-            self.losses.add(NoteAt::Part(part), |losing| {
-                losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
-                losing.item(place, LossKind::Renamed, encode_response::ONE_TEXT);
+            self.losses.add(NoteAt::Part(part), |reporter| {
+                reporter.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+                reporter.item(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
         }
     }
@@ -203,9 +203,9 @@ impl Encoder<'_> {
         out: &mut String,
     ) -> PartKind {
         if !self.is_same() && !self.context.show_reasoning {
-            self.losses.add(NoteAt::Part(part), |losing| {
+            self.losses.add(NoteAt::Part(part), |reporter| {
                 let reason = "the client does not want to see it";
-                losing.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
+                reporter.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
             });
             return PartKind::Hidden;
         }
@@ -254,9 +254,9 @@ impl Encoder<'_> {
         let number = self.choices[choice].calls;
         self.choices[choice].calls += 1;
         if id.is_none() {
-            self.losses.add(NoteAt::Part(part), |losing| {
+            self.losses.add(NoteAt::Part(part), |reporter| {
                 let reason = "Chat pairs results with calls by id";
-                losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
+                reporter.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
             });
         }
         let name = self.context.client_name(&name).into_owned();
@@ -309,9 +309,9 @@ impl Encoder<'_> {
                     delta.array(|writer| writer.value(&opaque.json));
                 });
             }
-            _ => self.losses.add(NoteAt::Part(part), |losing| {
+            _ => self.losses.add(NoteAt::Part(part), |reporter| {
                 let reason = "Chat has nothing like it in answers";
-                losing.node(semantics.place(), LossKind::Dropped, reason);
+                reporter.node(semantics.place(), LossKind::Dropped, reason);
             }),
         }
     }
@@ -323,7 +323,7 @@ impl Encoder<'_> {
         out: &mut String,
     ) {
         let at = NoteAt::Candidate(index);
-        self.losses.add(at, |losing| losing.semantics(semantics));
+        self.losses.add(at, |reporter| reporter.semantics(semantics));
         let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
         self.choice(index, out);
         self.choice_frame(index, out, |choice| {
@@ -352,9 +352,9 @@ impl Encoder<'_> {
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
         let mut word = if said == Said::Calls { "tool_calls" } else { "stop" };
-        self.losses.add(NoteAt::Candidate(candidate), |losing| {
-            losing.finish(place, finish);
-            word = encode_response::finish_word(finish.kind, said, place, losing);
+        self.losses.add(NoteAt::Candidate(candidate), |reporter| {
+            reporter.finish(place, finish);
+            word = encode_response::finish_word(finish.kind, said, place, reporter);
         });
         let word = own.as_deref().unwrap_or(word);
         self.choice_frame(candidate, out, |choice| {

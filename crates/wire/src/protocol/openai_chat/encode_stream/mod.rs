@@ -10,12 +10,12 @@ use crate::index::Index;
 use crate::json::Writer;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_response::Head;
 use crate::protocol::openai_chat::encode_stream::choice::{Choice, Part};
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::usage::USAGE;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{
     AnswerContext, Delta, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start,
@@ -50,12 +50,12 @@ struct Losses {
 
 impl Losses {
     /// Reports what `report` finds of what stands there, unless an earlier frame had it too.
-    fn add(&mut self, at: NoteAt, report: impl FnOnce(&mut Losing<'_>)) {
+    fn add(&mut self, at: NoteAt, report: impl FnOnce(&mut Reporter<'_>)) {
         if self.source == Protocol::OpenaiChat {
             return;
         }
         let mut found = Report::default();
-        report(&mut Losing::new(self.source, Protocol::OpenaiChat, &mut found));
+        report(&mut Reporter::new(self.source, Protocol::OpenaiChat, &mut found));
         for loss in found.entries() {
             let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
             if self.seen.insert((at, loss.kind, below.to_owned())) {
@@ -109,7 +109,7 @@ impl<'a> Encoder<'a> {
             self.begin_unsaid(out);
             let usage = self.usage.take().filter(|_| self.context.include_usage);
             if let Some(usage) = &usage {
-                self.losses.add(NoteAt::Response, |losing| USAGE.report(usage, losing));
+                self.losses.add(NoteAt::Response, |reporter| USAGE.report(usage, reporter));
             }
             let stating = USAGE.stating(self.source);
             if usage.is_some() || !self.extras.is_empty() {
@@ -142,9 +142,9 @@ impl<'a> Encoder<'a> {
         object.close();
         let members = writer.into_string();
         self.head = members[1..members.len() - 1].to_owned();
-        self.losses.add(NoteAt::Response, |losing| {
-            head.report(semantics.place(), &self.context, losing);
-            losing.semantics(semantics);
+        self.losses.add(NoteAt::Response, |reporter| {
+            head.report(semantics.place(), &self.context, reporter);
+            reporter.semantics(semantics);
         });
         self.keep_head(start.semantics);
         self.choice(0, out);
@@ -180,7 +180,7 @@ impl<'a> Encoder<'a> {
     fn note(&mut self, note: Note<'_>, out: &mut String) {
         match (note.at, note.kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.losses.add(NoteAt::Response, |losing| losing.semantics(&semantics));
+                self.losses.add(NoteAt::Response, |reporter| reporter.semantics(&semantics));
                 self.keep_head(semantics);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
@@ -202,7 +202,7 @@ impl<'a> Encoder<'a> {
 
     fn report_usage(&mut self) {
         if let Some(usage) = &self.usage {
-            self.losses.add(NoteAt::Response, |losing| losing.usage(usage));
+            self.losses.add(NoteAt::Response, |reporter| reporter.usage(usage));
         }
     }
 

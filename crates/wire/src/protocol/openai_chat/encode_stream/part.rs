@@ -102,7 +102,7 @@ impl Encoder<'_> {
     /// Keeps log probabilities for the text that follows them; none follows in a part that is closed.
     fn note_logprobs(&mut self, id: PartId, logprobs: Logprobs<'_>, out: &mut String) {
         let place = self.place(id);
-        self.losses.add(NoteAt::Part(id), |losing| losing.logprobs(place, &logprobs));
+        self.losses.add(NoteAt::Part(id), |reporter| reporter.logprobs(place, &logprobs));
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         add_to(&mut part.logprobs, logprobs.into_owned());
         if part.is_closed {
@@ -122,8 +122,8 @@ impl Encoder<'_> {
         let Some(logprobs) = part.logprobs.take() else { return };
         if !is_told {
             let reason = "an empty text has no effect";
-            self.losses.add(NoteAt::Part(id), |losing| {
-                losing.weights(place, &logprobs, (LossKind::Approximated, reason));
+            self.losses.add(NoteAt::Part(id), |reporter| {
+                reporter.weights(place, &logprobs, (LossKind::Approximated, reason));
             });
         }
         self.write_text(candidate, (key, &Text::default()), Some(logprobs), out);
@@ -181,8 +181,8 @@ impl Encoder<'_> {
             self.parts.get(id.0 as usize)
         {
             let place = *place;
-            self.losses.add(NoteAt::Part(id), |losing| {
-                losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+            self.losses.add(NoteAt::Part(id), |reporter| {
+                reporter.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
             self.delta(id, &Text::plain("\n\n"), out);
         }
@@ -218,8 +218,8 @@ impl Encoder<'_> {
             }
             PartKind::Reasoning(_) if !part.is_told => {
                 let place = part.place;
-                self.losses.add(NoteAt::Part(id), |losing| {
-                    losing.node(place, LossKind::Withheld, "only its issuer can read it");
+                self.losses.add(NoteAt::Part(id), |reporter| {
+                    reporter.node(place, LossKind::Withheld, "only its issuer can read it");
                 });
             }
             _ => {}
@@ -230,9 +230,9 @@ impl Encoder<'_> {
     fn report_late(&mut self, id: PartId, semantics: &NodeSemantics<'_>) {
         let kind = self.parts.get(id.0 as usize).map(|part| &part.kind);
         let is_call = matches!(kind, Some(PartKind::Call { .. } | PartKind::Wrapped { .. }));
-        self.losses.add(NoteAt::Part(id), |losing| match is_call {
-            true => losing.call_semantics(semantics),
-            false => losing.semantics(semantics),
+        self.losses.add(NoteAt::Part(id), |reporter| match is_call {
+            true => reporter.call_semantics(semantics),
+            false => reporter.semantics(semantics),
         });
     }
 
@@ -259,8 +259,8 @@ impl Encoder<'_> {
             NoteKind::Citation(citation) => {
                 let mut cited = NodeSemantics::at(place);
                 cited.add_citation(citation.clone());
-                self.losses.add(NoteAt::Part(id), |losing| {
-                    encode_response::report_citations(&cited, losing);
+                self.losses.add(NoteAt::Part(id), |reporter| {
+                    encode_response::report_citations(&cited, reporter);
                 });
                 self.cite(id, citation, out);
             }

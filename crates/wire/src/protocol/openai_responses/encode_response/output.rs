@@ -5,41 +5,41 @@ use std::collections::HashSet;
 use crate::conversation::{Arguments, CallForm, Content, Media, MediaKind, Part, Source, ToolCall};
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::item::{
     Call, Header, item_len, write_call, write_message, write_reasoning,
 };
 use crate::protocol::openai_responses::encode_response::Ending;
 use crate::protocol::openai_responses::types::{IN_CONTENT, THIS, unqualified};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::{AnswerContext, Artefact, Field, arguments};
 
 /// The items of an answer as a JSON list.
 pub(in super::super) fn encode_output(
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     context: &AnswerContext<'_>,
     (parts, ending): (&[Part<'_>], &Ending<'_>),
 ) -> String {
     let mut writer = Writer::default();
-    let last = parts.iter().rposition(|part| !is_unsaid(losing, part));
-    let last = last.filter(|_| ending.is_early() && !losing.is_same());
+    let last = parts.iter().rposition(|part| !is_unsaid(reporter, part));
+    let last = last.filter(|_| ending.is_early() && !reporter.is_same());
     writer.begin_array();
     let (mut at, mut number) = (0, 0);
     let mut taken = HashSet::new();
     let mut was_handed = false;
     while at < parts.len() {
-        let item = &parts[at..at + output_len(losing, &parts[at..])];
+        let item = &parts[at..at + output_len(reporter, &parts[at..])];
         let next = parts.get(at + item.len());
-        let handed = next.and_then(|next| handed(losing, &item[0], next));
-        if takes(losing, &item[0]) {
+        let handed = next.and_then(|next| handed(reporter, &item[0], next));
+        if takes(reporter, &item[0]) {
             let unhanded = item.iter().skip(usize::from(was_handed));
-            unhanded.for_each(|part| withhold(losing, part));
-            if !item.iter().all(|part| is_unsaid(losing, part)) {
-                let doubled = is_doubled(losing, &item[0], &mut taken);
+            unhanded.for_each(|part| withhold(reporter, part));
+            if !item.iter().all(|part| is_unsaid(reporter, part)) {
+                let doubled = is_doubled(reporter, &item[0], &mut taken);
                 let ends = last.is_some_and(|last| last < at + item.len());
-                let is_cut = ends && is_cut_off(losing, &item[0]);
+                let is_cut = ends && is_cut_off(reporter, &item[0]);
                 let stage = if is_cut { Stage::Cut } else { Stage::Complete };
                 let thing = Thing { parts: item, number, handed, doubled, stage };
-                write_item(&mut writer, losing, context, &thing);
+                write_item(&mut writer, reporter, context, &thing);
                 number += 1;
             }
         }
@@ -51,8 +51,8 @@ pub(in super::super) fn encode_output(
 }
 
 /// Whether an item can be made of a part; reports it if not.
-pub(in super::super) fn takes(losing: &mut Losing<'_>, part: &Part<'_>) -> bool {
-    if losing.is_same() {
+pub(in super::super) fn takes(reporter: &mut Reporter<'_>, part: &Part<'_>) -> bool {
+    if reporter.is_same() {
         return true;
     }
     let place = part.semantics().place();
@@ -62,15 +62,15 @@ pub(in super::super) fn takes(losing: &mut Losing<'_>, part: &Part<'_>) -> bool 
         }
         Content::Media(media) if is_picture(media) => {
             let reason = "sent as an image made by a tool";
-            losing.node(place, LossKind::Approximated, reason);
+            reporter.node(place, LossKind::Approximated, reason);
             true
         }
         Content::Media(_) => {
-            losing.node(place, LossKind::Dropped, "Responses answers hold no such medium");
+            reporter.node(place, LossKind::Dropped, "Responses answers hold no such medium");
             false
         }
         Content::ToolResult(_) => {
-            losing.node(place, LossKind::Dropped, "Responses answers hold no results of tools");
+            reporter.node(place, LossKind::Dropped, "Responses answers hold no results of tools");
             false
         }
         // The walk over the answer has reported it.
@@ -121,7 +121,7 @@ fn has_status(context: &AnswerContext<'_>, part: &Part<'_>) -> bool {
 /// Writes an item of an answer.
 pub(in super::super) fn write_item(
     writer: &mut Writer,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     context: &AnswerContext<'_>,
     thing: &Thing<'_>,
 ) {
@@ -152,16 +152,16 @@ pub(in super::super) fn write_item(
                     write_call(writer, &header, &Call { arguments, ..written });
                 }
                 Stage::Complete | Stage::Cut => {
-                    write_client_call(writer, losing, &header, (first, call, written));
+                    write_client_call(writer, reporter, &header, (first, call, written));
                 }
             }
         }
         Content::Reasoning(_) => {
             let artefact = first.semantics().artefact().or(handed);
             let data = artefact.filter(|_| !parts.is_empty()).map(|it| it.carried_in(THIS));
-            write_reasoning(writer, losing, &header, (parts, data.as_ref()));
+            write_reasoning(writer, reporter, &header, (parts, data.as_ref()));
         }
-        Content::Media(media) if !losing.is_same() => {
+        Content::Media(media) if !reporter.is_same() => {
             write_picture(writer, &header, (media, stage));
         }
         Content::Text(_)
@@ -169,8 +169,8 @@ pub(in super::super) fn write_item(
         | Content::Media(_)
         | Content::ToolResult(_)
         | Content::Opaque(_) => {
-            let said: Vec<_> = parts.iter().filter(|part| !is_unsaid(losing, part)).collect();
-            write_message(writer, losing, &header, "assistant", said.into_iter());
+            let said: Vec<_> = parts.iter().filter(|part| !is_unsaid(reporter, part)).collect();
+            write_message(writer, reporter, &header, "assistant", said.into_iter());
         }
     }
 }
@@ -198,44 +198,44 @@ pub(in super::super) enum Stage {
 
 /// Whether the last thing of an answer that ended early is not whole. A call is, if its arguments are: what was cut off is
 /// then what would have followed it.
-pub(in super::super) fn is_cut_off(losing: &Losing<'_>, part: &Part<'_>) -> bool {
-    !matches!(part.content(), Content::ToolCall(_)) || is_half_call(losing, part)
+pub(in super::super) fn is_cut_off(reporter: &Reporter<'_>, part: &Part<'_>) -> bool {
+    !matches!(part.content(), Content::ToolCall(_)) || is_half_call(reporter, part)
 }
 
 /// Whether a part is a call with arguments that are not whole.
-pub(in super::super) fn is_half_call(losing: &Losing<'_>, part: &Part<'_>) -> bool {
+pub(in super::super) fn is_half_call(reporter: &Reporter<'_>, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
     let Arguments::Text(text) = &call.arguments else { return false };
-    no_arguments(losing, call).is_none() && Json::parse_text(text).is_err()
+    no_arguments(reporter, call).is_none() && Json::parse_text(text).is_err()
 }
 
 /// What only its issuer can read of another vendor's text or call, if the thinking before it has room for it: neither
 /// text nor call has a field for it here.
 pub(in super::super) fn handed<'p>(
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
     thought: &Part<'_>,
     next: &'p Part<'p>,
 ) -> Option<&'p Artefact<'p>> {
     let is_thought = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
     let has_room = is_thought(thought) && thought.semantics().artefact().is_none();
     let artefact = next.semantics().artefact().filter(|_| !is_thought(next))?;
-    (has_room && !losing.is_same()).then_some(artefact)
+    (has_room && !reporter.is_same()).then_some(artefact)
 }
 
 /// Reports what only its issuer can read of a text or a call, and nothing carries.
-pub(in super::super) fn withhold(losing: &mut Losing<'_>, part: &Part<'_>) {
+pub(in super::super) fn withhold(reporter: &mut Reporter<'_>, part: &Part<'_>) {
     let is_thought = matches!(part.content(), Content::Reasoning(_));
     if part.semantics().artefact().is_some() && !is_thought {
         let reason = "texts and calls have no field for it here";
         let place = part.semantics().sealed_at();
-        losing.field(place, Field::Signature, LossKind::Withheld, reason);
+        reporter.field(place, Field::Signature, LossKind::Withheld, reason);
     }
 }
 
 /// Whether a part of another protocol is a text that says nothing.
-pub(in super::super) fn is_unsaid(losing: &Losing<'_>, part: &Part<'_>) -> bool {
+pub(in super::super) fn is_unsaid(reporter: &Reporter<'_>, part: &Part<'_>) -> bool {
     let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
-    is_empty && !losing.is_same()
+    is_empty && !reporter.is_same()
 }
 
 /// Whether a part is what the model says to the user, so that it stands in a message.
@@ -245,8 +245,8 @@ pub(in super::super) fn is_words(part: &Part<'_>) -> bool {
 
 /// How many parts from the first on make one item. Another protocol's neighbouring texts are one message, because
 /// clients take the last message for the whole answer.
-pub(in super::super) fn output_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> usize {
-    match losing.is_same() {
+pub(in super::super) fn output_len(reporter: &Reporter<'_>, parts: &[Part<'_>]) -> usize {
+    match reporter.is_same() {
         true => item_len(parts),
         false => parts.iter().take_while(|part| is_words(part)).count().max(1),
     }
@@ -254,17 +254,17 @@ pub(in super::super) fn output_len(losing: &Losing<'_>, parts: &[Part<'_>]) -> u
 
 /// Whether a call has the id of an earlier one, so that its result could not be told from the other's.
 pub(in super::super) fn is_doubled(
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     part: &Part<'_>,
     taken: &mut HashSet<String>,
 ) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
-    let Some(id) = call.id.as_ref().filter(|_| !losing.is_same()) else { return false };
+    let Some(id) = call.id.as_ref().filter(|_| !reporter.is_same()) else { return false };
     if taken.insert(id.to_str().into_owned()) {
         return false;
     }
     let place = part.semantics().place();
-    losing.field(place, Field::CallId, LossKind::Repaired, "each call has an id of its own");
+    reporter.field(place, Field::CallId, LossKind::Repaired, "each call has an id of its own");
     true
 }
 
@@ -298,30 +298,30 @@ fn client_call<'n>(
 
 fn write_client_call(
     writer: &mut Writer,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     header: &Header<'_>,
     (part, call, written): (&Part<'_>, &ToolCall<'_>, Call<'_>),
 ) {
     if call.id.is_none() {
         let reason = "clients pair calls and results by id";
-        losing.field(part.semantics().place(), Field::CallId, LossKind::Synthesised, reason);
+        reporter.field(part.semantics().place(), Field::CallId, LossKind::Synthesised, reason);
     }
     let unwrapped = match (written.form, call.form) {
         (CallForm::Custom, CallForm::Function) => arguments::custom_input(&call.arguments),
         _ => None,
     };
-    let unwrapped = unwrapped.map(Arguments::Text).or_else(|| no_arguments(losing, call));
+    let unwrapped = unwrapped.map(Arguments::Text).or_else(|| no_arguments(reporter, call));
     let arguments = unwrapped.as_ref().unwrap_or(&call.arguments);
     write_call(writer, header, &Call { arguments, ..written });
 }
 
 /// The arguments of a call that came without, from a protocol where that means an empty object.
 pub(in super::super) fn no_arguments<'a>(
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
     call: &ToolCall<'_>,
 ) -> Option<Arguments<'a>> {
     let means_empty =
-        losing.source().conventions().has_object_arguments && call.form == CallForm::Function;
+        reporter.source().conventions().has_object_arguments && call.form == CallForm::Function;
     let is_blank = matches!(&call.arguments, Arguments::Text(text) if text.is_blank());
     (means_empty && is_blank).then(|| Arguments::Text(Text::literal("{}")))
 }

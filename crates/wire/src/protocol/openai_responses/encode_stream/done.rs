@@ -3,7 +3,6 @@
 use crate::conversation::{Arguments, CallForm, Content, Part};
 use crate::json::{Json, Text, Writer};
 use crate::loss::Report;
-use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::part::{
     Side, cites_all, write_logprobs, write_part,
 };
@@ -15,6 +14,7 @@ use crate::protocol::openai_responses::encode_stream::item::{
 };
 use crate::protocol::openai_responses::encode_stream::{Encoder, Seat};
 use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::{AnswerContext, Logprobs, Protocol, arguments};
 
 /// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
@@ -87,19 +87,19 @@ impl Encoder<'_> {
         !self.is_same() && self.is_a(item, is_half_call)
     }
 
-    fn is_a(&self, item: usize, is_such: impl Fn(&Losing<'_>, &Part<'_>) -> bool) -> bool {
+    fn is_a(&self, item: usize, is_such: impl Fn(&Reporter<'_>, &Part<'_>) -> bool) -> bool {
         let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
-        self.items[item].parts.first().is_some_and(|part| is_such(&losing, part))
+        let reporter = Reporter::new(self.source, THIS, &mut unread);
+        self.items[item].parts.first().is_some_and(|part| is_such(&reporter, part))
     }
 
     /// An item as it stands.
     fn written(&mut self, item: usize, stage: Stage) -> String {
         let OutItem { parts, doubled, .. } = &self.items[item];
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
         let mut writer = Writer::default();
         let thing = Thing { parts, number: item, handed: None, doubled: *doubled, stage };
-        write_item(&mut writer, &mut losing, &self.context, &thing);
+        write_item(&mut writer, &mut reporter, &self.context, &thing);
         writer.into_string()
     }
 
@@ -151,9 +151,9 @@ impl Encoder<'_> {
             }
         });
         let mut unread = Report::default();
-        let mut losing = Losing::new(self.source, THIS, &mut unread);
+        let mut reporter = Reporter::new(self.source, THIS, &mut unread);
         let mut part = Writer::default();
-        write_part(&mut part, &mut losing, &self.items[item].parts[at], Side::Output);
+        write_part(&mut part, &mut reporter, &self.items[item].parts[at], Side::Output);
         let part = part.into_string();
         self.item_frame(out, names.part_done, position, |writer| {
             writer.field("part", &Json::trusted(part.into()));
@@ -162,9 +162,9 @@ impl Encoder<'_> {
 
     fn call_done(&mut self, (item, at): Seat, out: &mut String) {
         let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
+        let reporter = Reporter::new(self.source, THIS, &mut unread);
         if let Content::ToolCall(call) = self.items[item].parts[at].content()
-            && let Some(Arguments::Text(empty)) = no_arguments(&losing, call)
+            && let Some(Arguments::Text(empty)) = no_arguments(&reporter, call)
         {
             self.grow_call((item, at), &empty, out);
         }

@@ -12,7 +12,6 @@ use crate::fault::Fault;
 use crate::json::{Json, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_response::{
     End, Ending, is_call, is_refusal, report_finish, report_tier, response_id, write_response,
 };
@@ -20,6 +19,7 @@ use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::fault::{own_code, response_code};
 use crate::protocol::openai_responses::types::THIS;
 use crate::protocol::openai_responses::usage::USAGE;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extra, Extras, NodeSemantics};
 use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse::named_frame;
@@ -163,9 +163,9 @@ impl<'a> Encoder<'a> {
             return;
         }
         self.stage = Stage::Started;
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        report_tier(&mut losing, start.service_tier.as_ref(), start.semantics.place());
-        start.id = Some(response_id(&losing, &self.context, start.id.as_ref()).into_owned());
+        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+        report_tier(&mut reporter, start.service_tier.as_ref(), start.semantics.place());
+        start.id = Some(response_id(&reporter, &self.context, start.id.as_ref()).into_owned());
         self.start = start;
         let end = End { ending: Ending::with("in_progress"), usage: None, output: Some("[]") };
         let response = self.response(&end);
@@ -177,10 +177,10 @@ impl<'a> Encoder<'a> {
     /// The response object as it stands.
     fn response(&self, end: &End<'_>) -> Json<'static> {
         let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
+        let reporter = Reporter::new(self.source, THIS, &mut unread);
         let mut writer = Writer::default();
         let start = (&self.start, &self.start.semantics, end);
-        write_response(&mut writer, &losing, &self.context, start);
+        write_response(&mut writer, &reporter, &self.context, start);
         Json::trusted(writer.into_string().into())
     }
 
@@ -191,7 +191,7 @@ impl<'a> Encoder<'a> {
                 self.start.semantics.merge(later);
             }
             (NoteAt::Response, NoteKind::Semantics(later)) => {
-                Losing::new(self.source, THIS, &mut self.report).semantics(&later);
+                Reporter::new(self.source, THIS, &mut self.report).semantics(&later);
             }
             (NoteAt::Candidate(0), NoteKind::Semantics(later)) => self.note_answer(later),
             (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
@@ -208,7 +208,7 @@ impl<'a> Encoder<'a> {
                 news.keep(extra.scope.clone(), extra.key.clone(), extra.json.clone());
             }
         }
-        Losing::new(self.source, THIS, &mut self.report).extras(later.place(), &news);
+        Reporter::new(self.source, THIS, &mut self.report).extras(later.place(), &news);
         self.candidate.merge(later);
     }
 
@@ -301,17 +301,17 @@ impl<'a> Encoder<'a> {
         *candidate.semantics_mut() = std::mem::take(&mut self.candidate);
         // Its undeclared fields were reported as they came.
         *candidate.semantics_mut().extras_mut() = Extras::default();
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
         if let Some(finish) = &candidate.finish {
             let called = candidate.message.parts.iter().any(is_call);
-            report_finish(&mut losing, (candidate.semantics().place(), called), finish);
+            report_finish(&mut reporter, (candidate.semantics().place(), called), finish);
         }
         if let Some(usage) = self.usage.take() {
-            USAGE.report(&usage, &mut losing);
-            losing.usage(&usage);
+            USAGE.report(&usage, &mut reporter);
+            reporter.usage(&usage);
         }
         response.candidates.push(candidate);
-        losing.response(&response);
+        reporter.response(&response);
     }
 
     /// Leaves out a part of an answer beside the first, or one that has no place here.
@@ -329,8 +329,8 @@ impl<'a> Encoder<'a> {
     fn lose_answer(&mut self, candidate: u32, place: Place) {
         if !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
-            let mut losing = Losing::new(self.source, THIS, &mut self.report);
-            losing.node(place.of_candidate(), LossKind::Dropped, "Responses gives one answer");
+            let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+            reporter.node(place.of_candidate(), LossKind::Dropped, "Responses gives one answer");
         }
     }
 

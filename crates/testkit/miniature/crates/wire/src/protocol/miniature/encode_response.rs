@@ -9,7 +9,7 @@ use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::protocol::{AnswerContext, Field, Protocol};
 use crate::protocol::exchange::ANSWER_BYTES;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 
 pub(in crate::protocol) fn encode_response(
@@ -18,15 +18,15 @@ pub(in crate::protocol) fn encode_response(
     context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut losing = Losing::new(source, HERE, report);
+    let mut reporter = Reporter::new(source, HERE, report);
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     if let Some(fault) = &response.fault {
-        losing.failed(response);
+        reporter.failed(response);
         write_fault(&mut writer, fault);
         return writer.into_string();
     }
-    report_losses(&mut losing, response);
-    let extras = response.semantics().extras().filter(|_| losing.is_same());
+    report_losses(&mut reporter, response);
+    let extras = response.semantics().extras().filter(|_| reporter.is_same());
     let mut object = Object::open(&mut writer, extras.map(|extras| (extras, "")));
     object.optional("id", response.id.as_ref());
     object.optional("model", context.model.as_ref().or(response.model.as_ref()));
@@ -67,24 +67,24 @@ pub(super) fn write_usage(
 }
 
 /// Reports what does not arrive of a whole answer, be it written at once or as a stream.
-pub(super) fn report_losses(losing: &mut Losing<'_>, response: &Response<'_>) {
-    losing.response(response);
+pub(super) fn report_losses(reporter: &mut Reporter<'_>, response: &Response<'_>) {
+    reporter.response(response);
     for other in response.candidates.iter().skip(1) {
         let place = other.semantics().place();
-        losing.node(place, LossKind::Dropped, "Miniature gives one answer");
+        reporter.node(place, LossKind::Dropped, "Miniature gives one answer");
     }
     let Some(first) = response.candidates.first() else { return };
     if let Some(finish) = first.finish.as_ref().filter(|finish| !end(finish.kind).1) {
         let place = first.semantics().place();
         let reason = format!("returned as `{}`", end(finish.kind).0);
-        losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
+        reporter.field(place, Field::FinishReason, LossKind::Approximated, reason);
     }
     let texts = first.message.parts.iter().filter(|part| text(part.content()).is_some());
     for part in texts.skip(1) {
         let place = part.semantics().place();
-        losing.node(place, LossKind::Approximated, "joined with the text before it");
+        reporter.node(place, LossKind::Approximated, "joined with the text before it");
     }
     if let Some(usage) = &response.usage {
-        USAGE.report(usage, losing);
+        USAGE.report(usage, reporter);
     }
 }

@@ -7,7 +7,7 @@ use crate::json::Text;
 use crate::loss::Report;
 use crate::protocol::{AnswerContext, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
 use crate::protocol::event::Sequence;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 use crate::sse;
 
@@ -51,7 +51,7 @@ impl<'a> Encoder<'a> {
                 frame.close();
             });
         }
-        report_losses(&mut Losing::new(self.source, HERE, &mut report), &response);
+        report_losses(&mut Reporter::new(self.source, HERE, &mut report), &response);
         report
     }
 

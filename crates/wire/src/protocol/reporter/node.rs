@@ -1,6 +1,6 @@
 //! The walk over messages and parts, which requests and answers share.
 
-use super::{Losing, Side};
+use super::{Reporter, Side};
 use crate::conversation::{Content, Media, MediaKind, Message, Part, Source};
 use crate::loss::LossKind;
 use crate::place::Place;
@@ -8,7 +8,7 @@ use crate::protocol::semantics::{Extras, Logprobs, NodeSemantics};
 use crate::protocol::words::in_words;
 use crate::protocol::{ArtefactKind, CacheMarker, Citation, Fate, Field};
 
-impl Losing<'_> {
+impl Reporter<'_> {
     pub(super) fn message(&mut self, message: &Message<'_>) {
         self.set_if(message.semantics().place(), Field::MessageName, &message.name);
         self.semantics(message.semantics());

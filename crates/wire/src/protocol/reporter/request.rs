@@ -1,6 +1,6 @@
 //! The walk over a request: its settings, its own fields of every protocol, its messages and its tools.
 
-use super::{Losing, Side};
+use super::{Reporter, Side};
 use std::collections::BTreeSet;
 
 use crate::conversation::{
@@ -12,7 +12,7 @@ use crate::place::Place;
 use crate::protocol::semantics::{Declared, NodeSemantics};
 use crate::protocol::{Exchange, Field};
 
-impl Losing<'_> {
+impl Reporter<'_> {
     /// Reports all that the target never carries of a request.
     pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
         self.spelling = exchange.semantics().spelling();

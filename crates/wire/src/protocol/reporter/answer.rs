@@ -1,13 +1,13 @@
 //! The walk over an answer: its candidates, why they ended and what they cost.
 
-use super::Losing;
+use super::Reporter;
 use crate::conversation::{Candidate, Content, Count, Part, Response, Usage};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Fate, Field};
 
-impl Losing<'_> {
+impl Reporter<'_> {
     /// Reports all that the target never carries of a whole response.
     pub(in crate::protocol) fn response(&mut self, response: &Response<'_>) {
         if self.is_same() {
