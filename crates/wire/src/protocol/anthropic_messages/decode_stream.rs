@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::decode_request::blocks;
 use super::decode_response::{Answer, Ending};
 use super::fault::read_fault;
-use super::types::HERE;
+use super::types::SELF;
 use super::usage::USAGE;
 use crate::conversation::{
     Arguments, Content, Counts, Finish, FinishKind, Opaque, Part, ReasoningForm,
@@ -459,5 +459,5 @@ fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {
         });
     });
     let json = Json::trusted(writer.into_string().into());
-    Opaque { protocol: HERE, kind: opaque.kind, json }
+    Opaque { protocol: SELF, kind: opaque.kind, json }
 }

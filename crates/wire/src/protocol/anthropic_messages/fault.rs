@@ -1,6 +1,6 @@
 //! Errors, both ways.
 
-use super::types::HERE;
+use super::types::SELF;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 
@@ -26,7 +26,7 @@ pub(super) fn read_fault(kind: FaultKind, json: Json<'_>) -> Fault<'_> {
         param: None,
         request_id: told.request_id,
         retry_after_s: None,
-        original: Some((HERE, json)),
+        original: Some((SELF, json)),
     }
 }
 
@@ -106,7 +106,7 @@ pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
 
 /// Writes an error as a body or an event states it.
 pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
-    if let Some((HERE, original)) = &fault.original {
+    if let Some((SELF, original)) = &fault.original {
         return writer.value(original);
     }
     writer.object(|body| {

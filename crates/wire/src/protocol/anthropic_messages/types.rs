@@ -16,7 +16,7 @@ impl semantics::Speller for Speaker {
 pub(in crate::protocol::anthropic_messages) type Shape = semantics::Shape<Speaker>;
 
 /// The protocol of this folder.
-pub(super) const HERE: Protocol = Protocol::AnthropicMessages;
+pub(super) const SELF: Protocol = Protocol::AnthropicMessages;
 
 namespace! {
     /// What only Anthropic Messages can say of a request.

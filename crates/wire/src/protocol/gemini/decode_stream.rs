@@ -12,7 +12,7 @@ use crate::protocol::gemini::decode_response::{
     CandidateDraft, Chunk, Grounding, Telling, finish, prompt_filter, unplaced,
 };
 use crate::protocol::gemini::fault::fault_of;
-use crate::protocol::gemini::types::{CALL_PIECE, GEMINI, WILL_CONTINUE};
+use crate::protocol::gemini::types::{CALL_PIECE, SELF, WILL_CONTINUE};
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{
@@ -289,7 +289,7 @@ impl Running {
     /// Whether this is a foreign signature for the thoughts that stand before it.
     fn seals(&self, kind: TextKind, text: &Text<'_>, semantics: &NodeSemantics<'_>) -> bool {
         let thinks = self.text.is_some_and(|open| open.kind == TextKind::Thought);
-        let foreign = semantics.artefact().is_some_and(|artefact| artefact.issuer() != GEMINI);
+        let foreign = semantics.artefact().is_some_and(|artefact| artefact.issuer() != SELF);
         thinks && foreign && kind == TextKind::Thought && text.is_empty()
     }
 

@@ -20,7 +20,7 @@ use crate::conversation::{Request, ToolChoice};
 use crate::error::Result;
 use crate::json::{Text, Writer};
 use crate::loss::Report;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Calls;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
@@ -35,9 +35,9 @@ pub(in crate::protocol) fn encode_request(
     report: &mut Report,
 ) -> Result<String> {
     let (request, semantics) = (&exchange.request, exchange.semantics());
-    let own = (exchange.protocol() == HERE).then_some(semantics);
+    let own = (exchange.protocol() == SELF).then_some(semantics);
     let kept = own.map(|_| own::prepare(request, target, report));
-    let mut reporter = Reporter::new(exchange.protocol(), HERE, report);
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
     reporter.request(exchange);
     let prepared = kept.unwrap_or_else(|| Prepared::of(request, target, &mut reporter));
     let mut encoding = Encoding {
@@ -68,7 +68,7 @@ struct Prepared<'r> {
 impl<'r> Prepared<'r> {
     /// The same for a request of another protocol, with what it loses reported.
     fn of(request: &'r Request<'r>, target: &'r Target, reporter: &mut Reporter<'_>) -> Self {
-        let calls = Calls::of(request, HERE, target).naming_results(request);
+        let calls = Calls::of(request, SELF, target).naming_results(request);
         let mut turns = Turns::of(request, target, reporter);
         let told_apart = turns.arrange(request, &calls, reporter);
         let plan = Plan::of(request, target, &turns, reporter);

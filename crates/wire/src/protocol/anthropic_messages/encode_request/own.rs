@@ -8,7 +8,7 @@ use super::turns::{Piece, Side, Spelling, Turn, Turns, is_call};
 use crate::conversation::{Message, Part, Request, Role, ThinkingMode};
 use crate::json::Number;
 use crate::loss::{LossKind, Report};
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Calls;
 use crate::target::{Target, Vendor};
 
@@ -101,7 +101,7 @@ fn is_slot(message: &Message<'_>) -> bool {
 }
 
 fn is_foreign(part: &Part<'_>) -> bool {
-    part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != HERE)
+    part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != SELF)
 }
 
 /// Whether a text cites what our own translation of another vendor's answer has put there.

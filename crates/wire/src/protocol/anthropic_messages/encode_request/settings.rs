@@ -9,7 +9,7 @@ use crate::conversation::{
 use crate::json::{Json, Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::anthropic_messages::types::{HERE, OUTPUT_FORMAT};
+use crate::protocol::anthropic_messages::types::{OUTPUT_FORMAT, SELF};
 use crate::protocol::described::{described, lose_description};
 use crate::protocol::json_mode::ASK_FOR_JSON;
 use crate::protocol::object::Object;
@@ -331,7 +331,7 @@ impl<'r> Encoding<'r, '_> {
             return body.field("service_tier", tier);
         }
         let asked = tier.to_str();
-        let word = tier::translated(&asked, self.reporter.source(), HERE, Asking::Request);
+        let word = tier::translated(&asked, self.reporter.source(), SELF, Asking::Request);
         match word {
             // Left to the vendor, which does so unasked: its word stands for a choice among tiers of its own.
             Some("auto") => return,
@@ -358,7 +358,7 @@ impl<'r> Encoding<'r, '_> {
             (Field::Store, self.request.store.map(|store| !store)),
         ];
         for (field, is_default) in told {
-            if let (Some(false), Fate::Depends(reason)) = (is_default, HERE.fate(field)) {
+            if let (Some(false), Fate::Depends(reason)) = (is_default, SELF.fate(field)) {
                 self.lose(field, LossKind::Dropped, reason);
             }
         }

@@ -11,7 +11,7 @@ use crate::conversation::{
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::choosing::Offer;
 use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::namespaces::Spaced;
@@ -194,7 +194,7 @@ impl<'r> Encoding<'r, '_> {
         used: &mut BTreeSet<Cow<'r, str>>,
     ) {
         let (kind, name) = match hosted.service {
-            _ if self.is_own() && hosted.protocol == HERE => return list.value(&hosted.json),
+            _ if self.is_own() && hosted.protocol == SELF => return list.value(&hosted.json),
             HostedService::WebSearch => ("web_search_20250305", "web_search"),
             HostedService::WebFetch => ("web_fetch_20250910", "web_fetch"),
             HostedService::CodeExecution => ("code_execution_20250825", "code_execution"),
@@ -326,7 +326,7 @@ impl<'r> Encoding<'r, '_> {
                     AllowedMode::Required => Choice::Any,
                 }
             }
-            ToolChoice::Other { protocol: HERE, json } if self.is_own() => Choice::Other(json),
+            ToolChoice::Other { protocol: SELF, json } if self.is_own() => Choice::Other(json),
             ToolChoice::Other { .. } => {
                 let reason = "a choice that only its own protocol has";
                 self.reporter.field(root, Field::ToolChoice, LossKind::Dropped, reason);

@@ -8,7 +8,7 @@ use crate::conversation::{Content, Message, Part, Request, Role};
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Position;
 use crate::protocol::placeholder::omitted;
 use crate::protocol::reporter::Reporter;
@@ -368,7 +368,7 @@ pub(super) fn admits(
 }
 
 fn is_ours(semantics: &NodeSemantics<'_>) -> bool {
-    semantics.artefact().is_some_and(|artefact| artefact.issuer() == HERE)
+    semantics.artefact().is_some_and(|artefact| artefact.issuer() == SELF)
 }
 
 fn withhold(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {

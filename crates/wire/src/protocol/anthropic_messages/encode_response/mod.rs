@@ -16,7 +16,7 @@ use crate::protocol::anthropic_messages::encode_request::blocks::{
     Block, Mark, is_sealed, write_own, write_reasoning,
 };
 use crate::protocol::anthropic_messages::fault::write_fault;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::object::Object;
@@ -30,7 +30,7 @@ pub(in crate::protocol) fn encode_response(
     context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut reporter = Reporter::new(source, HERE, report);
+    let mut reporter = Reporter::new(source, SELF, report);
     reporter.response(response);
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     match &response.fault {

@@ -3,7 +3,7 @@
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::tier::Asking;
 use crate::protocol::{Field, tier};
@@ -18,7 +18,7 @@ pub(in crate::protocol::anthropic_messages) fn tier_word<'t>(
         return Some(tier.reborrow());
     }
     let served = tier.to_str();
-    let word = tier::translated(&served, reporter.source(), HERE, Asking::Answer);
+    let word = tier::translated(&served, reporter.source(), SELF, Asking::Answer);
     let lost = match word {
         Some(word) if *served == *word => None,
         Some(_) => Some((LossKind::Renamed, "the vendor's own value")),

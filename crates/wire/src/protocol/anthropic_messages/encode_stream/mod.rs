@@ -11,7 +11,7 @@ use crate::json::Text;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_response::Answering;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
 use crate::protocol::event::Sequence;
 use crate::protocol::reporter::Reporter;
@@ -102,11 +102,11 @@ impl<'a> Encoder<'a> {
 
 impl Writing<'_> {
     fn is_own(&self) -> bool {
-        self.source == HERE
+        self.source == SELF
     }
 
     fn reporter(&mut self) -> Reporter<'_> {
-        Reporter::new(self.source, HERE, &mut self.report)
+        Reporter::new(self.source, SELF, &mut self.report)
     }
 
     /// Whether an event speaks of the first answer; the others have no place in this protocol.
@@ -212,7 +212,7 @@ impl Writing<'_> {
         }
         self.state = State::Answering;
         let start = self.start.take().unwrap_or_default();
-        let mut reporter = Reporter::new(self.source, HERE, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         reporter.semantics(&start.semantics);
         frames::start(out, &start, &self.context, (self.usage.as_ref(), &mut reporter));
     }
@@ -262,7 +262,7 @@ impl Writing<'_> {
         let Some((finish, place)) = self.finish.take() else { return };
         self.state = State::Over;
         self.lose_sealed();
-        let mut reporter = Reporter::new(self.source, HERE, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         reporter.finish(place, &finish);
         match &self.usage {
             Some(usage) => {

@@ -9,7 +9,7 @@ use crate::protocol::anthropic_messages::encode_request::blocks::{Block, Mark, w
 use crate::protocol::anthropic_messages::encode_response::{
     CITED, FREE_TEXT, ONE_THOUGHT, foreign_citation, lose_refusal, withhold,
 };
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{
@@ -51,7 +51,7 @@ impl Current {
 
     fn block(&self, source: Protocol) -> Block<'_> {
         match source {
-            HERE => Block::Own(&self.semantics),
+            SELF => Block::Own(&self.semantics),
             _ => Block::Foreign(Mark::Plain),
         }
     }
@@ -139,13 +139,13 @@ impl Writing<'_> {
         self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
-        let mut reporter = Reporter::new(self.source, HERE, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         if form == CallForm::Custom {
             reporter.node(current.place(), LossKind::Approximated, FREE_TEXT);
         }
         let name = self.context.client_name(&name).into_owned();
         let id = match self.source {
-            HERE => id,
+            SELF => id,
             _ => {
                 let (own, place) = (id.as_ref(), current.place());
                 Some(Text::plain(self.answering.call_id(own, &self.context, place, &mut reporter)))
@@ -323,7 +323,7 @@ impl Writing<'_> {
             }
             Shown::Sealed => self.begin_first_block(out),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
-                let mut reporter = Reporter::new(self.source, HERE, &mut self.report);
+                let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
                 withhold(&current.semantics, &mut reporter);
             }
             Shown::Whole => {}
@@ -333,7 +333,7 @@ impl Writing<'_> {
 
 /// The artefact of a part as clients of this protocol hand it back.
 fn carried<'s>(semantics: &'s NodeSemantics<'_>) -> Text<'s> {
-    semantics.artefact().map(|artefact| artefact.carried_in(HERE)).unwrap_or_default()
+    semantics.artefact().map(|artefact| artefact.carried_in(SELF)).unwrap_or_default()
 }
 
 /// What stands around the free text of a custom tool, so that the pieces add up to an object.

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Number, Reader, Text};
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
 use crate::protocol::gemini::types::{
-    GEMINI, GENERATION_SCOPE, RESPONSE_JSON_SCHEMA, THINKING_SCOPE, TOOL_CHOICE_SCOPE,
+    GENERATION_SCOPE, RESPONSE_JSON_SCHEMA, SELF, THINKING_SCOPE, TOOL_CHOICE_SCOPE,
     TOOL_CONFIG_SCOPE,
 };
 use crate::protocol::object::{Member, read_object};
@@ -162,7 +162,7 @@ impl<'a> Draft<'a> {
             extras.update(inner);
         } else {
             let json = start.raw()?;
-            self.request.tool_choice = Some(ToolChoice::Other { protocol: GEMINI, json });
+            self.request.tool_choice = Some(ToolChoice::Other { protocol: SELF, json });
         }
         Ok(())
     }

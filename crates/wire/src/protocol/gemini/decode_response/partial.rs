@@ -6,7 +6,7 @@ use crate::conversation::{Arguments, CallForm, Content, Part, ToolCall};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::place::Place;
-use crate::protocol::gemini::types::{CALL_PIECE, GEMINI, WILL_CONTINUE};
+use crate::protocol::gemini::types::{CALL_PIECE, SELF, WILL_CONTINUE};
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{Artefact, ArtefactKind};
 
@@ -29,7 +29,7 @@ pub(super) fn call_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Op
         semantics.add_shape(WILL_CONTINUE);
     }
     if let Some(signature) = signature {
-        semantics.set_artefact(Artefact::read(GEMINI, ArtefactKind::Signature, signature));
+        semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
     }
     let call = ToolCall {
         id: piece.id,

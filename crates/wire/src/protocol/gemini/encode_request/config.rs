@@ -9,7 +9,7 @@ use crate::place::Place;
 use crate::protocol::choosing::Offer;
 use crate::protocol::described::{described, lose_description};
 use crate::protocol::gemini::types::{
-    GEMINI, GENERATION_SCOPE, TOOL_CHOICE_SCOPE, TOOL_CONFIG_SCOPE,
+    GENERATION_SCOPE, SELF, TOOL_CHOICE_SCOPE, TOOL_CONFIG_SCOPE,
 };
 use crate::protocol::object::Object;
 use crate::protocol::{Field, schema_language};
@@ -204,7 +204,7 @@ impl<'x> Scribe<'x, '_> {
             false => Offer::of(request, |_| false).choice(request, &mut self.reporter),
         };
         if let Some(ToolChoice::Other { protocol, json }) = choice.as_deref() {
-            if *protocol == GEMINI {
+            if *protocol == SELF {
                 return config.field(key, json);
             }
             let reason = "the vendor has no such choice";

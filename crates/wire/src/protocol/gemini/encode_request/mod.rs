@@ -17,7 +17,7 @@ use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::calls::Calls;
-use crate::protocol::gemini::types::{GEMINI, MODEL_PREFIX};
+use crate::protocol::gemini::types::{MODEL_PREFIX, SELF};
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
@@ -29,14 +29,14 @@ pub(in crate::protocol) fn encode_request(
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    if exchange.protocol() == GEMINI {
+    if exchange.protocol() == SELF {
         withhold(exchange, report);
     }
-    let mut reporter = Reporter::new(exchange.protocol(), GEMINI, report);
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
     reporter.request(exchange);
     let request = &exchange.request;
     let calls =
-        (!reporter.is_same()).then(|| Calls::of(request, GEMINI, target).naming_results(request));
+        (!reporter.is_same()).then(|| Calls::of(request, SELF, target).naming_results(request));
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let scribe = Scribe { exchange, target, reporter, calls: calls.as_ref(), mixes_tools: false };
     scribe.request(&mut writer);
@@ -46,7 +46,7 @@ pub(in crate::protocol) fn encode_request(
 /// Reports artefacts of other issuers, which not even a request of this protocol may show to its vendor.
 fn withhold(exchange: &Exchange<'_>, report: &mut Report) {
     for part in exchange.request.messages.iter().flat_map(|message| &message.parts) {
-        if part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != GEMINI) {
+        if part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != SELF) {
             let pointer = part.semantics().place().pointer("/thoughtSignature");
             report.lose(pointer, LossKind::Withheld, "another vendor's signature");
         }

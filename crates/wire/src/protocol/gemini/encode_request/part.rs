@@ -3,7 +3,7 @@
 use crate::conversation::{Arguments, Content, Media, MediaKind, Part, Source, ToolCall};
 use crate::json::{Json, Text, Writer};
 use crate::protocol::arguments::Change;
-use crate::protocol::gemini::types::{GEMINI, THOUGHT_TRUE};
+use crate::protocol::gemini::types::{SELF, THOUGHT_TRUE};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::{arguments, media_type};
@@ -54,7 +54,7 @@ pub(in crate::protocol::gemini) fn write_part(
         }
         Content::Media(media) => write_media(writer, part, media, pen),
         Content::ToolCall(call) => return write_call(writer, part, call, pen),
-        Content::Opaque(opaque) if opaque.protocol == GEMINI => writer.value(&opaque.json),
+        Content::Opaque(opaque) if opaque.protocol == SELF => writer.value(&opaque.json),
         Content::Opaque(_) | Content::ToolResult(_) => {}
     }
     None

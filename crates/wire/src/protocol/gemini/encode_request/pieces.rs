@@ -10,7 +10,7 @@ use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::protocol::arguments::Change;
 use crate::protocol::gemini::encode_response::{report_custom_call, report_refusal};
-use crate::protocol::gemini::types::{FOREIGN_CALL_SIGNATURE, GEMINI};
+use crate::protocol::gemini::types::{FOREIGN_CALL_SIGNATURE, SELF};
 use crate::protocol::words::{in_words, remnant};
 use crate::protocol::{Field, media_type};
 use crate::target::Vendor;
@@ -51,7 +51,7 @@ impl<'x> Scribe<'x, '_> {
                 false
             }
             Content::Reasoning(_) => match signed.map(|artefact| artefact.issuer()) {
-                Some(GEMINI) => true,
+                Some(SELF) => true,
                 Some(_) => {
                     self.reporter.node(place, LossKind::Withheld, "only its issuer can read it");
                     false
@@ -89,7 +89,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn admits_opaque(&mut self, part: &Part<'_>, opaque: &Opaque<'_>) -> bool {
-        if opaque.protocol == GEMINI {
+        if opaque.protocol == SELF {
             return true;
         }
         let has_words = in_words(part).is_some();
@@ -215,7 +215,7 @@ impl<'x> Scribe<'x, '_> {
     /// The signature that this vendor issued for a part. A foreign one is withheld.
     fn signature<'t>(&mut self, part: &'t Part<'_>) -> Option<Text<'t>> {
         let artefact = part.semantics().artefact()?;
-        if artefact.issuer() == GEMINI {
+        if artefact.issuer() == SELF {
             return Some(artefact.data().reborrow());
         }
         let (place, reason) = (part.semantics().place(), "another vendor's signature");
@@ -305,7 +305,7 @@ impl<'x> Scribe<'x, '_> {
         match part.content() {
             Content::Media(media) if !self.admits_media(part, media, closeness) => remnant(part),
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => in_words(part),
-            Content::Opaque(opaque) if opaque.protocol != GEMINI => {
+            Content::Opaque(opaque) if opaque.protocol != SELF => {
                 self.admits_opaque(part, opaque);
                 in_words(part)
             }

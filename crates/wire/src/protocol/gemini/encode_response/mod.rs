@@ -18,7 +18,7 @@ use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::{Pen, takes_seal, text_of, write_part};
 use crate::protocol::gemini::fault::write_fault;
-use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::SELF;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
@@ -31,7 +31,7 @@ pub(in crate::protocol) fn encode_response(
     context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut reporter = Reporter::new(source, GEMINI, report);
+    let mut reporter = Reporter::new(source, SELF, report);
     reporter.response(response);
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let said = response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
@@ -187,7 +187,7 @@ impl<'x> Answer<'x, '_> {
     }
 
     fn part(&mut self, writer: &mut Writer, part: &Part<'_>, handed: Option<&Artefact<'_>>) {
-        if matches!(part.content(), Content::Opaque(opaque) if opaque.protocol != GEMINI) {
+        if matches!(part.content(), Content::Opaque(opaque) if opaque.protocol != SELF) {
             let reason = "only its own protocol has it";
             return self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);
         }
@@ -223,7 +223,7 @@ fn is_blocked(candidate: &Candidate<'_>) -> bool {
 /// Whether the vendor's own signature on thoughts belongs to the part behind them: other protocols sign only thoughts.
 fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
     let artefact = part.semantics().artefact();
-    let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
+    let own = artefact.is_some_and(|artefact| artefact.issuer() == SELF);
     own && takes_seal(next) && matches!(part.content(), Content::Reasoning(_))
 }
 
@@ -304,7 +304,7 @@ pub(super) fn answer_pen<'t>(
     same: bool,
 ) -> Pen<'t> {
     let artefact = part.semantics().artefact();
-    let signature = artefact.map(|artefact| artefact.carried_in(GEMINI));
+    let signature = artefact.map(|artefact| artefact.carried_in(SELF));
     let (name, id) = match part.content() {
         Content::ToolCall(call) => {
             (Some(context.client_name(&call.name)), call.id.as_ref().map(Text::reborrow))

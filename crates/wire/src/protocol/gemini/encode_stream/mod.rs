@@ -15,7 +15,7 @@ use crate::protocol::gemini::encode_response::{
     NO_TIER, NO_USAGE, finish_fate, report_finish, report_tier, tier_word,
 };
 use crate::protocol::gemini::fault::write_fault;
-use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::SELF;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
@@ -113,7 +113,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn is_same(&self) -> bool {
-        self.source == GEMINI
+        self.source == SELF
     }
 
     fn start(&mut self, start: Start<'_>) {
@@ -180,7 +180,7 @@ impl<'a> Encoder<'a> {
             return;
         }
         let mut report = Report::default();
-        tell(&mut Reporter::new(self.source, GEMINI, &mut report));
+        tell(&mut Reporter::new(self.source, SELF, &mut report));
         for loss in report.entries() {
             let known = (candidate, loss.kind, below_frame(&loss.pointer).to_owned());
             if self.reported.insert(known) {
@@ -191,7 +191,7 @@ impl<'a> Encoder<'a> {
 
     /// Reports losses of one part, which come once each.
     fn tell(&mut self, tell: impl FnOnce(&mut Reporter<'_>)) {
-        tell(&mut Reporter::new(self.source, GEMINI, &mut self.report));
+        tell(&mut Reporter::new(self.source, SELF, &mut self.report));
     }
 
     fn ending(&mut self, candidate: u32) -> &mut Ending {

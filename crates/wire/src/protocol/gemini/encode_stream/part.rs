@@ -8,7 +8,7 @@ use crate::protocol::event::grow;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_response::{report_logprobs, report_media, report_refusal};
-use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::SELF;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{NodeSemantics, add_to};
 use crate::protocol::{Citation, Closed, Delta, Logprobs, Open, Opening, PartId};
@@ -130,7 +130,7 @@ impl Encoder<'_> {
     /// Whether the vendor's answers have no word for it.
     pub(super) fn is_unsaid(&self, content: &Content<'_>) -> bool {
         match content {
-            Content::Opaque(opaque) => opaque.protocol != GEMINI,
+            Content::Opaque(opaque) => opaque.protocol != SELF,
             content => matches!(content, Content::ToolResult(_)) && !self.is_same(),
         }
     }
@@ -139,7 +139,7 @@ impl Encoder<'_> {
         self.tell(|reporter| match opening {
             Opening::Refusal => report_refusal(reporter, place),
             Opening::Whole(Content::Media(_)) => report_media(reporter, place),
-            Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
+            Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != SELF => {
                 reporter.node(place, LossKind::Dropped, "only its own protocol has it");
             }
             Opening::Text
@@ -204,7 +204,7 @@ impl Encoder<'_> {
         }
         let mut report = Report::default();
         let (place, refuses) = (open.place, open.refuses);
-        let mut reporter = Reporter::new(self.source, GEMINI, &mut report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut report);
         report_logprobs(&mut reporter, place, more);
         if refuses {
             reporter.weights(place, more, (LossKind::Approximated, "a refusal is plain text"));
@@ -351,7 +351,7 @@ impl Encoder<'_> {
     /// Whether a part is nothing but the vendor's own signature, on thoughts of another protocol.
     fn is_own_seal(&self, part: &Part<'_>) -> bool {
         let artefact = part.semantics().artefact();
-        let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
+        let own = artefact.is_some_and(|artefact| artefact.issuer() == SELF);
         let empty = matches!(part.content(), Content::Reasoning(it) if it.texts.is_empty());
         !self.is_same() && own && empty
     }

@@ -10,7 +10,7 @@ use crate::protocol::{Protocol, semantics};
 use crate::schema::SchemaLanguage;
 
 /// The protocol of this folder.
-pub(super) const GEMINI: Protocol = Protocol::Gemini;
+pub(super) const SELF: Protocol = Protocol::Gemini;
 
 /// The scopes of extras in the settings of a request.
 pub(super) const GENERATION_SCOPE: &str = "generationConfig";

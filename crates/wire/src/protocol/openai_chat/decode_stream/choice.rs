@@ -15,9 +15,9 @@ use crate::protocol::openai_chat::decode_stream::ending::{Ending, says_something
 use crate::protocol::openai_chat::decode_stream::gathered::{Audio, Details};
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::decode_stream::{Told, extra};
-use crate::protocol::openai_chat::types::{Shape, shape};
+use crate::protocol::openai_chat::types::{SELF, Shape, shape};
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Event, Logprobs, NoteKind, Opening, PartId, Protocol};
+use crate::protocol::{Event, Logprobs, NoteKind, Opening, PartId};
 
 /// A choice that is being told.
 #[derive(Debug, Default)]
@@ -284,7 +284,7 @@ impl Choice {
                 _ => {
                     self.close_current(sink);
                     let kind = Text::literal("chunk");
-                    let opaque = Opaque { protocol: Protocol::OpenaiChat, kind, json };
+                    let opaque = Opaque { protocol: SELF, kind, json };
                     let content = Content::Opaque(Box::new(opaque));
                     sink.whole(content, NodeSemantics::at(place.step(Step::Content)));
                 }

@@ -3,15 +3,15 @@
 use crate::conversation::{Content, MediaKind, Message, Part};
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::protocol::Field;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::message::reasoning_details;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::{Fields, Names, call_signature};
 use crate::protocol::openai_chat::encode_request::turns::{Few, Placed, Turns};
-use crate::protocol::openai_chat::types::{Shape, shape};
+use crate::protocol::openai_chat::types::{SELF, Shape, shape};
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Field, Protocol};
 use crate::target::{ReasoningField, ReasoningReplay};
 
 impl Turns<'_, '_> {
@@ -156,5 +156,5 @@ impl Turns<'_, '_> {
 
 /// Whether nothing of a part is sealed by another server.
 fn is_own(part: &Part<'_>) -> bool {
-    part.semantics().artefact().is_none_or(|it| it.issuer() == Protocol::OpenaiChat)
+    part.semantics().artefact().is_none_or(|it| it.issuer() == SELF)
 }

@@ -5,10 +5,10 @@ use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::content::{DATA_URL, audio_type};
-use crate::protocol::openai_chat::types::UNNAMED_FILE;
+use crate::protocol::openai_chat::types::{SELF, UNNAMED_FILE};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{Field, Protocol, media_type};
+use crate::protocol::{Field, media_type};
 
 /// The extras of a node, if they are this protocol's own.
 pub(in crate::protocol::openai_chat) fn own_extras<'e>(
@@ -63,7 +63,7 @@ pub(in crate::protocol::openai_chat) fn write_part(
             piece.write("thinking", |writer| write_thinking(writer, &reasoning.texts));
         }
         Content::Opaque(opaque) => {
-            if opaque.protocol == Protocol::OpenaiChat {
+            if opaque.protocol == SELF {
                 piece.writer.value(&opaque.json);
             }
         }

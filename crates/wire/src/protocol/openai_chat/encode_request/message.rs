@@ -9,10 +9,10 @@ use crate::protocol::calls::{Calls, Position};
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::turns::Few;
-use crate::protocol::openai_chat::types::{EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, shape};
+use crate::protocol::openai_chat::types::{EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, SELF, shape};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Artefact, Extras, NodeSemantics};
-use crate::protocol::{AnswerContext, Protocol, arguments};
+use crate::protocol::{AnswerContext, arguments};
 use crate::roles::{PromptRole, ProviderType, wire_role};
 
 /// Writes a message of this protocol's own: nothing of it moves.
@@ -271,7 +271,7 @@ pub(in crate::protocol::openai_chat) fn write_signature(
 pub(in crate::protocol::openai_chat) fn call_signature<'s>(
     semantics: &'s NodeSemantics<'_>,
 ) -> Option<&'s Artefact<'s>> {
-    semantics.artefact().filter(|artefact| artefact.is_shown_on_calls_of(Protocol::OpenaiChat))
+    semantics.artefact().filter(|artefact| artefact.is_shown_on_calls_of(SELF))
 }
 
 /// The id of a call that came without one.
@@ -343,6 +343,6 @@ pub(in crate::protocol::openai_chat) fn write_audio(
 pub(in crate::protocol::openai_chat) fn details<'s>(
     semantics: &'s NodeSemantics<'_>,
 ) -> Option<Json<'s>> {
-    let artefact = semantics.artefact().filter(|it| it.issuer() == Protocol::OpenaiChat)?;
+    let artefact = semantics.artefact().filter(|it| it.issuer() == SELF)?;
     Json::parse_text(artefact.data()).ok()
 }

@@ -16,8 +16,9 @@ use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::{Exchange, Field, Protocol, json_mode, schema_language};
+use crate::protocol::{Exchange, Field, json_mode, schema_language};
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
@@ -25,7 +26,7 @@ pub(in crate::protocol) fn encode_request(
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let mut reporter = Reporter::new(exchange.protocol(), Protocol::OpenaiChat, report);
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
     reporter.request(exchange);
     let reporter = &mut reporter;
     let (request, semantics) = (&exchange.request, exchange.semantics());
@@ -38,7 +39,7 @@ pub(in crate::protocol) fn encode_request(
         reporter.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
     }
     // This protocol's own names and ids stay as they are.
-    let fitted = || Calls::of(request, Protocol::OpenaiChat, target).naming_results(request);
+    let fitted = || Calls::of(request, SELF, target).naming_results(request);
     let calls = own.is_none().then(fitted);
     let word = json_mode::missing_sentence(exchange, reporter);
     object.key("messages").array(|writer| {

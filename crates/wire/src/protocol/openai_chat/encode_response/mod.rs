@@ -15,6 +15,7 @@ use crate::protocol::openai_chat::encode_request::message::{Fields, Names, joine
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::{content, message};
 use crate::protocol::openai_chat::fault;
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{NodeSemantics, add_to};
@@ -31,7 +32,7 @@ pub(in crate::protocol) fn encode_response(
     context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut reporter = Reporter::new(source, Protocol::OpenaiChat, report);
+    let mut reporter = Reporter::new(source, SELF, report);
     reporter.response(response);
     let same = reporter.is_same();
     let semantics = response.semantics();
@@ -79,7 +80,7 @@ impl Head<'_> {
         context: &AnswerContext<'_>,
         source: Protocol,
     ) {
-        let same = source == Protocol::OpenaiChat;
+        let same = source == SELF;
         match self.id {
             Some(id) => object.field("id", id),
             None if same => {}
@@ -122,10 +123,10 @@ impl Head<'_> {
 
 /// The name that a tier has here; none if Chat has no such tier.
 fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> Option<Text<'t>> {
-    if source == Protocol::OpenaiChat {
+    if source == SELF {
         return Some(tier.reborrow());
     }
-    let word = tier::translated(&tier.to_str(), source, Protocol::OpenaiChat, Asking::Answer);
+    let word = tier::translated(&tier.to_str(), source, SELF, Asking::Answer);
     word.map(Text::literal)
 }
 

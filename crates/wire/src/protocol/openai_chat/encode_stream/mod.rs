@@ -14,6 +14,7 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_response::Head;
 use crate::protocol::openai_chat::encode_stream::choice::{Choice, Part};
 use crate::protocol::openai_chat::fault;
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics};
@@ -51,11 +52,11 @@ struct Losses {
 impl Losses {
     /// Reports what `report` finds of what stands there, unless an earlier frame had it too.
     fn add(&mut self, at: NoteAt, report: impl FnOnce(&mut Reporter<'_>)) {
-        if self.source == Protocol::OpenaiChat {
+        if self.source == SELF {
             return;
         }
         let mut found = Report::default();
-        report(&mut Reporter::new(self.source, Protocol::OpenaiChat, &mut found));
+        report(&mut Reporter::new(self.source, SELF, &mut found));
         for loss in found.entries() {
             let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
             if self.seen.insert((at, loss.kind, below.to_owned())) {
@@ -128,7 +129,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn is_same(&self) -> bool {
-        self.source == Protocol::OpenaiChat
+        self.source == SELF
     }
 
     fn start(&mut self, start: Start<'_>, out: &mut String) {

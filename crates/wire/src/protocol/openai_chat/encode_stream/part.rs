@@ -11,8 +11,9 @@ use crate::protocol::openai_chat::encode_request::message::{
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::encode_stream::choice::{Part, PartKind};
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::semantics::{Extras, NodeSemantics, add_to};
-use crate::protocol::{Citation, Closed, Logprobs, NoteAt, NoteKind, PartId, Protocol, arguments};
+use crate::protocol::{Citation, Closed, Logprobs, NoteAt, NoteKind, PartId, arguments};
 
 impl Encoder<'_> {
     pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
@@ -280,7 +281,7 @@ impl Encoder<'_> {
         if !encode_response::is_cited(&citation) {
             return;
         }
-        if citation.span().is_none() && citation.protocol() != Protocol::OpenaiChat {
+        if citation.span().is_none() && citation.protocol() != SELF {
             return part.citations.push(citation.into_owned());
         }
         let (candidate, from) = (part.candidate, part.from);

@@ -13,7 +13,7 @@ fn with_usage(mut chunk: Value, output: u64) -> Value {
 
 /// The whole answer that a stream amounts to, whether its end is marked or not.
 fn answer(chunks: &[Value]) -> Value {
-    let [marked, unmarked] = [DONE, &[]].map(|end| shared::folded(CHAT, events(chunks, end)));
+    let [marked, unmarked] = [DONE, &[]].map(|end| shared::folded(SELF, events(chunks, end)));
     assert_eq!(marked, unmarked);
     marked
 }
@@ -115,7 +115,7 @@ fn an_end_does_not_wait_for_other_choices_and_what_comes_behind_it_is_told() {
         [1, null, "stop"]
     ]);
     assert_eq!(json!(told), expected);
-    let source = (CHAT, events(&chunks, DONE));
+    let source = (SELF, events(&chunks, DONE));
     let (_, report) = shared::written(Protocol::Gemini, source, AnswerContext::default());
     let lost = report.entries().iter().find(|loss| loss.pointer == "/4/choices/0/delta/content");
     assert_eq!(lost.map(|loss| loss.kind), Some(LossKind::Dropped));

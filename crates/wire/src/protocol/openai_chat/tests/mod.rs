@@ -18,7 +18,7 @@ use crate::protocol::{
 };
 use crate::target::{Dialect, Target};
 
-const CHAT: Protocol = Protocol::OpenaiChat;
+const SELF: Protocol = Protocol::OpenaiChat;
 
 #[test]
 fn wrong_types_are_refused_with_a_pointer() {
@@ -35,14 +35,14 @@ fn wrong_types_are_refused_with_a_pointer() {
         (r#"{"messages":[],"tool_choice":1}"#, "/tool_choice"),
         ("{}", ""),
     ];
-    check_refused(CHAT, &cases);
+    check_refused(SELF, &cases);
 }
 
 /// What a request of Anthropic's becomes.
 fn from_anthropic(messages: Vec<Message<'static>>, target: &Target) -> (Value, Report) {
     let request = Request { messages, stream: Some(true), ..Request::default() };
     let exchange = Exchange::new(Protocol::AnthropicMessages, request);
-    let encoded = exchange.encode(CHAT, target).unwrap();
+    let encoded = exchange.encode(SELF, target).unwrap();
     (value(&encoded.body), encoded.report)
 }
 
@@ -87,7 +87,7 @@ fn reasoning_goes_back_only_to_servers_that_want_it() {
 fn events(chunks: &[Value], end: &[&str]) -> Vec<Event<'static>> {
     let chunks = chunks.iter().map(Value::to_string);
     let payloads: Vec<String> = chunks.chain(end.iter().map(|end| end.to_string())).collect();
-    shared::events(CHAT, &payloads)
+    shared::events(SELF, &payloads)
 }
 
 const DONE: &[&str] = &["[DONE]"];
@@ -99,7 +99,7 @@ fn chunk(delta: Value, finish: Option<&str>) -> Value {
 
 /// The message that a stream amounts to.
 fn folded(chunks: &[Value]) -> Value {
-    shared::folded(CHAT, events(chunks, DONE))["choices"][0]["message"].take()
+    shared::folded(SELF, events(chunks, DONE))["choices"][0]["message"].take()
 }
 
 fn fragment(index: u64, id: Option<&str>, name: Option<&str>, arguments: &str) -> Value {
@@ -149,7 +149,7 @@ fn the_end_marker_alone_is_no_answer() {
 
 /// The data of the frames that a stream of this protocol's own is written as.
 fn written(chunks: &[Value], context: AnswerContext<'_>) -> Vec<Value> {
-    let (mut frames, _) = shared::written(CHAT, (CHAT, events(chunks, DONE)), context);
+    let (mut frames, _) = shared::written(SELF, (SELF, events(chunks, DONE)), context);
     assert_eq!(frames.pop().as_deref(), Some("[DONE]"));
     frames.iter().map(|frame| value(frame)).collect()
 }

@@ -10,7 +10,7 @@ use crate::place::{Place, Step};
 use crate::protocol::object::{Member, Unread, read_tag};
 use crate::protocol::openai_responses::decode_request::part::decode_part;
 use crate::protocol::openai_responses::types::{
-    CONTINUES, SUMMARY, Shape, THIS, THOUGHTS, namespace_of, piece_scope, qualified,
+    CONTINUES, SELF, SUMMARY, Shape, THOUGHTS, namespace_of, piece_scope, qualified,
 };
 use crate::protocol::semantics::{Extras, Item, NodeSemantics};
 use crate::protocol::{Artefact, ArtefactKind};
@@ -96,7 +96,7 @@ fn opaque_role(kind: &str) -> Role {
 
 fn opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Part<'a>> {
     let json = reader.raw()?;
-    let opaque = Content::Opaque(Box::new(Opaque { protocol: THIS, kind, json }));
+    let opaque = Content::Opaque(Box::new(Opaque { protocol: SELF, kind, json }));
     Ok(Part::new(opaque).with_semantics(NodeSemantics::at(place)))
 }
 
@@ -268,7 +268,7 @@ fn decode_reasoning<'a>(
     let mut semantics = NodeSemantics::at(place);
     set_item(&mut semantics, item);
     if let Some(data) = encrypted {
-        semantics.set_artefact(Artefact::read(THIS, ArtefactKind::Ciphertext, data));
+        semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Ciphertext, data));
     }
     Ok(Some(Decoded::Assistant(thoughts((summary, content), semantics))))
 }

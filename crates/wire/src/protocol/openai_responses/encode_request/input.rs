@@ -19,7 +19,7 @@ use crate::protocol::openai_responses::encode_request::item::{
 };
 use crate::protocol::openai_responses::encode_request::part::{Side, is_writable, write_part};
 use crate::protocol::openai_responses::encode_response::output::withhold;
-use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::placeholder::{in_place, omitted, placeholder};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::words::{in_words, is_wordless, remnant};
@@ -133,7 +133,7 @@ impl<'i, 'r> Items<'i, 'r> {
         let mut header = Some(message);
         for (at, part) in message.parts.iter().enumerate() {
             // What only another vendor understands is left out of the content, and must not cut it in two.
-            let is_foreign = matches!(part.content(), Content::Opaque(it) if it.protocol != THIS);
+            let is_foreign = matches!(part.content(), Content::Opaque(it) if it.protocol != SELF);
             if is_content(part) || is_foreign {
                 continue;
             }
@@ -202,7 +202,7 @@ impl<'i, 'r> Items<'i, 'r> {
 
     fn opaque(&mut self, part: &Part<'_>) {
         if let Content::Opaque(opaque) = part.content()
-            && opaque.protocol == THIS
+            && opaque.protocol == SELF
         {
             self.writer.value(&opaque.json);
         }
@@ -244,7 +244,7 @@ impl<'i, 'r> Items<'i, 'r> {
     fn reasoning(&mut self, parts: &[Part<'_>]) {
         let semantics = parts[0].semantics();
         let artefact = semantics.artefact();
-        let own = artefact.filter(|artefact| artefact.issuer() == THIS);
+        let own = artefact.filter(|artefact| artefact.issuer() == SELF);
         if !self.reporter.is_same() && own.is_none() {
             let (kind, reason) = match artefact {
                 Some(_) => (LossKind::Withheld, "only its own vendor takes it back"),
@@ -254,7 +254,7 @@ impl<'i, 'r> Items<'i, 'r> {
         }
         let header = Header::of(semantics);
         // On the same protocol a foreign artefact goes on as it came, in its carrier.
-        let data = artefact.map(|artefact| artefact.carried_in(THIS));
+        let data = artefact.map(|artefact| artefact.carried_in(SELF));
         write_reasoning(self.writer, self.reporter, &header, (parts, data.as_ref()));
     }
 

@@ -24,7 +24,7 @@ use crate::protocol::openai_responses::encode_request::input::Items;
 use crate::protocol::openai_responses::encode_request::item::{Header, write_message};
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::{Tools, hosts};
-use crate::protocol::openai_responses::types::{INSTRUCTIONS, THIS};
+use crate::protocol::openai_responses::types::{INSTRUCTIONS, SELF};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{Exchange, Field, json_mode};
 use crate::target::{SystemRole, Target};
@@ -36,12 +36,12 @@ pub(in crate::protocol) fn encode_request(
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let mut reporter = Reporter::new(exchange.protocol(), THIS, report);
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
     reporter.request(exchange);
     let request = &exchange.request;
     let semantics = exchange.semantics();
     report_prefill(&mut reporter, exchange);
-    let calls = Calls::of(request, THIS, target).naming_results(request);
+    let calls = Calls::of(request, SELF, target).naming_results(request);
     let calls = if reporter.is_same() { calls.unaliased() } else { calls };
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let extras = reporter.is_same().then(|| (semantics.extras(), ""));

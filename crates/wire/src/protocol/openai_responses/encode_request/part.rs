@@ -5,7 +5,7 @@ use crate::conversation::{Content, Media, MediaKind, Part, Source};
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::words::is_wordless;
@@ -120,7 +120,7 @@ pub(in super::super) fn write_text(
 pub(in super::super) fn write_logprobs(writer: &mut Writer, source: Protocol, logprobs: &Json<'_>) {
     let compact = logprobs.compact();
     // Inside a string the quotes would be escaped, so that only the key itself is met.
-    if source == THIS || !compact.contains(r#""bytes":null"#) {
+    if source == SELF || !compact.contains(r#""bytes":null"#) {
         return writer.value(logprobs);
     }
     match Json::parse(compact.replace(r#""bytes":null"#, r#""bytes":[]"#)) {
@@ -158,7 +158,7 @@ fn write_citations(
 
 /// Whether a citation speaks of all of its text, so that it can be told when the text is complete.
 pub(in super::super) fn cites_all(citation: &Citation<'_>) -> bool {
-    citation.protocol() != THIS && citation.span().is_none()
+    citation.protocol() != SELF && citation.span().is_none()
 }
 
 /// How long the text of a part is, in characters.
@@ -175,7 +175,7 @@ pub(in super::super) fn write_citation(
     citation: &Citation<'_>,
     chars: u64,
 ) -> bool {
-    if citation.protocol() == THIS {
+    if citation.protocol() == SELF {
         writer.value(citation.json());
         return true;
     }

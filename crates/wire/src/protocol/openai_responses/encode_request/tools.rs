@@ -11,7 +11,7 @@ use crate::protocol::calls::Calls;
 use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
-use crate::protocol::openai_responses::types::{THIS, unqualified};
+use crate::protocol::openai_responses::types::{SELF, unqualified};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::schema_language::completed_parameters;
 use crate::protocol::semantics::NodeSemantics;
@@ -116,7 +116,7 @@ impl Tools<'_, '_> {
 
     fn hosted(&mut self, writer: &mut Writer, tool: &HostedTool<'_>, place: Place) {
         let HostedTool { protocol, service, kind: _, json } = tool;
-        if *protocol == THIS {
+        if *protocol == SELF {
             return writer.value(json);
         }
         let mut settings = Settings::of(tool);
@@ -163,7 +163,7 @@ impl Tools<'_, '_> {
             ToolChoice::Allowed { mode, tools } => {
                 object.key("tool_choice").object(|writer| self.allowed(writer, *mode, tools));
             }
-            ToolChoice::Other { protocol, json } if *protocol == THIS => {
+            ToolChoice::Other { protocol, json } if *protocol == SELF => {
                 object.field("tool_choice", json);
             }
             ToolChoice::Other { .. } => {
@@ -208,7 +208,7 @@ impl Tools<'_, '_> {
 pub(super) fn hosts(tool: &HostedTool<'_>) -> bool {
     match tool.service {
         HostedService::WebSearch | HostedService::CodeExecution => true,
-        HostedService::WebFetch | HostedService::Other => tool.protocol == THIS,
+        HostedService::WebFetch | HostedService::Other => tool.protocol == SELF,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::encode_response::output::encode_output;
 use crate::protocol::openai_responses::fault::write_response_error;
-use crate::protocol::openai_responses::types::{THIS, tier_word};
+use crate::protocol::openai_responses::types::{SELF, tier_word};
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
@@ -27,7 +27,7 @@ pub(in crate::protocol) fn encode_response(
     context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut reporter = Reporter::new(source, THIS, report);
+    let mut reporter = Reporter::new(source, SELF, report);
     reporter.response(response);
     let candidate = response.candidates.first();
     for extra in response.candidates.iter().skip(1) {

@@ -9,7 +9,7 @@ use crate::protocol::openai_responses::encode_request::item::{
     Call, Header, item_len, write_call, write_message, write_reasoning,
 };
 use crate::protocol::openai_responses::encode_response::Ending;
-use crate::protocol::openai_responses::types::{IN_CONTENT, THIS, unqualified};
+use crate::protocol::openai_responses::types::{IN_CONTENT, SELF, unqualified};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{AnswerContext, Artefact, Field, arguments};
 
@@ -158,7 +158,7 @@ pub(in super::super) fn write_item(
         }
         Content::Reasoning(_) => {
             let artefact = first.semantics().artefact().or(handed);
-            let data = artefact.filter(|_| !parts.is_empty()).map(|it| it.carried_in(THIS));
+            let data = artefact.filter(|_| !parts.is_empty()).map(|it| it.carried_in(SELF));
             write_reasoning(writer, reporter, &header, (parts, data.as_ref()));
         }
         Content::Media(media) if !reporter.is_same() => {

@@ -13,7 +13,7 @@ use crate::protocol::openai_responses::encode_stream::item::{
     Names, OutItem, TEXT, input_names, words_of,
 };
 use crate::protocol::openai_responses::encode_stream::{Encoder, Seat};
-use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{AnswerContext, Logprobs, Protocol, arguments};
 
@@ -25,7 +25,7 @@ pub(super) fn write_told_logprobs(
     logprobs: Option<&Logprobs<'_>>,
 ) {
     writer.key("logprobs");
-    match logprobs.filter(|_| source == THIS) {
+    match logprobs.filter(|_| source == SELF) {
         Some(logprobs) => write_logprobs(writer, source, &logprobs.entries()),
         None => writer.array(|_| {}),
     }
@@ -89,14 +89,14 @@ impl Encoder<'_> {
 
     fn is_a(&self, item: usize, is_such: impl Fn(&Reporter<'_>, &Part<'_>) -> bool) -> bool {
         let mut unread = Report::default();
-        let reporter = Reporter::new(self.source, THIS, &mut unread);
+        let reporter = Reporter::new(self.source, SELF, &mut unread);
         self.items[item].parts.first().is_some_and(|part| is_such(&reporter, part))
     }
 
     /// An item as it stands.
     fn written(&mut self, item: usize, stage: Stage) -> String {
         let OutItem { parts, doubled, .. } = &self.items[item];
-        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let mut writer = Writer::default();
         let thing = Thing { parts, number: item, handed: None, doubled: *doubled, stage };
         write_item(&mut writer, &mut reporter, &self.context, &thing);
@@ -151,7 +151,7 @@ impl Encoder<'_> {
             }
         });
         let mut unread = Report::default();
-        let mut reporter = Reporter::new(self.source, THIS, &mut unread);
+        let mut reporter = Reporter::new(self.source, SELF, &mut unread);
         let mut part = Writer::default();
         write_part(&mut part, &mut reporter, &self.items[item].parts[at], Side::Output);
         let part = part.into_string();
@@ -162,7 +162,7 @@ impl Encoder<'_> {
 
     fn call_done(&mut self, (item, at): Seat, out: &mut String) {
         let mut unread = Report::default();
-        let reporter = Reporter::new(self.source, THIS, &mut unread);
+        let reporter = Reporter::new(self.source, SELF, &mut unread);
         if let Content::ToolCall(call) = self.items[item].parts[at].content()
             && let Some(Arguments::Text(empty)) = no_arguments(&reporter, call)
         {

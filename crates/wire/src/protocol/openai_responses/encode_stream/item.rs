@@ -11,7 +11,7 @@ use crate::protocol::openai_responses::encode_response::output::{
 };
 use crate::protocol::openai_responses::encode_stream::done::write_told_logprobs;
 use crate::protocol::openai_responses::encode_stream::{Encoder, Placed, Seat};
-use crate::protocol::openai_responses::types::{CONTINUES, THIS};
+use crate::protocol::openai_responses::types::{CONTINUES, SELF};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{NodeSemantics, add_to};
 use crate::protocol::{Artefact, Citation, Delta, Logprobs, NoteKind, Open, PartId};
@@ -114,7 +114,7 @@ impl Encoder<'_> {
     pub(super) fn open(&mut self, open: Open<'static>, out: &mut String) {
         let Open { part: _, candidate, opening, semantics } = open;
         let part = Part::new(opening.into_content()).with_semantics(semantics);
-        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         if candidate > 0 || !takes(&mut reporter, &part) {
             return self.leave_out(part, candidate);
         }
@@ -135,7 +135,7 @@ impl Encoder<'_> {
 
     /// Gives what only its issuer can read of a part to the thinking before it, if that is not complete yet.
     fn hand(&mut self, part: &Part<'static>) {
-        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let last = self.items.last().filter(|item| item.json.is_none());
         let thought = last.and_then(|item| item.parts.first());
         let artefact = thought.and_then(|thought| handed(&reporter, thought, part)).cloned();
@@ -182,7 +182,7 @@ impl Encoder<'_> {
         self.finish_closed(out);
         self.interrupted = false;
         let index = self.items.len();
-        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let doubled = is_doubled(&mut reporter, &part, &mut self.taken);
         let id = item_id(&self.context, (&part, index)).into_owned();
         let parts = vec![part];
@@ -344,7 +344,7 @@ impl Encoder<'_> {
     /// Reports what is said of a part after its item was told as complete.
     fn lose_late(&mut self, (item, at): Seat, kind: NoteKind<'_>) {
         let place = self.items[item].parts[at].semantics().place();
-        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let lost = (LossKind::Dropped, "sent when its message is complete");
         match kind {
             NoteKind::Citation(citation) => reporter.citation(place, &citation, lost),
@@ -391,7 +391,7 @@ impl Encoder<'_> {
         let is_thought = matches!(part.content(), Content::Reasoning(_));
         if later.artefact().is_some() && part.semantics().artefact().is_none() && !is_thought {
             let sealed = Part::new(part.content().clone()).with_semantics(later.clone());
-            withhold(&mut Reporter::new(self.source, THIS, &mut self.report), &sealed);
+            withhold(&mut Reporter::new(self.source, SELF, &mut self.report), &sealed);
         }
         part.semantics_mut().merge(later);
         self.items[item].states[at].closed = true;

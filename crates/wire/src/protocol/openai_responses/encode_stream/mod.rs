@@ -17,7 +17,7 @@ use crate::protocol::openai_responses::encode_response::{
 };
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::fault::{own_code, response_code};
-use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extra, Extras, NodeSemantics};
@@ -136,7 +136,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn is_same(&self) -> bool {
-        self.source == THIS
+        self.source == SELF
     }
 
     /// Writes one frame with the next sequence number.
@@ -163,7 +163,7 @@ impl<'a> Encoder<'a> {
             return;
         }
         self.stage = Stage::Started;
-        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         report_tier(&mut reporter, start.service_tier.as_ref(), start.semantics.place());
         start.id = Some(response_id(&reporter, &self.context, start.id.as_ref()).into_owned());
         self.start = start;
@@ -177,7 +177,7 @@ impl<'a> Encoder<'a> {
     /// The response object as it stands.
     fn response(&self, end: &End<'_>) -> Json<'static> {
         let mut unread = Report::default();
-        let reporter = Reporter::new(self.source, THIS, &mut unread);
+        let reporter = Reporter::new(self.source, SELF, &mut unread);
         let mut writer = Writer::default();
         let start = (&self.start, &self.start.semantics, end);
         write_response(&mut writer, &reporter, &self.context, start);
@@ -191,7 +191,7 @@ impl<'a> Encoder<'a> {
                 self.start.semantics.merge(later);
             }
             (NoteAt::Response, NoteKind::Semantics(later)) => {
-                Reporter::new(self.source, THIS, &mut self.report).semantics(&later);
+                Reporter::new(self.source, SELF, &mut self.report).semantics(&later);
             }
             (NoteAt::Candidate(0), NoteKind::Semantics(later)) => self.note_answer(later),
             (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
@@ -208,7 +208,7 @@ impl<'a> Encoder<'a> {
                 news.keep(extra.scope.clone(), extra.key.clone(), extra.json.clone());
             }
         }
-        Reporter::new(self.source, THIS, &mut self.report).extras(later.place(), &news);
+        Reporter::new(self.source, SELF, &mut self.report).extras(later.place(), &news);
         self.candidate.merge(later);
     }
 
@@ -301,7 +301,7 @@ impl<'a> Encoder<'a> {
         *candidate.semantics_mut() = std::mem::take(&mut self.candidate);
         // Its undeclared fields were reported as they came.
         *candidate.semantics_mut().extras_mut() = Extras::default();
-        let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         if let Some(finish) = &candidate.finish {
             let called = candidate.message.parts.iter().any(is_call);
             report_finish(&mut reporter, (candidate.semantics().place(), called), finish);
@@ -329,7 +329,7 @@ impl<'a> Encoder<'a> {
     fn lose_answer(&mut self, candidate: u32, place: Place) {
         if !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
-            let mut reporter = Reporter::new(self.source, THIS, &mut self.report);
+            let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
             reporter.node(place.of_candidate(), LossKind::Dropped, "Responses gives one answer");
         }
     }

@@ -1,6 +1,6 @@
 //! Writing requests: a turn for each text, in the words of whoever speaks.
 
-use super::types::{HERE, who};
+use super::types::{SELF, who};
 use crate::conversation::{Content, Message, OutputFormat, Role};
 use crate::error::Result;
 use crate::json::{Text, Writer};
@@ -16,7 +16,7 @@ pub(in crate::protocol) fn encode_request(
     _: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let mut reporter = Reporter::new(exchange.protocol(), HERE, report);
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
     reporter.request(exchange);
     let request = &exchange.request;
     if let OutputFormat::JsonSchema(output) = &request.output

@@ -2,7 +2,7 @@
 
 use super::encode_request::text;
 use super::fault::write_fault;
-use super::types::{HERE, end};
+use super::types::{SELF, end};
 use super::usage::USAGE;
 use crate::conversation::{Candidate, Finish, Response, Usage};
 use crate::json::{Text, Writer};
@@ -18,7 +18,7 @@ pub(in crate::protocol) fn encode_response(
     context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut reporter = Reporter::new(source, HERE, report);
+    let mut reporter = Reporter::new(source, SELF, report);
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     if let Some(fault) = &response.fault {
         reporter.failed(response);
@@ -50,7 +50,7 @@ fn joined(candidate: &Candidate<'_>) -> Text<'static> {
 /// A word of its own comes back; an end of another protocol has one of two.
 pub(super) fn write_end(object: &mut Object<'_, '_>, finish: Option<&Finish<'_>>, source: Protocol) {
     let Some(finish) = finish else { return };
-    match finish.raw.as_ref().filter(|_| source == HERE) {
+    match finish.raw.as_ref().filter(|_| source == SELF) {
         Some(own) => object.field("end", own),
         None => object.word("end", end(finish.kind).0),
     }

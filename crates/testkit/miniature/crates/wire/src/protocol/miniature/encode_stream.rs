@@ -2,7 +2,7 @@
 
 use super::encode_response::{report_losses, write_end, write_usage};
 use super::fault::write_fault;
-use super::types::HERE;
+use super::types::SELF;
 use crate::json::Text;
 use crate::loss::Report;
 use crate::protocol::{AnswerContext, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
@@ -51,7 +51,7 @@ impl<'a> Encoder<'a> {
                 frame.close();
             });
         }
-        report_losses(&mut Reporter::new(self.source, HERE, &mut report), &response);
+        report_losses(&mut Reporter::new(self.source, SELF, &mut report), &response);
         report
     }
 
@@ -59,7 +59,7 @@ impl<'a> Encoder<'a> {
         match event {
             Event::Start(start) => self.start(&start, out),
             Event::Note(Note { at: NoteAt::Response, kind: NoteKind::Semantics(own) })
-                if self.source == HERE =>
+                if self.source == SELF =>
             {
                 sse::data_frame(out, |writer| {
                     Object::open(writer, own.extras().map(|extras| (extras, ""))).close();
@@ -86,7 +86,7 @@ impl<'a> Encoder<'a> {
 
     fn start(&self, start: &Start<'_>, out: &mut String) {
         sse::data_frame(out, |writer| {
-            let extras = start.semantics.extras().filter(|_| self.source == HERE);
+            let extras = start.semantics.extras().filter(|_| self.source == SELF);
             let mut frame = Object::open(writer, extras.map(|extras| (extras, "")));
             frame.optional("id", start.id.as_ref());
             frame.optional("model", self.context.model.as_ref().or(start.model.as_ref()));
