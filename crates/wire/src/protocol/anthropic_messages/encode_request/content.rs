@@ -143,7 +143,7 @@ impl<'r> Encoding<'r, '_> {
         (piece, field): (&Piece<'_>, Field),
     ) -> Text<'t> {
         let place = piece.part.semantics().place();
-        if let Some(other) = self.told_apart.get(&at) {
+        if let Some(other) = self.fresh_ids.get(&at) {
             self.reporter.field(place, field, LossKind::Repaired, "two calls have one id");
             return Text::plain(other.clone());
         }

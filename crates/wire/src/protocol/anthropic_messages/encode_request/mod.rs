@@ -13,7 +13,7 @@ mod turns;
 
 use std::collections::BTreeSet;
 
-use self::order::ToldApart;
+use self::order::FreshIds;
 use self::settings::Plan;
 use self::turns::Turns;
 use crate::conversation::{Request, ToolChoice};
@@ -48,7 +48,7 @@ pub(in crate::protocol) fn encode_request(
         reporter,
         calls: &prepared.calls,
         plan: prepared.plan,
-        told_apart: prepared.told_apart,
+        fresh_ids: prepared.fresh_ids,
         allowed: allowed(request),
         has_tools: false,
         marks_to_skip: prepared.turns.marks().saturating_sub(MARKS_MAX),
@@ -61,7 +61,7 @@ pub(in crate::protocol) fn encode_request(
 struct Prepared<'r> {
     calls: Calls<'r>,
     turns: Turns<'r>,
-    told_apart: ToldApart,
+    fresh_ids: FreshIds,
     plan: Plan<'r>,
 }
 
@@ -70,9 +70,9 @@ impl<'r> Prepared<'r> {
     fn of(request: &'r Request<'r>, target: &'r Target, reporter: &mut Reporter<'_>) -> Self {
         let calls = Calls::of(request, SELF, target).naming_results(request);
         let mut turns = Turns::of(request, target, reporter);
-        let told_apart = turns.arrange(request, &calls, reporter);
+        let fresh_ids = turns.arrange(request, &calls, reporter);
         let plan = Plan::of(request, target, &turns, reporter);
-        Self { calls, turns, told_apart, plan }
+        Self { calls, turns, fresh_ids, plan }
     }
 }
 
@@ -100,7 +100,7 @@ struct Encoding<'r, 'l> {
     calls: &'r Calls<'r>,
     plan: Plan<'r>,
     /// Ids of calls and results that differ from what their ids make of them, since two calls had one.
-    told_apart: ToldApart,
+    fresh_ids: FreshIds,
     /// The names of the tools that the choice allows, if it names any.
     allowed: Option<BTreeSet<&'r Text<'r>>>,
     has_tools: bool,

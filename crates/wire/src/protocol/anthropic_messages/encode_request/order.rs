@@ -10,7 +10,7 @@ use crate::protocol::calls::{Calls, Position};
 use crate::protocol::reporter::Reporter;
 
 /// The ids of calls that share theirs with another, and of their results.
-pub(super) type ToldApart = HashMap<Position, String>;
+pub(super) type FreshIds = HashMap<Position, String>;
 
 /// A call that waits for its result: its id, and another one where it shares its own with an earlier call.
 type OpenCall<'c> = (Cow<'c, str>, Option<String>);
@@ -22,13 +22,13 @@ impl<'r> Turns<'r> {
         request: &Request<'_>,
         calls: &Calls<'_>,
         reporter: &mut Reporter<'_>,
-    ) -> ToldApart {
+    ) -> FreshIds {
         let is_shared = calls.may_share_ids(request);
         let mut arranging = Arranging {
             calls,
             seen: is_shared.then(BTreeSet::new),
             open: Vec::new(),
-            told_apart: ToldApart::new(),
+            fresh_ids: FreshIds::new(),
         };
         for turn in &self.turns {
             let pieces = &mut self.pieces[turn.pieces.clone()];
@@ -38,7 +38,7 @@ impl<'r> Turns<'r> {
                 Side::System => {}
             }
         }
-        arranging.told_apart
+        arranging.fresh_ids
     }
 }
 
@@ -49,7 +49,7 @@ struct Arranging<'c> {
     seen: Option<BTreeSet<String>>,
     /// The calls of the assistant's last turn.
     open: Vec<OpenCall<'c>>,
-    told_apart: ToldApart,
+    fresh_ids: FreshIds,
 }
 
 impl<'c> Arranging<'c> {
@@ -61,7 +61,7 @@ impl<'c> Arranging<'c> {
                 let id = self.calls.call_id(piece.at, call).into_str();
                 let other = self.other(&id);
                 if let Some(other) = &other {
-                    self.told_apart.insert(piece.at, other.clone());
+                    self.fresh_ids.insert(piece.at, other.clone());
                 }
                 self.open.push((id, other));
             }
@@ -116,7 +116,7 @@ impl<'c> Arranging<'c> {
                 waiting.insert(&*self.open[next].0, next);
             }
             if let Some(other) = rank.and_then(|rank| self.open[rank].1.as_ref()) {
-                self.told_apart.insert(piece.at, other.clone());
+                self.fresh_ids.insert(piece.at, other.clone());
             }
             ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
         }

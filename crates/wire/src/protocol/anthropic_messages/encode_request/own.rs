@@ -1,7 +1,7 @@
 //! A request that came in this protocol: all of it is written as it is, but for what another vendor sealed or cited.
 
 use super::Prepared;
-use super::order::ToldApart;
+use super::order::FreshIds;
 use super::settings::Plan;
 use super::thinking::{Form, Thought, without_thinking};
 use super::turns::{Piece, Side, Spelling, Turn, Turns, is_call};
@@ -24,7 +24,7 @@ pub(super) fn prepare<'r>(
     let thought = Thought { form: keeping.form(request, target), ..Thought::UNSAID };
     let max_tokens = request.max_output_tokens.as_ref().map(Number::reborrow);
     let plan = Plan { max_tokens, thought };
-    Prepared { calls: Calls::default(), turns, told_apart: ToldApart::new(), plan }
+    Prepared { calls: Calls::default(), turns, fresh_ids: FreshIds::new(), plan }
 }
 
 struct Keeping<'k> {

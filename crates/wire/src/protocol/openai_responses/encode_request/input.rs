@@ -13,7 +13,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::calls::{Calls, Position};
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::apart::Apart;
+use crate::protocol::openai_responses::encode_request::disambiguate::FreshIds;
 use crate::protocol::openai_responses::encode_request::item::{
     Call, Header, is_content, item_len, open_result, write_call, write_message, write_reasoning,
 };
@@ -36,7 +36,7 @@ pub(super) struct Items<'i, 'r> {
     pub(super) writer: &'i mut Writer,
     pub(super) reporter: &'i mut Reporter<'r>,
     pub(super) calls: &'i Calls<'i>,
-    pub(super) apart: &'i Apart,
+    pub(super) fresh_ids: &'i FreshIds,
     /// What the model calls those who instruct it, where the source has no word of its own.
     pub(super) system_role: SystemRole,
     /// The ids, as they are written, of the calls of custom tools, whose results have a type of their own.
@@ -228,14 +228,16 @@ impl<'i, 'r> Items<'i, 'r> {
 
     /// The id of a call or a result that shares its own with another.
     fn other_id(&self, at: Position) -> Option<Text<'i>> {
-        self.apart.get(&at).map(|id| Text::plain(id.as_str()))
+        self.fresh_ids.get(&at).map(|id| Text::plain(id.as_str()))
     }
 
     /// Reports an id that the client did not give.
     fn made_up_id(&mut self, at: Position, (place, field): (Place, Field), own: Option<&Text<'_>>) {
         let (kind, reason) = match own {
             None => (LossKind::Synthesised, "the target pairs calls and results by id"),
-            Some(_) if self.apart.contains_key(&at) => (LossKind::Renamed, "two calls have one id"),
+            Some(_) if self.fresh_ids.contains_key(&at) => {
+                (LossKind::Renamed, "two calls have one id")
+            }
             Some(_) => return,
         };
         self.reporter.field(place, field, kind, reason);

@@ -1,6 +1,6 @@
 //! Writing requests. Items and parts are written by files of their own, which answers and streams use too.
 
-mod apart;
+mod disambiguate;
 mod input;
 pub(super) mod item;
 pub(super) mod part;
@@ -19,7 +19,7 @@ use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::apart::told_apart;
+use crate::protocol::openai_responses::encode_request::disambiguate::fresh_ids;
 use crate::protocol::openai_responses::encode_request::input::Items;
 use crate::protocol::openai_responses::encode_request::item::{Header, write_message};
 use crate::protocol::openai_responses::encode_request::settings::Settings;
@@ -118,9 +118,10 @@ fn write_messages(
         if let Some(word) = &word {
             write_message(writer, reporter, &Header::default(), system_role.as_str(), once(word));
         }
-        let apart = told_apart(&exchange.request, calls);
+        let fresh_ids = fresh_ids(&exchange.request, calls);
         let custom_calls = HashSet::new();
-        let mut items = Items { writer, reporter, calls, apart: &apart, system_role, custom_calls };
+        let mut items =
+            Items { writer, reporter, calls, fresh_ids: &fresh_ids, system_role, custom_calls };
         for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
             items.message(index, message);
         }
