@@ -10,8 +10,8 @@ use crate::alias::{Aliases, CallIdRule, ToolNameRule};
 use crate::conversation::{Content, Message, Part, Request, Tool, ToolCall, ToolKind, ToolResult};
 use crate::json::{Text, push_whole};
 use crate::protocol::Protocol;
+use crate::protocol::open_calls::OpenCalls;
 use crate::protocol::unique_ids::are_different;
-use crate::protocol::waiting::Waiting;
 use crate::target::Target;
 
 /// The calls of a request, ready to be written for one target; by default each as it is.
@@ -179,9 +179,9 @@ impl<'r> Calls<'r> {
 
     /// Finds the calls that results answer without telling their ids.
     fn pair(&mut self, request: &'r Request<'r>) {
-        let mut waiting = Waiting::default();
+        let mut open_calls = OpenCalls::default();
         for (message_index, message) in request.messages.iter().enumerate() {
-            waiting.begin(message.role);
+            open_calls.begin(message.role);
             let mut reserved = None;
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
@@ -190,15 +190,15 @@ impl<'r> Calls<'r> {
                         if call.id.is_none() {
                             self.made_up.push((at, at));
                         }
-                        waiting.push(at, call);
+                        open_calls.push(at, call);
                     }
                     Content::ToolResult(result) => {
                         if result.call_id.is_none() && reserved.is_none() {
-                            reserved = Some(waiting.reserve(&message.parts, part_index));
+                            reserved = Some(open_calls.reserve(&message.parts, part_index));
                         }
                         let has_own = |own: &Vec<usize>| own.binary_search(&part_index).is_ok();
                         if !reserved.as_ref().is_some_and(has_own) {
-                            self.answer(at, waiting.answer(result));
+                            self.answer(at, open_calls.answer(result));
                         }
                     }
                     _ => {}

@@ -20,6 +20,7 @@ mod json_mode;
 mod media_type;
 mod namespaces;
 mod object;
+mod open_calls;
 mod placeholder;
 mod record;
 mod reporter;
@@ -29,7 +30,6 @@ mod splice;
 mod tier;
 mod unique_ids;
 mod usage;
-mod waiting;
 mod watch;
 mod words;
 
