@@ -47,22 +47,22 @@ pub(super) type Pieces<'x> = SmallVec<[Piece<'x>; 2]>;
 /// A part and where it stands in the request.
 pub(super) struct Piece<'x> {
     pub(super) at: Position,
-    pub(super) part: Told<'x>,
+    pub(super) part: WrittenPart<'x>,
 }
 
-/// A part of the request, or one that is told in its place.
-pub(super) enum Told<'x> {
+/// A part of the request, or one that is written in its place.
+pub(super) enum WrittenPart<'x> {
     Own(&'x Part<'x>),
     Instead(Box<Part<'x>>),
 }
 
-impl<'x> Told<'x> {
+impl<'x> WrittenPart<'x> {
     pub(super) fn instead(part: Part<'x>) -> Self {
         Self::Instead(Box::new(part))
     }
 }
 
-impl<'x> Deref for Told<'x> {
+impl<'x> Deref for WrittenPart<'x> {
     type Target = Part<'x>;
 
     fn deref(&self) -> &Part<'x> {
@@ -129,10 +129,13 @@ impl<'x> Scribe<'x, '_> {
                 Role::User | Role::Tool => {
                     let mut admitted = self.admitted(pieces(index, message));
                     if admitted.is_empty() {
-                        let told = omitted(message).map(|(at, part)| (at, placeholder(part)));
-                        let piece =
-                            |(at, part)| Piece { at: (index, at), part: Told::instead(part) };
-                        admitted.extend(told.map(piece));
+                        let placeholders =
+                            omitted(message).map(|(at, part)| (at, placeholder(part)));
+                        let piece = |(at, part)| Piece {
+                            at: (index, at),
+                            part: WrittenPart::instead(part),
+                        };
+                        admitted.extend(placeholders.map(piece));
                     }
                     (Side::User, admitted)
                 }
@@ -191,7 +194,7 @@ impl<'x> Scribe<'x, '_> {
             Content::Text(text) => {
                 let mut marked = Text::plain(SYSTEM_MARK);
                 marked.push(text);
-                Piece { at: piece.at, part: Told::instead(Part::text(marked)) }
+                Piece { at: piece.at, part: WrittenPart::instead(Part::text(marked)) }
             }
             _ => piece,
         };
@@ -278,11 +281,11 @@ impl<'x> Scribe<'x, '_> {
     }
 }
 
-/// What stands before instructions that are told in a user's turn.
+/// What stands before instructions that are written into a user's turn.
 const SYSTEM_MARK: &str = "[system]\n";
 
 fn pieces<'x>(index: usize, message: &'x Message<'x>) -> impl ExactSizeIterator<Item = Piece<'x>> {
-    let piece = move |(at, part)| Piece { at: (index, at), part: Told::Own(part) };
+    let piece = move |(at, part)| Piece { at: (index, at), part: WrittenPart::Own(part) };
     message.parts.iter().enumerate().map(piece)
 }
 
@@ -291,7 +294,7 @@ pub(super) fn is_result(piece: &Piece<'_>) -> bool {
 }
 
 fn call_id<'x>(piece: &Piece<'x>) -> Option<&'x Text<'x>> {
-    let Told::Own(part) = piece.part else { return None };
+    let WrittenPart::Own(part) = piece.part else { return None };
     match part.content() {
         Content::ToolCall(call) => call.id.as_ref(),
         _ => None,

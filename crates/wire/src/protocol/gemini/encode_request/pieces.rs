@@ -16,8 +16,8 @@ use crate::protocol::{Field, media_type};
 use crate::target::Vendor;
 
 use super::Scribe;
-use super::contents::{Piece, Pieces, Told};
-use super::part::{Closeness, Pen, resolution, write_part};
+use super::contents::{Piece, Pieces, WrittenPart};
+use super::part::{MediaDetail, Pen, resolution, write_part};
 use super::result::{MediaPlace, is_media, is_reordered, texts_count, write_result};
 
 impl<'x> Scribe<'x, '_> {
@@ -29,7 +29,7 @@ impl<'x> Scribe<'x, '_> {
         let mut admitted = Pieces::with_capacity(pieces.len());
         for Piece { at, part } in pieces {
             if self.admits(&part) {
-                let part = block_in_words(&part).map_or(part, Told::instead);
+                let part = block_in_words(&part).map_or(part, WrittenPart::instead);
                 admitted.push(Piece { at, part });
             }
         }
@@ -62,7 +62,7 @@ impl<'x> Scribe<'x, '_> {
                     false
                 }
             },
-            Content::Media(media) => self.admits_media(part, media, self.closeness()),
+            Content::Media(media) => self.admits_media(part, media, self.media_detail()),
             Content::Opaque(opaque) => self.admits_opaque(part, opaque),
             Content::Refusal(_) => {
                 report_refusal(&mut self.reporter, place);
@@ -105,7 +105,12 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Reports what becomes of media; false if they cannot be sent.
-    fn admits_media(&mut self, part: &Part<'_>, media: &Media<'_>, closeness: Closeness) -> bool {
+    fn admits_media(
+        &mut self,
+        part: &Part<'_>,
+        media: &Media<'_>,
+        media_detail: MediaDetail,
+    ) -> bool {
         let place = part.semantics().place();
         let inputs = self.target.family.inputs;
         let accepted = match media.kind {
@@ -135,30 +140,32 @@ impl<'x> Scribe<'x, '_> {
                 (true, LossKind::Synthesised, "the vendor wants a media type; this one is a guess")
             }
             Source::Url { .. } | Source::Base64 { .. } => {
-                self.detail(part, media, closeness);
+                self.detail(part, media, media_detail);
                 return true;
             }
         };
         self.reporter.node(place, kind, reason);
         if is_sent {
-            self.detail(part, media, closeness);
+            self.detail(part, media, media_detail);
         }
         is_sent
     }
 
-    /// Whether a part of its own can say how closely it is to be looked at.
-    fn closeness(&self) -> Closeness {
+    /// Whether a part can state the detail of its media.
+    fn media_detail(&self) -> MediaDetail {
         match self.target.family.media_resolution_by_part {
-            true => Closeness::Told,
-            false => Closeness::LeftOut,
+            true => MediaDetail::Written,
+            false => MediaDetail::Omitted,
         }
     }
 
-    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>, closeness: Closeness) {
+    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>, media_detail: MediaDetail) {
         let Some(detail) = &media.detail else { return };
-        let (kind, reason) = match (resolution(detail), closeness) {
-            (Some(_), Closeness::Told) => (LossKind::Approximated, "sent as a media resolution"),
-            (Some(_), Closeness::LeftOut) => {
+        let (kind, reason) = match (resolution(detail), media_detail) {
+            (Some(_), MediaDetail::Written) => {
+                (LossKind::Approximated, "sent as a media resolution")
+            }
+            (Some(_), MediaDetail::Omitted) => {
                 (LossKind::Approximated, "the model chooses how closely it looks here")
             }
             (None, _) => (LossKind::Implied, "the model chooses how closely it looks"),
@@ -209,7 +216,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
-        Pen { same: self.is_same(), closeness: self.closeness(), signature, ..Pen::default() }
+        Pen { same: self.is_same(), media_detail: self.media_detail(), signature, ..Pen::default() }
     }
 
     /// The signature that this vendor issued for a part. A foreign one is withheld.
@@ -285,25 +292,29 @@ impl<'x> Scribe<'x, '_> {
     /// left of media that the vendor does not take.
     fn sendable<'r>(&mut self, result: &'r ToolResult<'r>) -> Cow<'r, ToolResult<'r>> {
         // The parts inside a result have no field for it.
-        let closeness = match self.media_inside(result) {
-            true => Closeness::LeftOut,
-            false => self.closeness(),
+        let media_detail = match self.media_inside(result) {
+            true => MediaDetail::Omitted,
+            false => self.media_detail(),
         };
         let is_plain = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let ResultOutput::Parts(parts) = &result.output else { return Cow::Borrowed(result) };
         if parts.iter().all(is_plain) {
             return Cow::Borrowed(result);
         }
-        let sent = parts.iter().filter_map(|part| self.result_part(part, closeness)).collect();
+        let sent = parts.iter().filter_map(|part| self.result_part(part, media_detail)).collect();
         let ToolResult { call_id, name, output: _, is_error, form } = result;
         let (call_id, name) = (call_id.clone(), name.clone());
         let output = ResultOutput::Parts(sent);
         Cow::Owned(ToolResult { call_id, name, output, is_error: *is_error, form: *form })
     }
 
-    fn result_part<'r>(&mut self, part: &'r Part<'r>, closeness: Closeness) -> Option<Part<'r>> {
+    fn result_part<'r>(
+        &mut self,
+        part: &'r Part<'r>,
+        media_detail: MediaDetail,
+    ) -> Option<Part<'r>> {
         match part.content() {
-            Content::Media(media) if !self.admits_media(part, media, closeness) => remnant(part),
+            Content::Media(media) if !self.admits_media(part, media, media_detail) => remnant(part),
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => in_words(part),
             Content::Opaque(opaque) if opaque.protocol != SELF => {
                 self.admits_opaque(part, opaque);
