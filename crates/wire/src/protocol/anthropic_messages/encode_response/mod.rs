@@ -5,7 +5,7 @@ pub(super) mod tier;
 
 use std::collections::HashSet;
 
-use self::finish::{Said, write_finish};
+use self::finish::{EndsWith, write_finish};
 use self::tier::tier_word;
 use crate::conversation::{CallForm, Candidate, Content, Part, Response, Usage};
 use crate::json::{Json, Text, Writer};
@@ -71,7 +71,7 @@ fn write_response(
         reporter.node(other.semantics().place(), LossKind::Dropped, "Messages returns one answer");
     }
     let place = candidate.semantics().place();
-    write_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, reporter));
+    write_finish(&mut object, candidate.finish.as_ref(), answering.ends_with, (place, reporter));
     write_usage(&mut object, response, reporter);
     object.close();
 }
@@ -152,7 +152,7 @@ pub(super) const FREE_TEXT: &str = "free text becomes the one argument of a func
 /// The content of an answer in the making.
 #[derive(Debug, Default)]
 pub(super) struct Answering {
-    pub(super) said: Said,
+    pub(super) ends_with: EndsWith,
     /// The ids of the calls so far: each must be answerable.
     ids: HashSet<String>,
 }
@@ -216,8 +216,8 @@ impl Answering {
     }
 
     pub(super) fn refused(&mut self) {
-        if self.said == Said::Nothing {
-            self.said = Said::Refusal;
+        if self.ends_with == EndsWith::Nothing {
+            self.ends_with = EndsWith::Refusal;
         }
     }
 
@@ -229,7 +229,7 @@ impl Answering {
         place: Place,
         reporter: &mut Reporter<'_>,
     ) -> String {
-        self.said = Said::Call;
+        self.ends_with = EndsWith::Call;
         let number = self.ids.len();
         let own = id.map(|id| id.to_str().into_owned()).filter(|id| !id.is_empty());
         if own.is_none() {

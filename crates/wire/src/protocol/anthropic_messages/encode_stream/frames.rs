@@ -4,7 +4,7 @@ use crate::conversation::{Finish, Usage};
 use crate::fault::Fault;
 use crate::json::{Text, Writer};
 use crate::place::Place;
-use crate::protocol::anthropic_messages::encode_response::finish::{Said, write_finish};
+use crate::protocol::anthropic_messages::encode_response::finish::{EndsWith, write_finish};
 use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
 use crate::protocol::anthropic_messages::encode_response::{open_answer, write_head};
 use crate::protocol::anthropic_messages::fault::write_fault;
@@ -89,14 +89,14 @@ pub(super) fn block_stop(out: &mut String, index: u32) {
 
 pub(super) fn end(
     out: &mut String,
-    (finish, said): (&Finish<'_>, Said),
+    (finish, ends_with): (&Finish<'_>, EndsWith),
     (late, usage): (&NodeSemantics<'_>, Option<&Usage<'_>>),
     (place, reporter): (Place, &mut Reporter<'_>),
 ) {
     frame(out, "message_delta", |event| {
         event.key("delta");
         let mut delta = open_answer(event, late, reporter);
-        write_finish(&mut delta, Some(finish), said, (place, reporter));
+        write_finish(&mut delta, Some(finish), ends_with, (place, reporter));
         delta.close();
         event.key(USAGE.member);
         write_usage(event, usage, None, reporter);

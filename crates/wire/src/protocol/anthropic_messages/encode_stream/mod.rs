@@ -271,7 +271,7 @@ impl Writing<'_> {
             }
             None => lose_absent_usage(Place::default(), &mut reporter),
         }
-        let end = (&finish, self.answering.said);
+        let end = (&finish, self.answering.ends_with);
         frames::end(out, end, (&self.late, self.usage.as_ref()), (place, &mut reporter));
     }
 

@@ -9,7 +9,7 @@ use crate::protocol::reporter::Reporter;
 /// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
 pub(in crate::protocol::openai_chat) fn finish_word(
     kind: FinishKind,
-    said: Said,
+    ends_with: EndsWith,
     place: Place,
     reporter: &mut Reporter<'_>,
 ) -> &'static str {
@@ -25,8 +25,8 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             lose(LossKind::Approximated, "Chat does not tell prompts from answers withheld");
             "content_filter"
         }
-        FinishKind::ToolCalls if said == Said::Calls => "tool_calls",
-        FinishKind::Stop if said == Said::Calls => {
+        FinishKind::ToolCalls if ends_with == EndsWith::Calls => "tool_calls",
+        FinishKind::Stop if ends_with == EndsWith::Calls => {
             lose(LossKind::Renamed, "a call makes it a tool turn");
             "tool_calls"
         }
@@ -35,7 +35,7 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             lose(LossKind::Repaired, "there is no call to answer");
             "stop"
         }
-        _ if said == Said::Calls => {
+        _ if ends_with == EndsWith::Calls => {
             lose(LossKind::Approximated, "Chat tells only that the answer ends with calls");
             "tool_calls"
         }
@@ -43,7 +43,7 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
             "stop"
         }
-        FinishKind::Refusal if said == Said::Refusal => {
+        FinishKind::Refusal if ends_with == EndsWith::Refusal => {
             lose(LossKind::Approximated, "Chat ends a refusal like every answer");
             "stop"
         }
@@ -61,7 +61,7 @@ pub(in crate::protocol::openai_chat) fn finish_word(
 
 /// What an answer holds when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol::openai_chat) enum Said {
+pub(in crate::protocol::openai_chat) enum EndsWith {
     Calls,
     /// A refusal in the protocol's own place for one.
     Refusal,

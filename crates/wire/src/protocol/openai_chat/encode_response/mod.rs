@@ -24,7 +24,7 @@ use crate::protocol::{AnswerContext, Field, Logprobs, Protocol, tier};
 
 pub(in crate::protocol) use annotation::is_plain as is_plain_citation;
 pub(super) use annotation::{is_cited, report_citations, write_annotation};
-pub(super) use finish::{Said, finish_word};
+pub(super) use finish::{EndsWith, finish_word};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
@@ -290,12 +290,12 @@ impl Answer<'_, '_> {
         let place = candidate.semantics().place();
         let parts = &candidate.message.parts;
         let has_calls = parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)));
-        let said = match (has_calls, parts.iter().any(is_refusal)) {
-            (true, _) => Said::Calls,
-            (false, true) => Said::Refusal,
-            (false, false) => Said::Other,
+        let ends_with = match (has_calls, parts.iter().any(is_refusal)) {
+            (true, _) => EndsWith::Calls,
+            (false, true) => EndsWith::Refusal,
+            (false, false) => EndsWith::Other,
         };
-        finish_word(finish.kind, said, place, self.reporter).into()
+        finish_word(finish.kind, ends_with, place, self.reporter).into()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::protocol::openai_chat::encode_request::message::{
     details, made_up_id, words, write_audio, write_signature,
 };
 use crate::protocol::openai_chat::encode_response;
-use crate::protocol::openai_chat::encode_response::Said;
+use crate::protocol::openai_chat::encode_response::EndsWith;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
@@ -24,7 +24,7 @@ pub(super) struct Choice {
     /// The part whose reasoning was written last.
     pub(super) reasoned: Option<PartId>,
     /// How many characters of text were written.
-    pub(super) said: u64,
+    pub(super) emitted: u64,
     /// Its last text, refusal and reasoning.
     text: Option<PartId>,
     refusal: Option<PartId>,
@@ -147,7 +147,7 @@ impl Encoder<'_> {
         let logprobs = semantics.logprobs().map(|it| it.clone().into_owned());
         // By its place in the list, whatever number it came with.
         self.choices[choice].add(PartId(self.parts.len() as u32), &kind);
-        let from = self.choices[choice].said;
+        let from = self.choices[choice].emitted;
         self.parts.push(Part {
             candidate,
             kind,
@@ -345,16 +345,16 @@ impl Encoder<'_> {
     ) {
         self.begin_unsaid(out);
         let choice = self.choice(candidate, out);
-        let said = match (self.choices[choice].calls > 0, self.choices[choice].refused) {
-            (true, _) => Said::Calls,
-            (false, true) => Said::Refusal,
-            (false, false) => Said::Other,
+        let ends_with = match (self.choices[choice].calls > 0, self.choices[choice].refused) {
+            (true, _) => EndsWith::Calls,
+            (false, true) => EndsWith::Refusal,
+            (false, false) => EndsWith::Other,
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
-        let mut word = if said == Said::Calls { "tool_calls" } else { "stop" };
+        let mut word = if ends_with == EndsWith::Calls { "tool_calls" } else { "stop" };
         self.losses.add(NoteAt::Candidate(candidate), |reporter| {
             reporter.finish(place, finish);
-            word = encode_response::finish_word(finish.kind, said, place, reporter);
+            word = encode_response::finish_word(finish.kind, ends_with, place, reporter);
         });
         let word = own.as_deref().unwrap_or(word);
         self.choice_frame(candidate, out, |choice| {

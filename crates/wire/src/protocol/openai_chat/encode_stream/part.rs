@@ -27,7 +27,7 @@ impl Encoder<'_> {
         part.is_told = true;
         match &mut part.kind {
             PartKind::Text => {
-                self.count_said(candidate, text);
+                self.count_emitted(candidate, text);
                 self.write_text(candidate, ("content", text), logprobs, out);
             }
             PartKind::Refusal => {
@@ -56,12 +56,12 @@ impl Encoder<'_> {
     }
 
     /// Counts the text of a foreign answer, whose citations speak of stretches of their own part.
-    fn count_said(&mut self, candidate: u32, text: &Text<'_>) {
+    fn count_emitted(&mut self, candidate: u32, text: &Text<'_>) {
         if self.is_same() {
             return;
         }
         if let Some(choice) = self.find_choice(candidate) {
-            self.choices[choice].said += text.to_str().chars().count() as u64;
+            self.choices[choice].emitted += text.to_str().chars().count() as u64;
         }
     }
 
@@ -293,7 +293,7 @@ impl Encoder<'_> {
         let (candidate, from) = (part.candidate, part.from);
         let waiting = std::mem::take(&mut part.citations);
         let choice = self.find_choice(candidate);
-        let said = choice.map_or(from, |choice| self.choices[choice].said);
+        let said = choice.map_or(from, |choice| self.choices[choice].emitted);
         for citation in waiting {
             self.write_citation(candidate, &citation, (from, said), out);
         }
