@@ -9,7 +9,7 @@ use crate::limit::{CANDIDATES_MAX, FRAME_BYTES_MAX};
 use crate::place::{Place, Step};
 use crate::protocol::gemini::decode_response::partial::PartialCall;
 use crate::protocol::gemini::decode_response::{
-    CandidateDraft, Chunk, Grounding, Telling, finish, prompt_filter, unplaced,
+    CandidateDraft, Chunk, Delivery, Grounding, finish, prompt_filter, unplaced,
 };
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::{CALL_PIECE, SELF, WILL_CONTINUE};
@@ -95,10 +95,10 @@ impl Decoder {
         let mut reader = Reader::new(frame.data);
         match reader.kind()? {
             Kind::Array => reader.array(|_, reader| {
-                self.chunk(Chunk::read(reader, place, Telling::InPieces)?, place, emit);
+                self.chunk(Chunk::read(reader, place, Delivery::InPieces)?, place, emit);
                 Ok(())
             })?,
-            _ => self.chunk(Chunk::read(&mut reader, place, Telling::InPieces)?, place, emit),
+            _ => self.chunk(Chunk::read(&mut reader, place, Delivery::InPieces)?, place, emit),
         }
         reader.finish()
     }

@@ -21,7 +21,7 @@ pub(super) fn prepare<'r>(
     let is_guarded = target.family.vendor == Vendor::Anthropic;
     let mut keeping = Keeping { is_guarded, report, has_cut_thinking: false };
     let turns = keeping.turns(request);
-    let thought = Thought { form: keeping.form(request, target), ..Thought::UNSAID };
+    let thought = Thought { form: keeping.form(request, target), ..Thought::OMITTED };
     let max_tokens = request.max_output_tokens.as_ref().map(Number::reborrow);
     let plan = Plan { max_tokens, thought };
     Prepared { calls: Calls::default(), turns, fresh_ids: FreshIds::new(), plan }
@@ -81,7 +81,7 @@ impl Keeping<'_> {
     fn form(&mut self, request: &Request<'_>, target: &Target) -> Form {
         let thinking = &request.thinking;
         if thinking.mode.is_none() && thinking.budget.is_none() {
-            return Form::Unsaid;
+            return Form::Omitted;
         }
         let is_off = thinking.mode == Some(ThinkingMode::Disabled);
         let off = without_thinking(target.family.thinking);

@@ -114,7 +114,7 @@ impl<'r> Encoding<'r, '_> {
         }
         let thought = &self.plan.thought;
         let effort = match thought.form {
-            Form::Unsaid | Form::AsAsked => None,
+            Form::Omitted | Form::AsAsked => None,
             Form::Disabled => Some(Effort::None),
             Form::Adaptive | Form::Budget(_) => Some(Effort::High),
         };
@@ -207,7 +207,7 @@ impl<'r> Encoding<'r, '_> {
             (&self.request.thinking, self.plan.thought);
         let shown = display.map(Text::literal);
         let (kind, budget, shown) = match form {
-            Form::Unsaid => return,
+            Form::Omitted => return,
             Form::AsAsked => (asked_word(asked.mode), asked.budget.clone(), asked_show(asked)),
             Form::Disabled => ("disabled", None, None),
             Form::Adaptive => ("adaptive", None, shown),

@@ -1,4 +1,4 @@
-//! How the model is told to think, by what its family understands.
+//! How thinking is asked for, by what the family of the model takes.
 
 use super::turns::Turns;
 use crate::conversation::{AllowedMode, Request, ThinkingMode, ThinkingShow, ToolChoice};
@@ -22,7 +22,7 @@ pub(super) struct Thought {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    Unsaid,
+    Omitted,
     /// In the client's own words, which are this protocol's.
     AsAsked,
     Disabled,
@@ -41,7 +41,7 @@ enum Wish {
 }
 
 impl Thought {
-    pub(super) const UNSAID: Self = Self { form: Form::Unsaid, effort: None, display: None };
+    pub(super) const OMITTED: Self = Self { form: Form::Omitted, effort: None, display: None };
 
     pub(super) fn of(
         request: &Request<'_>,
@@ -50,18 +50,18 @@ impl Thought {
         reporter: &mut Reporter<'_>,
     ) -> Self {
         let (wish, field) = wish(request);
-        let mut told = Telling { family, field, reporter };
+        let mut mapping = Mapping { family, field, reporter };
         let effort = request.thinking.effort.as_ref();
         if let Some(word) = effort.filter(|word| Effort::parse(&word.to_str()).is_none()) {
             let (kind, reason) = unknown_effort(word);
-            told.reporter.field(Place::default(), Field::ThinkingEffort, kind, reason);
+            mapping.reporter.field(Place::default(), Field::ThinkingEffort, kind, reason);
         }
-        let mut thought = told.by_family(wish);
+        let mut thought = mapping.by_family(wish);
         if thought.is_on() && turns.lack_thinking() {
-            thought = told.without_return(thought);
+            thought = mapping.without_return(thought);
         }
         if family.thinking == Thinking::Unknown && thought.is_on() && is_forced(request) {
-            thought = told.giving_way(thought);
+            thought = mapping.giving_way(thought);
         }
         thought.display =
             thought.is_on().then(|| display(request, thought.form, reporter)).flatten();
@@ -77,7 +77,7 @@ impl Thought {
     }
 
     fn budget(tokens: u64) -> Self {
-        Self { form: Form::Budget(tokens), ..Self::UNSAID }
+        Self { form: Form::Budget(tokens), ..Self::OMITTED }
     }
 
     pub(super) fn is_on(&self) -> bool {
@@ -103,39 +103,39 @@ fn wish(request: &Request<'_>) -> (Wish, Field) {
     }
 }
 
-/// Telling a family what was wished in another protocol.
-struct Telling<'t, 'l> {
+/// Maps what a request in another protocol asks for to what a family takes.
+struct Mapping<'t, 'l> {
     family: &'t Family,
     field: Field,
     reporter: &'t mut Reporter<'l>,
 }
 
-impl Telling<'_, '_> {
+impl Mapping<'_, '_> {
     fn lose(&mut self, kind: LossKind, reason: &'static str) {
         self.reporter.field(Place::default(), self.field, kind, reason);
     }
 
-    /// A model of which nothing is known is told as the newest are.
+    /// A model of which nothing is known is taken for one of the newest.
     fn by_family(&mut self, wish: Wish) -> Thought {
         let family = self.family;
         match (wish, family.thinking) {
-            (Wish::Nothing, _) => Thought::UNSAID,
+            (Wish::Nothing, _) => Thought::OMITTED,
             (wish, Thinking::None) => {
                 let is_off = matches!(wish, Wish::Off);
                 let kind = if is_off { LossKind::Implied } else { LossKind::Dropped };
                 self.lose(kind, "the model does not think");
-                Thought::UNSAID
+                Thought::OMITTED
             }
             (Wish::Off, Thinking::AnthropicAdaptive { disable: Disable::Never, .. }) => {
                 self.lose(LossKind::Approximated, "the model always thinks");
-                Thought { effort: Some(Effort::Low), ..Thought::UNSAID }
+                Thought { effort: Some(Effort::Low), ..Thought::OMITTED }
             }
-            (Wish::Off, _) => Thought { form: Form::Disabled, ..Thought::UNSAID },
+            (Wish::Off, _) => Thought { form: Form::Disabled, ..Thought::OMITTED },
             (Wish::On, Thinking::AnthropicBudget { .. }) => {
                 self.lose(LossKind::Approximated, "the model's thinking is set by an amount");
                 Thought::budget(Effort::Medium.budget_for(family).value)
             }
-            (Wish::On, _) => Thought { form: Form::Adaptive, ..Thought::UNSAID },
+            (Wish::On, _) => Thought { form: Form::Adaptive, ..Thought::OMITTED },
             (Wish::Effort(effort), Thinking::AnthropicBudget { .. }) => {
                 let fit = effort.budget_for(family);
                 let kind = if fit.changed { LossKind::Approximated } else { LossKind::Renamed };
@@ -181,7 +181,7 @@ impl Telling<'_, '_> {
             None => LossKind::Dropped,
         };
         self.lose(kind, "the model may refuse to think where it has to call a tool");
-        Thought { form: Form::Unsaid, ..thought }
+        Thought { form: Form::Omitted, ..thought }
     }
 
     /// In the middle of a tool turn thinking goes on only from thinking that came back.
@@ -189,16 +189,16 @@ impl Telling<'_, '_> {
         let Some(form) = without_thinking(self.family.thinking) else { return thought };
         let reason = "the thinking of this tool turn did not come back, so that it cannot go on";
         self.lose(LossKind::Approximated, reason);
-        Thought { form, ..Thought::UNSAID }
+        Thought { form, ..Thought::OMITTED }
     }
 }
 
-/// How a model is told not to think; none for one that always does.
+/// How thinking is turned off; none for a model that always thinks.
 pub(super) fn without_thinking(thinking: Thinking) -> Option<Form> {
     match thinking {
         Thinking::AnthropicAdaptive { disable: Disable::Never, .. } => None,
         thinking if thinking.by_default() => Some(Form::Disabled),
-        _ => Some(Form::Unsaid),
+        _ => Some(Form::Omitted),
     }
 }
 
