@@ -128,7 +128,7 @@ impl Facts<'_> {
 
 fn output_format(output: &OutputFormat<'_>, facts: &mut Facts<'_>) {
     let sort = match output {
-        OutputFormat::Unsaid | OutputFormat::Text => None,
+        OutputFormat::Unset | OutputFormat::Text => None,
         OutputFormat::JsonObject => Some(Value::from("object")),
         OutputFormat::JsonSchema(_) => Some(Value::from("schema")),
     };

@@ -36,7 +36,7 @@ fn is_any_json(output: &OutputFormat<'_>) -> bool {
     match output {
         OutputFormat::JsonObject => true,
         OutputFormat::JsonSchema(output) => output.schema.is_none(),
-        OutputFormat::Text | OutputFormat::Unsaid => false,
+        OutputFormat::Text | OutputFormat::Unset => false,
     }
 }
 

@@ -102,7 +102,7 @@ impl Reporter<'_> {
     fn output(&mut self, output: &OutputFormat<'_>) {
         let root = Place::default();
         match output {
-            OutputFormat::Unsaid => {}
+            OutputFormat::Unset => {}
             OutputFormat::Text | OutputFormat::JsonObject => self.set(root, Field::OutputFormat),
             OutputFormat::JsonSchema(schema) => {
                 let crate::conversation::OutputSchema { name, description, schema, strict } =

@@ -287,7 +287,7 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn instruction(&mut self) -> Option<Text<'static>> {
         match &self.request.output {
             _ if self.is_own() => None,
-            OutputFormat::Unsaid | OutputFormat::Text => None,
+            OutputFormat::Unset | OutputFormat::Text => None,
             OutputFormat::JsonObject => {
                 let reason = "there is no such mode: the system prompt asks for it";
                 self.lose(Field::OutputFormat, LossKind::Approximated, reason);

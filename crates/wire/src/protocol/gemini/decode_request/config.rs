@@ -94,7 +94,7 @@ impl<'a> Draft<'a> {
         let is = |word: &str| mime.as_ref().is_some_and(|mime| *mime == word);
         let has_type = mime.is_some();
         self.request.output = match (schema, json_schema) {
-            (None, None) if !has_type => OutputFormat::Unsaid,
+            (None, None) if !has_type => OutputFormat::Unset,
             (None, None) if is("text/plain") => OutputFormat::Text,
             (None, None) if is(JSON_TYPE) => OutputFormat::JsonObject,
             (Some(schema), None) if is(JSON_TYPE) || !has_type => output_schema(schema),

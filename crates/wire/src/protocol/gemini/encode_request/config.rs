@@ -133,7 +133,7 @@ impl<'x> Scribe<'x, '_> {
 
     fn output(&mut self, object: &mut Object<'_, '_>) {
         let field = match &self.exchange.request.output {
-            OutputFormat::Unsaid => return,
+            OutputFormat::Unset => return,
             OutputFormat::Text => return object.field("responseMimeType", "text/plain"),
             OutputFormat::JsonObject => Field::OutputFormat,
             OutputFormat::JsonSchema(_) => Field::OutputSchema,

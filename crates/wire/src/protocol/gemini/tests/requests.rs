@@ -68,13 +68,13 @@ fn types_and_schemas_make_the_output_format() {
         let request = SELF.decode_request(body.as_bytes()).unwrap().into_owned().request;
         request.output
     };
-    assert!(matches!(format("{}"), OutputFormat::Unsaid));
+    assert!(matches!(format("{}"), OutputFormat::Unset));
     assert!(matches!(format(r#"{"responseMimeType":"text/plain"}"#), OutputFormat::Text));
     let json = r#"{"responseMimeType":"application/json"}"#;
     assert!(matches!(format(json), OutputFormat::JsonObject));
     let schema = r#"{"responseMimeType":"application/json","responseSchema":{}}"#;
     assert!(matches!(format(schema), OutputFormat::JsonSchema(_)));
-    assert!(matches!(format(r#"{"responseMimeType":"text/x.enum"}"#), OutputFormat::Unsaid));
+    assert!(matches!(format(r#"{"responseMimeType":"text/x.enum"}"#), OutputFormat::Unset));
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn write_format(
     extras: Option<&Extras<'_>>,
 ) {
     let kind = match output {
-        OutputFormat::Unsaid => return,
+        OutputFormat::Unset => return,
         OutputFormat::Text => "text",
         OutputFormat::JsonObject => "json_object",
         OutputFormat::JsonSchema(_) => "json_schema",

@@ -137,7 +137,7 @@ impl<'s> Settings<'s, '_> {
     fn text(&mut self, object: &mut Object<'_, '_>) {
         let Request { output, verbosity, .. } = self.request();
         let format = match output {
-            OutputFormat::Unsaid => None,
+            OutputFormat::Unset => None,
             OutputFormat::Text => Some(("text", None)),
             OutputFormat::JsonObject => Some(("json_object", None)),
             OutputFormat::JsonSchema(schema) => Some(("json_schema", Some(&**schema))),
