@@ -15,7 +15,7 @@ pub(in crate::protocol) fn described<'s>(
 ) -> Json<'s> {
     let Some(description) = description.filter(|_| !reporter.is_same()) else { return schema };
     if schema.kind() != Kind::Object {
-        lose_description(Some(description), reporter);
+        report_description(Some(description), reporter);
         return schema;
     }
     let reason = "it is the description of the schema itself";
@@ -26,7 +26,7 @@ pub(in crate::protocol) fn described<'s>(
 }
 
 /// Reports a description for which there is no schema.
-pub(in crate::protocol) fn lose_description(
+pub(in crate::protocol) fn report_description(
     description: Option<&Text<'_>>,
     reporter: &mut Reporter<'_>,
 ) {

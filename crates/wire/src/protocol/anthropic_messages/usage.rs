@@ -40,7 +40,7 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
 const REQUIRED: Fate = Fate::Depends("required");
 
 /// Reports that clients are given counts which nobody has stated.
-pub(in crate::protocol::anthropic_messages) fn lose_absent_usage(
+pub(in crate::protocol::anthropic_messages) fn report_absent_usage(
     root: Place,
     reporter: &mut Reporter<'_>,
 ) {

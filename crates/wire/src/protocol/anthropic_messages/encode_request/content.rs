@@ -167,7 +167,7 @@ impl<'r> Encoding<'r, '_> {
             self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
-        self.lose_name(piece, result);
+        self.report_name(piece, result);
         let (text, has_failed) = self.told(place, &result.output);
         let is_error = result.is_error.unwrap_or(false) || has_failed;
         let pieces = self.inner(piece.at, result.output.parts());
@@ -197,7 +197,7 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// Reports what a result no longer says of its call.
-    fn lose_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
+    fn report_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
         let place = piece.part.semantics().place();
         if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
             let reason = "only the call names the tool, and there is none";

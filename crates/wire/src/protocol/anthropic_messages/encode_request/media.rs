@@ -59,13 +59,13 @@ pub(super) fn admits(
             reporter.node(place, LossKind::Repaired, "a document without text has no effect");
             return false;
         }
-        Some(sendable) => lose_type(sendable, media, place, reporter),
+        Some(sendable) => report_type(sendable, media, place, reporter),
         None => reporter.node(place, LossKind::Dropped, "no such file can be read there"),
     }
     sendable.is_some()
 }
 
-fn lose_type(
+fn report_type(
     sendable: &Sendable<'_>,
     media: &Media<'_>,
     place: Place,

@@ -34,7 +34,7 @@ impl<'r> Turns<'r> {
             let pieces = &mut self.pieces[turn.pieces.clone()];
             match turn.side {
                 Side::Assistant => arranging.open(pieces),
-                Side::User => lose_order(arranging.results(pieces), &request.messages, reporter),
+                Side::User => report_order(arranging.results(pieces), &request.messages, reporter),
                 Side::System => {}
             }
         }
@@ -134,7 +134,7 @@ pub(super) fn is_result(piece: &Piece<'_>) -> bool {
     matches!(piece.part.content(), Content::ToolResult(_))
 }
 
-fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], reporter: &mut Reporter<'_>) {
+fn report_order(moved: BTreeSet<usize>, messages: &[Message<'_>], reporter: &mut Reporter<'_>) {
     let reason = "results come first, in the order of their calls";
     for message in moved.into_iter().filter_map(|index| messages.get(index)) {
         reporter.node(message.semantics().place(), LossKind::Renamed, reason);

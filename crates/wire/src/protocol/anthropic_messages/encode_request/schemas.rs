@@ -46,7 +46,7 @@ pub(super) fn translate<'s>(
         reporter.within(at.place, (at.field, &loss.pointer), loss.kind, loss.reason);
     }
     if translated.json.as_str() != schema.as_str() || at.language == SchemaLanguage::GeminiSchema {
-        lose_spelling(at, reporter);
+        report_spelling(at, reporter);
     }
     match asked {
         Use::Output => translated.json,
@@ -56,7 +56,7 @@ pub(super) fn translate<'s>(
 
 /// Reports that a schema is spelled otherwise. Gemini has a field for each of its two languages, so that a schema of the
 /// older one comes back in another field.
-fn lose_spelling(at: At, reporter: &mut Reporter<'_>) {
+fn report_spelling(at: At, reporter: &mut Reporter<'_>) {
     let reason = "rewritten in the target's schema keywords";
     match (at.language, at.field) {
         (SchemaLanguage::GeminiSchema, Field::ToolParameters) => {
@@ -67,7 +67,7 @@ fn lose_spelling(at: At, reporter: &mut Reporter<'_>) {
 }
 
 /// Reports that a tool without a schema has one here.
-pub(super) fn lose_absent(place: Place, reporter: &mut Reporter<'_>) {
+pub(super) fn report_absent(place: Place, reporter: &mut Reporter<'_>) {
     let reason = "a schema is required";
     reporter.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
 }

@@ -10,7 +10,7 @@ use crate::json::{Json, Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::types::{OUTPUT_FORMAT, SELF};
-use crate::protocol::described::{described, lose_description};
+use crate::protocol::described::{described, report_description};
 use crate::protocol::json_mode::ASK_FOR_JSON;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
@@ -98,7 +98,7 @@ impl<'r> Encoding<'r, '_> {
         self.write_output(body);
         self.write_user(body);
         self.write_tier(body);
-        self.lose_defaults();
+        self.report_defaults();
     }
 
     fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
@@ -274,7 +274,7 @@ impl<'r> Encoding<'r, '_> {
         }
         let Some(schema) = &output.schema else {
             self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
-            lose_description(output.description.as_ref(), &mut self.reporter);
+            report_description(output.description.as_ref(), &mut self.reporter);
             return None;
         };
         let (place, language) = (Place::default(), self.output_language);
@@ -342,7 +342,7 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// Reports what has no place here, and is no loss where it says what the target does anyway.
-    fn lose_defaults(&mut self) {
+    fn report_defaults(&mut self) {
         let sampling = &self.request.sampling;
         let is = |number: &Option<Number<'_>>, value: f64| {
             number.as_ref().map(|number| number.as_f64() == Some(value))

@@ -156,7 +156,7 @@ impl<'r> Encoding<'r, '_> {
         }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let Some(parameters) = &function.parameters else {
-            schemas::lose_absent(place, &mut self.reporter);
+            schemas::report_absent(place, &mut self.reporter);
             return schemas::NO_ARGUMENTS;
         };
         let language = schema_language::of_parameters(self.reporter.source(), tool);
@@ -268,12 +268,12 @@ impl<'r> Encoding<'r, '_> {
         let (root, request) = (Place::default(), self.request);
         if !self.has_tools && !self.is_own() {
             let kind = match request.tool_choice {
-                None => return self.lose_parallel(),
+                None => return self.report_parallel(),
                 Some(ToolChoice::Auto | ToolChoice::None) => LossKind::Implied,
                 Some(_) => LossKind::Dropped,
             };
             self.reporter.field(root, Field::ToolChoice, kind, "there is no tool to choose");
-            return self.lose_parallel();
+            return self.report_parallel();
         }
         let is_serial = request.parallel_tool_calls == Some(false);
         let choice = match self.choice() {
@@ -284,7 +284,7 @@ impl<'r> Encoding<'r, '_> {
         };
         let takes_serial = self.is_own() || !matches!(choice, Choice::None);
         if !takes_serial {
-            self.lose_parallel();
+            self.report_parallel();
         }
         let mut object = Object::open(body.key("tool_choice"), self.extras("tool_choice"));
         object.word("type", choice.word());
@@ -296,7 +296,7 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// Reports how many calls may come at once where none can come.
-    fn lose_parallel(&mut self) {
+    fn report_parallel(&mut self) {
         if self.request.parallel_tool_calls.is_some() {
             let reason = "there is nothing to call";
             let field = Field::ParallelToolCalls;

@@ -148,7 +148,7 @@ struct Held<'r> {
 impl<'r> Gathering<'r, '_, '_> {
     /// Takes one of the leading system messages.
     fn lead(&mut self, index: usize, message: &'r Message<'r>) {
-        self.lose_role(message);
+        self.report_role(message);
         self.lift(index, message);
     }
 
@@ -159,7 +159,7 @@ impl<'r> Gathering<'r, '_, '_> {
         system.extend(pieces.drain(from..));
     }
 
-    fn lose_role(&mut self, message: &Message<'_>) {
+    fn report_role(&mut self, message: &Message<'_>) {
         // An item that only its own protocol has is nobody's.
         let is_opaque = |part: &Part<'_>| matches!(part.content(), Content::Opaque(_));
         let speaks = message.parts.is_empty() || !message.parts.iter().all(is_opaque);
@@ -226,7 +226,7 @@ impl<'r> Gathering<'r, '_, '_> {
                 self.mark(index, message);
                 continue;
             }
-            self.lose_role(message);
+            self.report_role(message);
             if moved {
                 let reason = "moved behind the user's turn, the nearest legal place";
                 self.reporter.node(message.semantics().place(), LossKind::Renamed, reason);

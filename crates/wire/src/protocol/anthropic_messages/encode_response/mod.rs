@@ -17,7 +17,7 @@ use crate::protocol::anthropic_messages::encode_request::blocks::{
 };
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::types::SELF;
-use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
+use crate::protocol::anthropic_messages::usage::{USAGE, report_absent_usage};
 use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
@@ -117,7 +117,7 @@ fn write_usage(object: &mut Object<'_, '_>, response: &Response<'_>, reporter: &
     match &response.usage {
         Some(usage) => USAGE.report(usage, reporter),
         None if reporter.is_same() && response.service_tier.is_none() => return,
-        None => lose_absent_usage(root, reporter),
+        None => report_absent_usage(root, reporter),
     }
     let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, reporter));
     let none = Usage::default();
@@ -142,7 +142,7 @@ fn without_last_seals<'p>(
 }
 
 /// Reports that a refusal is told as text, in a place of its own or not.
-pub(super) fn lose_refusal(place: Place, reporter: &mut Reporter<'_>) {
+pub(super) fn report_refusal(place: Place, reporter: &mut Reporter<'_>) {
     reporter.node(place, LossKind::Renamed, "Messages has no refusals; sent as text");
 }
 
@@ -182,7 +182,7 @@ impl Answering {
             Content::Refusal(text) if text.is_empty() => {}
             Content::Refusal(text) => {
                 self.refused();
-                lose_refusal(place, reporter);
+                report_refusal(place, reporter);
                 block.text(list, text);
             }
             Content::ToolCall(call) => {

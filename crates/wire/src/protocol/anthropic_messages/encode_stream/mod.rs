@@ -12,7 +12,7 @@ use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_response::Answering;
 use crate::protocol::anthropic_messages::types::SELF;
-use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
+use crate::protocol::anthropic_messages::usage::{USAGE, report_absent_usage};
 use crate::protocol::event::Sequence;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
@@ -114,11 +114,11 @@ impl Writing<'_> {
         let part = match event {
             Event::Open(open) if open.candidate > 0 => {
                 self.others.insert(open.part);
-                self.lose_answer(open.candidate, open.semantics.place());
+                self.report_answer(open.candidate, open.semantics.place());
                 return false;
             }
             Event::Finish { candidate, place, .. } => {
-                self.lose_answer(*candidate, *place);
+                self.report_answer(*candidate, *place);
                 return *candidate == 0;
             }
             Event::Note(Note { at: NoteAt::Candidate(candidate), .. }) => return *candidate == 0,
@@ -132,7 +132,7 @@ impl Writing<'_> {
     }
 
     /// Reports an answer beside the first, once.
-    fn lose_answer(&mut self, candidate: u32, place: Place) {
+    fn report_answer(&mut self, candidate: u32, place: Place) {
         if candidate > 0 && !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
             let place = place.of_candidate();
@@ -142,7 +142,7 @@ impl Writing<'_> {
 
     fn event(&mut self, event: Event<'_>, out: &mut String) {
         if self.state == State::Over {
-            return self.lose_after(event);
+            return self.report_after(event);
         }
         match event {
             Event::Start(start) => self.begin(start.into_owned(), out),
@@ -183,7 +183,7 @@ impl Writing<'_> {
     }
 
     /// Reports what is said after the end has been told.
-    fn lose_after(&mut self, event: Event<'_>) {
+    fn report_after(&mut self, event: Event<'_>) {
         match event {
             Event::Usage(usage) => self.reporter().usage(&usage),
             Event::Note(Note { kind: NoteKind::Semantics(semantics), .. }) => {
@@ -221,14 +221,14 @@ impl Writing<'_> {
         match (note.at, note.kind) {
             (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, &citation, out),
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => {
-                self.lose_late(&semantics);
+                self.report_late(&semantics);
                 self.learn(part, semantics);
             }
             (at, NoteKind::Logprobs(logprobs)) => {
-                self.lose_once(at, Field::PartLogprobs, logprobs.place());
+                self.report_once(at, Field::PartLogprobs, logprobs.place());
             }
             (at, NoteKind::Citation(citation)) => {
-                self.lose_once(at, Field::Citations, citation.place());
+                self.report_once(at, Field::Citations, citation.place());
             }
             (NoteAt::Response | NoteAt::Candidate(_), NoteKind::Semantics(semantics)) => {
                 if self.is_own() {
@@ -241,7 +241,7 @@ impl Writing<'_> {
     }
 
     /// Reports a field of a part that never arrives, once, where it stands if that is known.
-    fn lose_once(&mut self, at: NoteAt, field: Field, stands: Option<Place>) {
+    fn report_once(&mut self, at: NoteAt, field: Field, stands: Option<Place>) {
         let place = match at {
             NoteAt::Part(part) => self.places.get(&part).copied(),
             NoteAt::Response | NoteAt::Candidate(_) => None,
@@ -261,7 +261,7 @@ impl Writing<'_> {
     fn close(&mut self, out: &mut String) {
         let Some((finish, place)) = self.finish.take() else { return };
         self.state = State::Over;
-        self.lose_sealed();
+        self.report_sealed();
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         reporter.finish(place, &finish);
         match &self.usage {
@@ -269,7 +269,7 @@ impl Writing<'_> {
                 reporter.usage(usage);
                 USAGE.report(usage, &mut reporter);
             }
-            None => lose_absent_usage(Place::default(), &mut reporter),
+            None => report_absent_usage(Place::default(), &mut reporter),
         }
         let end = (&finish, self.answering.ends_with);
         frames::end(out, end, (&self.late, self.usage.as_ref()), (place, &mut reporter));

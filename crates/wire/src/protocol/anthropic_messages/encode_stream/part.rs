@@ -7,7 +7,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_request::blocks::{Block, Mark, write_own};
 use crate::protocol::anthropic_messages::encode_response::{
-    CITED, FREE_TEXT, ONE_THOUGHT, foreign_citation, lose_refusal, withhold,
+    CITED, FREE_TEXT, ONE_THOUGHT, foreign_citation, report_refusal, withhold,
 };
 use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::reporter::Reporter;
@@ -70,7 +70,7 @@ impl Writing<'_> {
         };
         let refuses = matches!(opening, Opening::Refusal);
         if refuses {
-            lose_refusal(semantics.place(), &mut self.reporter());
+            report_refusal(semantics.place(), &mut self.reporter());
         }
         self.current =
             Some(Current { part, shown, begun: false, in_pieces: false, refuses, semantics });
@@ -101,7 +101,7 @@ impl Writing<'_> {
     }
 
     /// Reports the sealed thoughts that led to nothing.
-    pub(super) fn lose_sealed(&mut self) {
+    pub(super) fn report_sealed(&mut self) {
         for semantics in std::mem::take(&mut self.sealed) {
             let reason = "no answer ends with sealed thinking";
             self.reporter().node(semantics.place(), LossKind::Withheld, reason);
@@ -251,7 +251,7 @@ impl Writing<'_> {
     pub(super) fn cite(&mut self, part: PartId, citation: &Citation<'_>, out: &mut String) {
         let shows = |current: &Current| current.part == part && current.shown == Shown::Text;
         if !self.current.as_ref().is_some_and(shows) {
-            return self.lose_once(NoteAt::Part(part), Field::Citations, citation.place());
+            return self.report_once(NoteAt::Part(part), Field::Citations, citation.place());
         }
         let place = self.current.as_ref().map(Current::place).unwrap_or_default();
         if self.reported.insert((Field::Citations, place)) {
@@ -278,7 +278,7 @@ impl Writing<'_> {
         if self.is_own() {
             self.begin_block(out);
         }
-        self.lose_late(&closed.semantics);
+        self.report_late(&closed.semantics);
         self.learn(closed.part, closed.semantics);
         self.seal(out);
         let Some(current) = self.current.take() else { return };
@@ -298,7 +298,7 @@ impl Writing<'_> {
     }
 
     /// Reports what became known of the open part after it began, where it began.
-    pub(super) fn lose_late(&mut self, semantics: &NodeSemantics<'_>) {
+    pub(super) fn report_late(&mut self, semantics: &NodeSemantics<'_>) {
         let place = self.current.as_ref().map(Current::place);
         let mut late = NodeSemantics::at(place.unwrap_or(semantics.place()));
         late.merge(semantics.clone());

@@ -7,7 +7,7 @@ use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::choosing::Offer;
-use crate::protocol::described::{described, lose_description};
+use crate::protocol::described::{described, report_description};
 use crate::protocol::gemini::types::{
     GENERATION_SCOPE, SELF, TOOL_CHOICE_SCOPE, TOOL_CONFIG_SCOPE,
 };
@@ -142,7 +142,7 @@ impl<'x> Scribe<'x, '_> {
         let has_tools = !self.exchange.request.tools.is_empty();
         if !self.is_same() && has_tools && !family.schema_output_with_tools {
             if let OutputFormat::JsonSchema(schema) = &self.exchange.request.output {
-                lose_description(schema.description.as_ref(), &mut self.reporter);
+                report_description(schema.description.as_ref(), &mut self.reporter);
             }
             let reason = "the model takes no output format beside tools";
             return self.lose(field, LossKind::Dropped, reason);
@@ -164,7 +164,7 @@ impl<'x> Scribe<'x, '_> {
             let schema = described(schema, description.as_ref(), &mut self.reporter);
             object.field(key, &schema);
         } else {
-            lose_description(description.as_ref(), &mut self.reporter);
+            report_description(description.as_ref(), &mut self.reporter);
             let reason = "without a schema it becomes JSON mode";
             self.lose(Field::OutputFormat, LossKind::Renamed, reason);
         }

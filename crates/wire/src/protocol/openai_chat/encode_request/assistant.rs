@@ -33,7 +33,7 @@ impl Turns<'_, '_> {
                 }
                 Content::Reasoning(_) => self.withhold(part),
                 Content::Opaque(_) => {}
-                Content::Media(media) => self.lose_spoken_media(media.kind, part),
+                Content::Media(media) => self.report_spoken_media(media.kind, part),
                 _ if parts.len() > 1 && self.omits(part) => {}
                 _ => {
                     self.report_call(*at, part);
@@ -112,7 +112,7 @@ impl Turns<'_, '_> {
         Some(Part::new(content).with_semantics(NodeSemantics::default().shaped(shape)))
     }
 
-    fn lose_spoken_media(&mut self, kind: MediaKind, part: &Part<'_>) {
+    fn report_spoken_media(&mut self, kind: MediaKind, part: &Part<'_>) {
         if kind != MediaKind::Video {
             let reason = "Chat takes no media in an assistant's message";
             self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);

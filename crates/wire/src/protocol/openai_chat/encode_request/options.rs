@@ -139,11 +139,11 @@ impl Options<'_, '_> {
             (Field::CacheOptions, options.is_some()),
             (Field::CacheRetention, retention.is_some()),
         ];
-        self.lose_set(&fields, LossKind::Dropped, "the server does not take it");
+        self.report_set(&fields, LossKind::Dropped, "the server does not take it");
     }
 
     /// Reports what happened to those of several fields that are set.
-    pub(super) fn lose_set(
+    pub(super) fn report_set(
         &mut self,
         fields: &[(Field, bool)],
         kind: LossKind,
@@ -263,7 +263,7 @@ impl Options<'_, '_> {
                 (Field::OutputSchemaDescription, output.description.is_some()),
                 (Field::OutputSchemaStrict, output.strict.is_some()),
             ];
-            self.lose_set(&fields, LossKind::Approximated, reason);
+            self.report_set(&fields, LossKind::Approximated, reason);
             return write_format(object, &OutputFormat::JsonObject, None);
         }
         let OutputSchema { name, description, schema, strict } = &**output;

@@ -320,7 +320,7 @@ impl Encoder<'_> {
         let part = match self.places.get(part.0 as usize).copied() {
             Some(Placed::Waiting(at)) => &mut self.left_out[at],
             Some(Placed::At((item, at))) if self.items[item].json.is_some() => {
-                return self.lose_late((item, at), kind);
+                return self.report_late((item, at), kind);
             }
             Some(Placed::At((item, at))) => {
                 match &kind {
@@ -342,7 +342,7 @@ impl Encoder<'_> {
     }
 
     /// Reports what is said of a part after its item was told as complete.
-    fn lose_late(&mut self, (item, at): Seat, kind: NoteKind<'_>) {
+    fn report_late(&mut self, (item, at): Seat, kind: NoteKind<'_>) {
         let place = self.items[item].parts[at].semantics().place();
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let lost = (LossKind::Dropped, "sent when its message is complete");

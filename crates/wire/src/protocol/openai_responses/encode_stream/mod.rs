@@ -117,7 +117,7 @@ impl<'a> Encoder<'a> {
             Event::Finish { candidate: 0, place, finish } => {
                 self.finish((finish.into_owned(), place), out);
             }
-            Event::Finish { candidate, place, .. } => self.lose_answer(candidate, place),
+            Event::Finish { candidate, place, .. } => self.report_answer(candidate, place),
             Event::Fault(fault) => {
                 self.begin_unsaid(out);
                 self.fail(fault.into_owned(), out);
@@ -317,7 +317,7 @@ impl<'a> Encoder<'a> {
     /// Leaves out a part of an answer beside the first, or one that has no place here.
     fn leave_out(&mut self, part: Part<'static>, candidate: u32) {
         if candidate > 0 {
-            self.lose_answer(candidate, part.semantics().place());
+            self.report_answer(candidate, part.semantics().place());
         } else {
             self.left_out.push(part);
             self.interrupted = true;
@@ -326,7 +326,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// Reports an answer beside the first, once.
-    fn lose_answer(&mut self, candidate: u32, place: Place) {
+    fn report_answer(&mut self, candidate: u32, place: Place) {
         if !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
             let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
