@@ -8,7 +8,7 @@ use super::{Incoming, chunk};
 use super::api::{Api, Unchecked, Frames, Route, Url};
 use super::plan::{End, Plan};
 use super::problem::Problem;
-use super::question::{Choice, Delivery, Format, Question, Spoken, Thinking};
+use super::question::{Choice, Delivery, Format, Question, HistoryItem, Thinking};
 use super::tokens::Count;
 
 #[derive(Debug)]
@@ -120,7 +120,7 @@ fn question(asked: Unchecked<'_>) -> Question {
         api: "miniature",
         model: asked.model,
         seed: asked.seed,
-        spoken: asked.body["turns"].as_array().into_iter().flatten().map(spoken).collect(),
+        history: asked.body["turns"].as_array().into_iter().flatten().map(history).collect(),
         tools: Vec::new(),
         choice: Choice::Never,
         may_call_several: false,
@@ -135,10 +135,10 @@ fn question(asked: Unchecked<'_>) -> Question {
     }
 }
 
-fn spoken(turn: &Value) -> Spoken {
+fn history(turn: &Value) -> HistoryItem {
     match turn["who"].as_str() {
-        Some("model") => Spoken::Model { calls: 0 },
-        _ => Spoken::User(turn["text"].as_str().unwrap_or_default().to_owned()),
+        Some("model") => HistoryItem::Model { calls: 0 },
+        _ => HistoryItem::User(turn["text"].as_str().unwrap_or_default().to_owned()),
     }
 }
 
