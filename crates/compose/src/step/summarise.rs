@@ -13,7 +13,7 @@ use crate::turn::Turn;
 
 const LISTED: Words = words!("message left out", "the summary stands for it");
 const EARLIER: Words = words!("message left out", "it stands before the start of the summary");
-const ADDED: Words = words!("message added", "it tells what the messages left out have said");
+const ADDED: Words = words!("message added", "it summarises the messages that were left out");
 
 /// Puts the summary first and leaves out what it stands for. A message without an id cannot be listed, so it stays.
 pub(crate) fn apply<'a>(

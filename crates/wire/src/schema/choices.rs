@@ -19,7 +19,7 @@ impl<'s> Fitter<'s> {
         }
         self.lose(&place, LossKind::Renamed, "a constant is written as a choice of one");
         if let Some(choice) = keywords.take("enum") {
-            self.lose(&choice.at, LossKind::Implied, "the constant beside it says more");
+            self.lose(&choice.at, LossKind::Implied, "the constant beside it is more specific");
         }
         keywords.rename("const", "enum");
     }

@@ -294,7 +294,7 @@ impl<'s> Fitter<'s> {
             true => LossKind::Implied,
             false => LossKind::Dropped,
         };
-        self.lose(at, kind, "said differently in a schema that this one is merged with");
+        self.lose(at, kind, "it conflicts with a schema that this one is merged with");
     }
 }
 

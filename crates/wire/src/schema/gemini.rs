@@ -209,7 +209,7 @@ impl<'s> Fitter<'s> {
             .partition::<Vec<_>, _>(|keyword| allow::concerns(&keyword.name, "string"));
         keywords.0 = kept;
         for keyword in &gone {
-            self.lose(&keyword.at, LossKind::Implied, "the choice beside it says more");
+            self.lose(&keyword.at, LossKind::Implied, "the enum beside it is more specific");
         }
     }
 

@@ -30,7 +30,7 @@ pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translate
         return Translated { json: schema.clone(), losses: Vec::new() };
     }
     if schema.kind() != Kind::Object || !matches!(schema.reader().enters_object(), Ok(true)) {
-        let reason = "a schema without a word describes no arguments";
+        let reason = "an empty schema describes no arguments";
         let loss = SchemaLoss { pointer: String::new(), kind: LossKind::Synthesised, reason };
         return Translated { json: no_arguments(strictness), losses: vec![loss] };
     }
@@ -183,7 +183,11 @@ impl<'s> Skim<'s> {
     fn complete(&mut self, seen: &Seen, end: usize) {
         let is_root = self.path.is_empty();
         if is_root && !seen.tells_type {
-            self.add(end, ("/type", r#","type":"object""#), "arguments must be an object there");
+            self.add(
+                end,
+                ("/type", r#","type":"object""#),
+                "arguments must be an object in the target",
+            );
             if self.strictness == Strictness::Strict && !seen.tells_further {
                 let closed = ("/additionalProperties", r#","additionalProperties":false"#);
                 self.add(end, closed, "no properties but the known ones are taken");

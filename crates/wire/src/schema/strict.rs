@@ -26,7 +26,7 @@ impl<'s> Fitter<'s> {
                 Value::Plain(json) => notes.push(note(&limit.name, json)),
                 Value::Schema(_) | Value::Schemas(_) | Value::Map(_) => continue,
             }
-            self.lose(&limit.at, LossKind::Approximated, "a limit that is told in the description");
+            self.lose(&limit.at, LossKind::Approximated, "the limit is moved into the description");
         }
         if notes.is_empty() {
             return;

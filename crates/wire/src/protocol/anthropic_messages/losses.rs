@@ -35,7 +35,11 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Seed, "/seed", dropped("Messages has no seed")),
     row(Field::PresencePenalty, "/presence_penalty", NO_PENALTIES),
     row(Field::FrequencyPenalty, "/frequency_penalty", NO_PENALTIES),
-    row(Field::Stop, "/stop_sequences", depends("sequences of whitespace alone are refused")),
+    row(
+        Field::Stop,
+        "/stop_sequences",
+        depends("Messages refuses stop sequences of whitespace alone"),
+    ),
     row(Field::Candidates, "/n", depends("Messages returns one answer")),
     row(Field::Logprobs, "/logprobs", NO_LOGPROBS),
     row(Field::TopLogprobs, "/top_logprobs", NO_LOGPROBS),

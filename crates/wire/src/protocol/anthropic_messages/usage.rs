@@ -30,7 +30,7 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     sums: &[Sum {
         count: Count::Input,
         beside: &[Count::CacheRead, Count::CacheWrite],
-        exceeded: "the cache had to do with more than all of the input",
+        exceeded: "the cached tokens exceed the input tokens",
     }],
     tier: Some("service_tier"),
     zero: Zero::Stated,
@@ -45,6 +45,6 @@ pub(in crate::protocol::anthropic_messages) fn report_absent_usage(
     reporter: &mut Reporter<'_>,
 ) {
     let pointer = reporter.source().conventions().usage_pointer;
-    let reason = "clients rely on counts, so that they are zero";
+    let reason = "Messages requires this count; zero is written";
     reporter.below(root, pointer, LossKind::Synthesised, reason);
 }

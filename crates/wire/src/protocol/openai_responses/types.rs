@@ -63,7 +63,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     implied("annotations", "a list without citations"),
     implied("background", DEFAULT),
     implied("billing", BOOKS),
-    implied("caller", "calls are the model's own elsewhere"),
+    implied("caller", "other protocols know no caller but the model"),
     implied("completed_at", "an answer that has arrived is complete"),
     implied("conversation", ECHO),
     implied("frequency_penalty", ECHO),

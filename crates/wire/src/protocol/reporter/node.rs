@@ -195,7 +195,7 @@ impl Reporter<'_> {
         match self.target.fate(Field::PartLogprobs) {
             Fate::Lost(kind, reason) => self.weights(place, logprobs, (kind, reason)),
             Fate::Carried | Fate::Depends(_) | Fate::Implied(_) if logprobs.is_partial() => {
-                let reason = "tokens have neither numbers nor a sum elsewhere";
+                let reason = "no other protocol has token ids or sums of log probabilities";
                 self.weights(place, logprobs, (LossKind::Approximated, reason));
             }
             Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
@@ -207,7 +207,7 @@ impl Reporter<'_> {
         let Some(marker) = semantics.cache() else { return };
         match (self.target.fate(Field::CacheMarker), self.side) {
             (Fate::Carried | Fate::Depends(_) | Fate::Implied(_), Side::Answer) => {
-                let reason = "answers elsewhere have no cache markers";
+                let reason = "no other protocol has cache markers in answers";
                 self.marker(place, marker, LossKind::Dropped, reason);
             }
             (Fate::Carried | Fate::Depends(_) | Fate::Implied(_), Side::Request) => {}

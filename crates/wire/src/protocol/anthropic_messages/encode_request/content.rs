@@ -100,12 +100,12 @@ impl<'r> Encoding<'r, '_> {
         let place = semantics.place();
         if self.marks_to_skip > 0 {
             self.marks_to_skip -= 1;
-            let reason = "only the last four marks are kept";
+            let reason = "Messages takes four cache markers; the last four are kept";
             self.reporter.marker(place, marker, LossKind::Dropped, reason);
             return Mark::Plain;
         }
         if marker.ttl.is_some() {
-            let reason = "the vendors' times differ";
+            let reason = "cache lifetimes differ between vendors";
             self.reporter.marker(place, marker, LossKind::Approximated, reason);
         }
         Mark::Cached
@@ -148,7 +148,7 @@ impl<'r> Encoding<'r, '_> {
             return Text::plain(other.clone());
         }
         if own.is_none() {
-            let reason = "calls are answered by id here";
+            let reason = "Messages pairs results with calls by id";
             self.reporter.field(place, field, LossKind::Synthesised, reason);
         }
         id
@@ -163,7 +163,7 @@ impl<'r> Encoding<'r, '_> {
     ) {
         let (id, place) = (self.calls.result_id(piece.at, result), piece.part.semantics().place());
         if id.is_empty() {
-            let reason = "no call is known that it answers";
+            let reason = "there is no call that this result answers";
             self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
@@ -200,7 +200,7 @@ impl<'r> Encoding<'r, '_> {
     fn report_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
         let place = piece.part.semantics().place();
         if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
-            let reason = "only the call names the tool, and there is none";
+            let reason = "only the call names the tool, and there is no such call";
             self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         if result.form == CallForm::Custom {

@@ -30,7 +30,7 @@ pub(super) fn admits(
     reporter: &mut Reporter<'_>,
 ) -> bool {
     if media.detail.as_ref().is_some_and(|detail| *detail != "auto") {
-        let reason = "images are looked at in one way";
+        let reason = "Messages has no detail levels for images";
         reporter.field(place, Field::MediaDetail, LossKind::Dropped, reason);
     }
     if media.name.is_some() && media.kind != MediaKind::Document {
@@ -42,7 +42,7 @@ pub(super) fn admits(
         );
     }
     if matches!(media.source, Source::File { .. }) {
-        reporter.node(place, LossKind::Withheld, "a file that only its vendor holds");
+        reporter.node(place, LossKind::Withheld, "a file id is only valid for its vendor");
         return false;
     }
     if matches!(media.kind, MediaKind::Audio | MediaKind::Video) {
@@ -60,7 +60,9 @@ pub(super) fn admits(
             return false;
         }
         Some(sendable) => report_type(sendable, media, place, reporter),
-        None => reporter.node(place, LossKind::Dropped, "no such file can be read there"),
+        None => {
+            reporter.node(place, LossKind::Dropped, "Messages does not take files of this type")
+        }
     }
     sendable.is_some()
 }
@@ -83,7 +85,9 @@ fn report_type(
     let (kind, reason) = match declared.as_deref() {
         Some(declared) if declared == sent => return,
         Some("image/jpg") if sent == "image/jpeg" => return,
-        Some(_) if sent == "text/plain" => (LossKind::Approximated, "all text is plain text there"),
+        Some(_) if sent == "text/plain" => {
+            (LossKind::Approximated, "Messages takes text documents as plain text")
+        }
         Some(_) => (LossKind::Repaired, "the bytes are of another type than stated"),
         None => (LossKind::Synthesised, "the type is detected from the data"),
     };

@@ -57,13 +57,13 @@ impl Keeping<'_> {
         let (from, mut has_cut) = (pieces.len(), false);
         for (part_index, part) in message.parts.iter().enumerate() {
             if self.is_guarded && is_foreign(part) {
-                self.lose(part, LossKind::Withheld, "thinking that another vendor sealed");
+                self.lose(part, LossKind::Withheld, "thinking that another vendor signed");
                 has_cut = true;
                 continue;
             }
             let is_odd = self.is_guarded && has_made_citation(part);
             if is_odd {
-                self.lose(part, LossKind::Dropped, "sources that another vendor cited");
+                self.lose(part, LossKind::Dropped, "citations in another vendor's format");
             }
             let spelling = if is_odd { Spelling::Uncited } else { Spelling::Plain };
             pieces.push(Piece { at: (index, part_index), part, spelling });
@@ -88,7 +88,7 @@ impl Keeping<'_> {
         let Some(off) = off.filter(|_| self.has_cut_thinking && !is_off) else {
             return Form::AsAsked;
         };
-        let reason = "the thinking of this tool turn is another vendor's, so that it cannot go on";
+        let reason = "thinking is off: another vendor signed the thinking of this tool turn";
         self.report.lose("/thinking", LossKind::Approximated, reason);
         off
     }

@@ -35,7 +35,7 @@ impl<'r> Plan<'r> {
         let limit = match &request.max_output_tokens {
             Some(limit) => (limit.reborrow(), LossKind::Approximated),
             None => {
-                let (kind, reason) = (LossKind::Synthesised, "a limit is required");
+                let (kind, reason) = (LossKind::Synthesised, "Messages requires a token limit");
                 reporter.field(Place::default(), Field::MaxOutputTokens, kind, reason);
                 (Number::from(target.required_output_tokens()), LossKind::Synthesised)
             }
@@ -74,7 +74,7 @@ fn fit_limit<'r>(
     let reason = if fit > asked {
         "the limit must leave room for the thinking"
     } else {
-        "the model answers no longer than this"
+        "the model's maximum output"
     };
     reporter.field(Place::default(), Field::MaxOutputTokens, kind, reason);
     Number::from(fit)
@@ -186,7 +186,7 @@ impl<'r> Encoding<'r, '_> {
         if fit == asked {
             return Some(number.reborrow());
         }
-        self.lose(field, LossKind::Approximated, "more than the model takes");
+        self.lose(field, LossKind::Approximated, "above the model's maximum");
         if fit == 1.0 { Some(Number::from(1_u64)) } else { Number::from_f64(fit) }
     }
 
@@ -194,7 +194,7 @@ impl<'r> Encoding<'r, '_> {
         let is_refused = |text: &Text<'_>| text.is_blank() && self.own.is_none();
         let stop = &self.request.stop;
         for (index, _) in stop.iter().enumerate().filter(|(_, text)| is_refused(text)) {
-            let reason = "stops of whitespace alone are refused";
+            let reason = "Messages refuses stop sequences of whitespace alone";
             self.reporter.stop(index, LossKind::Dropped, reason);
         }
         body.list_unless_empty("stop_sequences", |list| {
@@ -289,13 +289,13 @@ impl<'r> Encoding<'r, '_> {
             _ if self.is_own() => None,
             OutputFormat::Unset | OutputFormat::Text => None,
             OutputFormat::JsonObject => {
-                let reason = "there is no such mode: the system prompt asks for it";
+                let reason = "Messages has no JSON mode; the system prompt asks for JSON";
                 self.lose(Field::OutputFormat, LossKind::Approximated, reason);
                 Some(Text::literal(ASK_FOR_JSON))
             }
             OutputFormat::JsonSchema(_) if self.target.family.schema_output => None,
             OutputFormat::JsonSchema(output) => {
-                let reason = "the model takes no output schema: the system prompt asks for it";
+                let reason = "the model takes no output schema; the system prompt asks for JSON";
                 self.lose(Field::OutputSchema, LossKind::Approximated, reason);
                 let schema = output.schema.as_ref().map_or(Json::literal("{}"), Json::reborrow);
                 let schema = described(schema, output.description.as_ref(), &mut self.reporter);

@@ -187,7 +187,7 @@ impl Mapping<'_, '_> {
     /// In the middle of a tool turn thinking goes on only from thinking that came back.
     fn without_return(&mut self, thought: Thought) -> Thought {
         let Some(form) = without_thinking(self.family.thinking) else { return thought };
-        let reason = "the thinking of this tool turn did not come back, so that it cannot go on";
+        let reason = "thinking is off: the request lacks the thinking of this tool turn";
         self.lose(LossKind::Approximated, reason);
         Thought { form, ..Thought::OMITTED }
     }

@@ -147,11 +147,11 @@ impl<'r> Encoding<'r, '_> {
     ) -> Json<'f> {
         let place = tool.semantics().place();
         if function.strict == Some(true) && !is_strict {
-            let reason = "the model does not hold to schemas";
+            let reason = "the model has no strict tools";
             self.reporter.field(place, Field::ToolStrict, LossKind::Dropped, reason);
         }
         if function.strict.is_none() && self.reporter.source().conventions().strict_by_default {
-            let reason = "tools are held to their schemas only where they say so";
+            let reason = "Messages enforces schemas only for tools marked strict";
             self.reporter.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
         }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
@@ -298,7 +298,7 @@ impl<'r> Encoding<'r, '_> {
     /// Reports how many calls may come at once where none can come.
     fn report_parallel(&mut self) {
         if self.request.parallel_tool_calls.is_some() {
-            let reason = "there is nothing to call";
+            let reason = "there is no tool to call";
             let field = Field::ParallelToolCalls;
             self.reporter.field(Place::default(), field, LossKind::Implied, reason);
         }

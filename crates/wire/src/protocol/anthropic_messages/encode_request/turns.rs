@@ -328,7 +328,7 @@ pub(super) fn admits(
     let semantics = part.semantics();
     let place = semantics.place();
     if !semantics.citations().is_empty() {
-        let reason = "sources in another vendor's shape";
+        let reason = "citations in another vendor's format";
         reporter.field(place, Field::Citations, LossKind::Dropped, reason);
     }
     match part.content() {
@@ -385,7 +385,7 @@ fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, reporter: &mut Repor
     let (kind, reason) = if text.is_empty() {
         (LossKind::Implied, "an empty text has no effect")
     } else {
-        (LossKind::Repaired, "sequences of whitespace alone are refused")
+        (LossKind::Repaired, "Messages refuses text of whitespace alone")
     };
     // The messages of an assistant are items there, which vanish with their words.
     let is_whole =

@@ -46,7 +46,9 @@ pub(in crate::protocol::anthropic_messages) fn write_finish(
 /// What the reason for an end loses or gains here.
 fn loss_of(kind: FinishKind, ends_with: EndsWith) -> Option<(LossKind, &'static str)> {
     Some(match (kind, ends_with) {
-        (FinishKind::MalformedCall, _) => (LossKind::Approximated, "there is no such reason"),
+        (FinishKind::MalformedCall, _) => {
+            (LossKind::Approximated, "Messages has no such finish reason")
+        }
         (FinishKind::Other | FinishKind::Failed, _) => {
             (LossKind::Approximated, "a finish reason that only its vendor has")
         }
@@ -56,9 +58,11 @@ fn loss_of(kind: FinishKind, ends_with: EndsWith) -> Option<(LossKind, &'static 
         (FinishKind::ToolCalls, EndsWith::Nothing | EndsWith::Refusal) => {
             (LossKind::Repaired, "there is no call to answer")
         }
-        (FinishKind::Stop, EndsWith::Call) => (LossKind::Renamed, "a call makes it a tool turn"),
+        (FinishKind::Stop, EndsWith::Call) => {
+            (LossKind::Renamed, "an answer with a tool call ends with `tool_use`")
+        }
         (FinishKind::Stop, EndsWith::Refusal) => {
-            (LossKind::Renamed, "a refusal is an end of its own")
+            (LossKind::Renamed, "Messages has a stop reason of its own for refusals")
         }
         _ => return None,
     })

@@ -64,7 +64,7 @@ fn write_response(
         parts.iter().for_each(|part| answering.write(list, part, context, reporter));
     });
     for part in last {
-        let reason = "no answer ends with sealed thinking";
+        let reason = "Messages does not end an answer with redacted thinking";
         reporter.node(part.semantics().place(), LossKind::Withheld, reason);
     }
     for other in others {
@@ -106,7 +106,7 @@ pub(super) fn write_head(
             root,
             Field::ResponseModel,
             LossKind::Synthesised,
-            "answers name their model",
+            "Messages requires the model's name in answers",
         );
     }
     object.field("model", &model.map(Text::reborrow).unwrap_or_default());
@@ -206,7 +206,11 @@ impl Answering {
                 return;
             }
             Content::Media(_) => {
-                reporter.node(place, LossKind::Dropped, "answers here are text and calls");
+                reporter.node(
+                    place,
+                    LossKind::Dropped,
+                    "Messages answers hold text and tool calls only",
+                );
             }
             Content::ToolResult(_) | Content::Opaque(_) => {
                 reporter.node(place, LossKind::Dropped, "only its own vendor has it");
@@ -233,7 +237,7 @@ impl Answering {
         let number = self.ids.len();
         let own = id.map(|id| id.to_str().into_owned()).filter(|id| !id.is_empty());
         if own.is_none() {
-            let reason = "calls are answered by id here";
+            let reason = "Messages pairs results with calls by id";
             reporter.field(place, Field::CallId, LossKind::Synthesised, reason);
         }
         let mut id = own.unwrap_or_else(|| format!("toolu_{}_{number}", context.seed.to_str()));
@@ -246,7 +250,7 @@ impl Answering {
     }
 }
 
-pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are one text";
+pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are joined into one text";
 
 /// An artefact on anything but thinking has no field to ride in.
 pub(super) fn withhold(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {

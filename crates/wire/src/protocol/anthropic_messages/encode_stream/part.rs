@@ -103,7 +103,7 @@ impl Writing<'_> {
     /// Reports the sealed thoughts that led to nothing.
     pub(super) fn report_sealed(&mut self) {
         for semantics in std::mem::take(&mut self.sealed) {
-            let reason = "no answer ends with sealed thinking";
+            let reason = "Messages does not end an answer with redacted thinking";
             self.reporter().node(semantics.place(), LossKind::Withheld, reason);
         }
     }
@@ -193,7 +193,11 @@ impl Writing<'_> {
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {
                 self.show(Shown::Nothing);
                 let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-                self.reporter().node(place, LossKind::Dropped, "answers here are text and calls");
+                self.reporter().node(
+                    place,
+                    LossKind::Dropped,
+                    "Messages answers hold text and tool calls only",
+                );
             }
         }
     }

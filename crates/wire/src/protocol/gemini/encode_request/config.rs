@@ -81,7 +81,7 @@ impl<'x> Scribe<'x, '_> {
             Some(fitted) if fitted == value => object.field(key, number),
             Some(fitted) => {
                 object.optional(key, Number::from_f64(fitted).as_ref());
-                self.lose(field, LossKind::Approximated, "the model's range ends here");
+                self.lose(field, LossKind::Approximated, "cut to the model's range");
             }
             None => self.lose(field, LossKind::Dropped, "the model refuses the parameter"),
         }
@@ -170,8 +170,8 @@ impl<'x> Scribe<'x, '_> {
         }
         let (kind, reason) = match strict {
             None => return,
-            Some(true) => (LossKind::Implied, "the schema always binds"),
-            Some(false) => (LossKind::Approximated, "the schema always binds"),
+            Some(true) => (LossKind::Implied, "Gemini always enforces the schema"),
+            Some(false) => (LossKind::Approximated, "Gemini always enforces the schema"),
         };
         self.lose(Field::OutputSchemaStrict, kind, reason);
     }

@@ -59,7 +59,7 @@ impl Scribe<'_, '_> {
     fn report_label(&mut self, key: &str) {
         let mut suffix = String::new();
         push_key(&mut suffix, key);
-        let reason = "a label has few, lower-case letters";
+        let reason = "labels are limited in length and to lower-case letters";
         let field = (Field::Metadata, suffix.as_str());
         self.reporter.within(Place::default(), field, LossKind::Dropped, reason);
     }

@@ -83,7 +83,7 @@ impl<'x> Scribe<'x, '_> {
             (semantics.logprobs().is_some(), Field::PartLogprobs),
         ];
         for (_, field) in said.into_iter().filter(|(is_said, _)| *is_said) {
-            let reason = "what an answer says of itself is not sent back";
+            let reason = "metadata of an answer is not sent back";
             self.reporter.field(semantics.place(), field, LossKind::Dropped, reason);
         }
     }
@@ -126,11 +126,11 @@ impl<'x> Scribe<'x, '_> {
                 (false, LossKind::Withheld, "no vendor can read a file that another holds")
             }
             _ if is_gif && self.target.family.vendor == Vendor::Google => {
-                (false, LossKind::Dropped, "the vendor reads no GIF")
+                (false, LossKind::Dropped, "Gemini takes no GIF")
             }
             _ if !accepted => (false, LossKind::Dropped, "the model does not take such media"),
             Source::Url { .. } if !self.target.family.remote_files => {
-                (false, LossKind::Dropped, "the model does not fetch addresses")
+                (false, LossKind::Dropped, "the model takes no URLs")
             }
             Source::Text { text, .. } if text.is_blank() => return false,
             Source::Text { .. } => {
@@ -166,9 +166,9 @@ impl<'x> Scribe<'x, '_> {
                 (LossKind::Approximated, "sent as a media resolution")
             }
             (Some(_), MediaDetail::Omitted) => {
-                (LossKind::Approximated, "the model chooses how closely it looks here")
+                (LossKind::Approximated, "the model takes no detail level per part")
             }
-            (None, _) => (LossKind::Implied, "the model chooses how closely it looks"),
+            (None, _) => (LossKind::Implied, "Gemini has no such detail level"),
         };
         self.reporter.field(part.semantics().place(), Field::MediaDetail, kind, reason);
     }

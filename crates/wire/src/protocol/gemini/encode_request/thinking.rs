@@ -120,7 +120,7 @@ impl<'x> Scribe<'x, '_> {
         let fitted = tokens.clamp(min, max);
         object.field("thinkingBudget", &fitted);
         if fitted != tokens {
-            let reason = "the model's range of budgets ends here";
+            let reason = "cut to the model's range of thinking budgets";
             self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
         }
     }

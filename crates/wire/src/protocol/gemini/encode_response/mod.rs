@@ -72,7 +72,7 @@ impl<'x> Answer<'x, '_> {
         }
         self.usage(&mut object);
         if response.fault.is_some() {
-            let reason = "an answer that has begun tells no error";
+            let reason = "Gemini has no errors within an answer";
             self.reporter.below(semantics.place(), "/error", LossKind::Dropped, reason);
         }
         let model = self.context.model.as_ref().or(response.model.as_ref());

@@ -246,7 +246,7 @@ impl Encoder<'_> {
             return;
         }
         let Some(late) = self.find(part).and_then(|open| open.logprobs.take()) else { return };
-        let reason = "another text has begun when they come";
+        let reason = "the next text has already begun";
         self.tell(|reporter| reporter.weights(place, &late, (LossKind::Dropped, reason)));
     }
 

@@ -164,7 +164,7 @@ impl<'p> Piece<'_, 'p, '_> {
         };
         let format = mime.as_ref().map(audio_format);
         if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
-            let reason = "Chat names sound by its format";
+            let reason = "Chat names audio by its format, not by a MIME type";
             self.reporter.node(self.semantics.place(), LossKind::Renamed, reason);
         }
         // The servers that tell the format by the sound itself take it as a string alone.
@@ -232,13 +232,13 @@ pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, reporter: &mut Repo
         _ if reporter.is_same() => return true,
         (MediaKind::Video, _) => return false,
         (MediaKind::Document | MediaKind::Image, Source::File { .. }) if !is_ours => {
-            (LossKind::Withheld, "a file that only its vendor holds")
+            (LossKind::Withheld, "a file id is only valid for its vendor")
         }
         (MediaKind::Image, Source::File { .. } | Source::Text { .. }) => {
             (LossKind::Dropped, "Chat has no images by file id")
         }
         (MediaKind::Audio, Source::Url { .. } | Source::File { .. } | Source::Text { .. }) => {
-            (LossKind::Dropped, "Chat takes sound only as bytes in the body")
+            (LossKind::Dropped, "Chat takes audio only as data in the body")
         }
         (MediaKind::Document, Source::Url { .. }) => {
             (LossKind::Dropped, "Chat takes no files by URL")

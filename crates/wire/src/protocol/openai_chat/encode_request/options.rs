@@ -294,7 +294,7 @@ impl Options<'_, '_> {
             "standard_only" | "standard" => object.word("service_tier", "default"),
             "ultrafast" => {
                 object.word("service_tier", "fast");
-                let reason = "Chat has no faster tier than fast";
+                let reason = "Chat has no faster tier than `fast`";
                 self.lose(Field::ServiceTier, LossKind::Approximated, reason);
             }
             _ => self.lose(Field::ServiceTier, LossKind::Dropped, "Chat has no such tier"),
@@ -306,7 +306,7 @@ impl Options<'_, '_> {
         if self.reporter.shares_vendor() {
             return object.field("prompt_cache_options", options);
         }
-        let reason = "Chat has other words for the cache";
+        let reason = "Chat names its cache settings differently";
         self.lose(Field::CacheOptions, LossKind::Dropped, reason);
     }
 }

@@ -103,7 +103,7 @@ impl Turns<'_, '_> {
             self.reporter.field(place, Field::ResultIsError, LossKind::Approximated, reason);
         }
         if result.name.is_some() && !self.calls.is_answer(at, result) {
-            let reason = "only the call names the tool, and there is none";
+            let reason = "only the call names the tool, and there is no such call";
             self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         if result.call_id.is_none() {

@@ -143,7 +143,7 @@ impl Options<'_, '_> {
         let fit = asked.nearest(family);
         object.field("reasoning_effort", fit.value.as_str());
         if fit.changed {
-            let reason = "the model has other steps of effort";
+            let reason = "the model has other effort levels";
             self.lose(self.asked_in(), LossKind::Approximated, reason);
         }
         if let Some(mode) = self.request.thinking.mode {
@@ -153,7 +153,7 @@ impl Options<'_, '_> {
                     LossKind::Approximated
                 }
             };
-            self.lose(Field::ThinkingMode, kind, "Chat has only steps of effort");
+            self.lose(Field::ThinkingMode, kind, "Chat has effort levels only");
         }
         self.report_budget();
         self.report_unsaid();
@@ -184,7 +184,7 @@ impl Options<'_, '_> {
 
     fn report_budget(&mut self) {
         if self.request.thinking.budget.is_some() {
-            let reason = "Chat has steps of effort, no budget";
+            let reason = "Chat has effort levels, no thinking budget";
             self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
         }
     }
@@ -203,7 +203,7 @@ impl Options<'_, '_> {
     /// Thinking without any measure needs no field.
     fn leave_effort_open(&mut self) -> Option<Effort> {
         if self.request.thinking.mode.is_some() {
-            let reason = "Chat has only steps of effort";
+            let reason = "Chat has effort levels only";
             self.lose(Field::ThinkingMode, LossKind::Approximated, reason);
         }
         self.report_budget();

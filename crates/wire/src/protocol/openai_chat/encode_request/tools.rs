@@ -239,12 +239,12 @@ impl<'t> Tools<'t, '_> {
             return function.strict;
         }
         if function.strict == Some(true) && !self.target.dialect.strict_tools {
-            let reason = "the server does not hold models to schemas";
+            let reason = "the server has no strict tools";
             self.reporter.field(place, Field::ToolStrict, LossKind::Dropped, reason);
             return None;
         }
         if function.strict.is_none() && self.reporter.source().conventions().strict_by_default {
-            let reason = "Chat holds models to schemas only where a tool says so";
+            let reason = "Chat enforces schemas only for tools marked strict";
             self.reporter.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
         }
         function.strict

@@ -138,7 +138,7 @@ impl Turns<'_, '_> {
         if let Some(last) = messages.last().filter(|it| it.role == Role::Assistant)
             && self.reporter.source().conventions().continues_answers
         {
-            let reason = "the model begins a new message instead of going on with this one";
+            let reason = "the model starts a new message instead of continuing this one";
             self.reporter.node(last.semantics().place(), LossKind::Approximated, reason);
         }
     }
@@ -269,7 +269,7 @@ impl Turns<'_, '_> {
     fn report_moved(&mut self, turn: &Message<'_>) {
         let last = turn.parts.iter().rposition(is_result).unwrap_or_default();
         if turn.parts[..last].iter().any(|part| !is_result(part)) {
-            let reason = "Chat has results before what the user says";
+            let reason = "Chat requires tool results before the user's text";
             self.reporter.node(turn.semantics().place(), LossKind::Renamed, reason);
         }
     }

@@ -66,8 +66,8 @@ pub(in crate::protocol::openai_chat) fn report_citations(
     reporter: &mut Reporter<'_>,
 ) {
     let (kind, reason) = match semantics.citations().iter().all(|it| it.url().is_some()) {
-        true => (LossKind::Approximated, "Chat cites only an address, a title and a stretch"),
-        false => (LossKind::Dropped, "Chat cites only addresses"),
+        true => (LossKind::Approximated, "Chat citations hold a URL, a title and a range only"),
+        false => (LossKind::Dropped, "Chat cites only URLs"),
     };
     reporter.citations(semantics, kind, reason);
 }

@@ -17,17 +17,20 @@ pub(in crate::protocol::openai_chat) fn finish_word(
     match kind {
         FinishKind::Length => "length",
         FinishKind::ContextFull => {
-            lose(LossKind::Approximated, "Chat tells a full context as a reached limit");
+            lose(LossKind::Approximated, "Chat returns a full context as a reached token limit");
             "length"
         }
         FinishKind::ContentFilter => "content_filter",
         FinishKind::PromptFilter => {
-            lose(LossKind::Approximated, "Chat does not tell prompts from answers withheld");
+            lose(
+                LossKind::Approximated,
+                "Chat does not distinguish blocked prompts from filtered answers",
+            );
             "content_filter"
         }
         FinishKind::ToolCalls if ends_with == EndsWith::Calls => "tool_calls",
         FinishKind::Stop if ends_with == EndsWith::Calls => {
-            lose(LossKind::Renamed, "a call makes it a tool turn");
+            lose(LossKind::Renamed, "an answer with tool calls ends with `tool_calls`");
             "tool_calls"
         }
         FinishKind::Stop => "stop",
@@ -36,11 +39,14 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             "stop"
         }
         _ if ends_with == EndsWith::Calls => {
-            lose(LossKind::Approximated, "Chat tells only that the answer ends with calls");
+            lose(LossKind::Approximated, "Chat states only that the answer ends with tool calls");
             "tool_calls"
         }
         FinishKind::StopSequence => {
-            lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
+            lose(
+                LossKind::Approximated,
+                "Chat does not distinguish stop sequences from other stops",
+            );
             "stop"
         }
         FinishKind::Refusal if ends_with == EndsWith::Refusal => {
@@ -49,11 +55,11 @@ pub(in crate::protocol::openai_chat) fn finish_word(
         }
         // With "stop" it would look like an answer like any other, or one that is merely empty.
         FinishKind::Refusal => {
-            lose(LossKind::Approximated, "Chat tells a refusal as a filtered answer");
+            lose(LossKind::Approximated, "Chat returns a refusal as a filtered answer");
             "content_filter"
         }
         FinishKind::Pause | FinishKind::MalformedCall | FinishKind::Failed | FinishKind::Other => {
-            lose(LossKind::Approximated, "Chat has no word for this end");
+            lose(LossKind::Approximated, "Chat has no such finish reason");
             "stop"
         }
     }

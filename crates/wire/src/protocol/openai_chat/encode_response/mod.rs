@@ -57,7 +57,7 @@ pub(in crate::protocol) fn encode_response(
     }
     if let Some(fault) = response.fault.as_ref().filter(|_| !same) {
         object.key("error").object(|error| fault::write_error(error, fault));
-        let reason = "Chat has other words for errors";
+        let reason = "Chat has other error codes";
         reporter.below(semantics.place(), "/error", LossKind::Approximated, reason);
     }
     object.close();
@@ -113,7 +113,11 @@ impl Head<'_> {
         let source = reporter.source();
         let mut lose = |field, kind, reason| reporter.field(place, field, kind, reason);
         if context.model.is_none() && self.model.is_none() {
-            lose(Field::ResponseModel, LossKind::Synthesised, "Chat names the model");
+            lose(
+                Field::ResponseModel,
+                LossKind::Synthesised,
+                "Chat requires the model's name in answers",
+            );
         }
         if self.tier.is_some_and(|tier| tier_word(tier, source).is_none()) {
             lose(Field::ResponseServiceTier, LossKind::Dropped, "Chat has no such tier");
@@ -153,7 +157,7 @@ impl Answer<'_, '_> {
             Some(finish) => object.field("finish_reason", &*self.finish_word(finish, candidate)),
             None if same => {}
             None => {
-                let reason = "Chat has no word for an answer that has not ended";
+                let reason = "Chat has no finish reason for an unfinished answer";
                 let place = semantics.place();
                 self.reporter.field(place, Field::FinishReason, LossKind::Approximated, reason);
                 object.field("finish_reason", "stop");
@@ -253,7 +257,11 @@ impl Answer<'_, '_> {
                 self.reporter.node(place, LossKind::Dropped, "Chat has no results in answers");
             }
             Content::Reasoning(_) if !self.context.show_reasoning => {
-                self.reporter.node(place, LossKind::Dropped, "the client does not want to see it");
+                self.reporter.node(
+                    place,
+                    LossKind::Dropped,
+                    "the request does not ask for reasoning to be shown",
+                );
             }
             Content::ToolCall(call) if call.id.is_none() => {
                 let reason = "Chat pairs results with calls by id";

@@ -204,7 +204,7 @@ impl Encoder<'_> {
     ) -> PartKind {
         if !self.is_same() && !self.context.show_reasoning {
             self.losses.add(NoteAt::Part(part), |reporter| {
-                let reason = "the client does not want to see it";
+                let reason = "the request does not ask for reasoning to be shown";
                 reporter.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
             });
             return PartKind::Hidden;
@@ -310,7 +310,7 @@ impl Encoder<'_> {
                 });
             }
             _ => self.losses.add(NoteAt::Part(part), |reporter| {
-                let reason = "Chat has nothing like it in answers";
+                let reason = "Chat answers have no such content";
                 reporter.node(semantics.place(), LossKind::Dropped, reason);
             }),
         }

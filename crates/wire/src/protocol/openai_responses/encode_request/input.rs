@@ -270,7 +270,7 @@ impl<'i, 'r> Items<'i, 'r> {
         let form = if is_custom { CallForm::Custom } else { *form };
         self.made_up_id(at, (place, Field::ResultCallId), call_id.as_ref());
         if name.is_some() && !same && !self.calls.is_answer(at, result) {
-            let reason = "only the call names the tool, and there is none";
+            let reason = "only the call names the tool, and there is no such call";
             self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         self.error_flag(place, *is_error);
@@ -292,7 +292,7 @@ impl<'i, 'r> Items<'i, 'r> {
 
     fn error_flag(&mut self, place: Place, is_error: Option<bool>) {
         if is_error == Some(true) {
-            let reason = "the text stays, its error flag has no place";
+            let reason = "Responses has no error flag; the text is kept";
             self.reporter.field(place, Field::ResultIsError, LossKind::Approximated, reason);
         }
     }
@@ -355,7 +355,7 @@ fn object_text<'t>(reporter: &mut Reporter<'_>, response: &'t Json<'_>, place: P
     match arguments::sole_text(response) {
         Some((is_usual, text)) => {
             if !is_usual {
-                let reason = "a result is its text, under whatever name";
+                let reason = "Responses takes the result as its text";
                 reporter.field(place, Field::ResultOutput, LossKind::Renamed, reason);
             }
             text

@@ -105,7 +105,11 @@ pub(in super::super) fn write_text(
     if is_output || (cites && reporter.is_same()) {
         write_citations(&mut object, reporter, (text, semantics));
     } else if cites {
-        reporter.citations(semantics, LossKind::Dropped, "only the assistant cites");
+        reporter.citations(
+            semantics,
+            LossKind::Dropped,
+            "Responses takes citations only from the assistant",
+        );
     }
     if let Some(logprobs) = semantics.logprobs() {
         write_logprobs(object.key("logprobs"), reporter.source(), &logprobs.entries());
@@ -141,9 +145,7 @@ fn write_citations(
         for citation in semantics.citations() {
             let written = write_citation(writer, citation, chars);
             loss = match (written, citation.protocol()) {
-                (false, _) => {
-                    Some((LossKind::Dropped, "a citation without an address has no place here"))
-                }
+                (false, _) => Some((LossKind::Dropped, "Responses has no citations without a URL")),
                 (true, source) if (source.conventions().is_plain_citation)(citation) => loss,
                 (true, _) => {
                     loss.or(Some((LossKind::Approximated, "URL, title and range are carried")))
@@ -219,7 +221,7 @@ fn write_media(
 ) {
     let Media { kind, source, detail, name } = media;
     if !source.mime().is_none_or(media_type::is_proper) {
-        let reason = "data is spelled in one way";
+        let reason = "Responses writes data in one form";
         reporter.node(semantics.place(), LossKind::Renamed, reason);
     }
     let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
@@ -230,7 +232,7 @@ fn write_media(
             // The type asks for a detail, and this is what leaving it out means.
             object.field("detail", detail.as_ref().unwrap_or(&Text::literal("auto")));
             if name.is_some() {
-                let reason = "images have no name here";
+                let reason = "Responses has no names of images";
                 reporter.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
             }
         }

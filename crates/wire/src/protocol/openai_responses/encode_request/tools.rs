@@ -46,7 +46,7 @@ impl Tools<'_, '_> {
         }
         let taken = self.calls.name(name);
         if taken != *name {
-            let reason = "the target takes the name only in other letters";
+            let reason = "the name has characters that the target refuses";
             self.reporter.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
         taken

@@ -226,7 +226,7 @@ pub(in super::super) fn handed<'p>(
 pub(in super::super) fn withhold(reporter: &mut Reporter<'_>, part: &Part<'_>) {
     let is_thought = matches!(part.content(), Content::Reasoning(_));
     if part.semantics().artefact().is_some() && !is_thought {
-        let reason = "texts and calls have no field for it here";
+        let reason = "Responses has no such field on texts and calls";
         let place = part.semantics().sealed_at();
         reporter.field(place, Field::Signature, LossKind::Withheld, reason);
     }
