@@ -9,11 +9,9 @@ use crate::policy::Blank;
 use crate::trace::{StepName, Words, words};
 use crate::turn::Turn;
 
-const EMPTY: Words = words!("message left out", "it says nothing");
-const FILLED: Words = words!(
-    "words put in for a message",
-    "it says nothing, and keeps two turns of the assistant apart"
-);
+const EMPTY: Words = words!("message left out", "it is blank");
+const FILLED: Words =
+    words!("words put in for a message", "it is blank, and keeps two turns of the assistant apart");
 
 /// What a user's turn says that is needed and blank.
 pub(super) const SILENCE: &str = "(The user said nothing.)";
