@@ -98,7 +98,7 @@ impl<'r> OpenCalls<'r> {
     ) -> Option<(Position, &'r ToolCall<'r>)> {
         let keys = CallKey::of_result(result);
         let found = keys.map(|key| self.first(Some(key?)));
-        let is_told = result.call_id.is_some() && found[0].is_some();
+        let has_id = result.call_id.is_some() && found[0].is_some();
         // The later round is the nearer one: a call that was left without its result is no reason to mistake those of
         // later rounds.
         let found = CallKey::choose(result, found, |one, other| one.0 > other.0);
@@ -106,7 +106,7 @@ impl<'r> OpenCalls<'r> {
         let (_, number) = found.or_else(|| is_bare.then(|| self.first(None)).flatten())?;
         self.settle(number);
         let (_, at, call) = self.calls[number];
-        (!is_told).then_some((at, call))
+        (!has_id).then_some((at, call))
     }
 
     fn settle(&mut self, number: usize) {

@@ -98,8 +98,8 @@ mod tests {
 
     #[track_caller]
     fn check(content: Content<'_>, expected: Option<&str>) {
-        let told = in_words(&Part::new(content));
-        let text = told.as_ref().map(|part| match part.content() {
+        let worded = in_words(&Part::new(content));
+        let text = worded.as_ref().map(|part| match part.content() {
             Content::Text(text) => text.to_str().into_owned(),
             other => panic!("{other:?}"),
         });

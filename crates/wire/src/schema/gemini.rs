@@ -315,13 +315,13 @@ fn stays_beside_any_of(keyword: &str) -> bool {
 fn branch_of_type<'s>(keywords: &Keywords<'s>, at: &Pointer<'s>, name: &str) -> Option<Schema<'s>> {
     let mut branch = Keywords::default();
     branch.put("type", at, plain_string(name));
-    let told = keywords.0.iter().filter(|keyword| {
+    let repeated = keywords.0.iter().filter(|keyword| {
         keyword.name != "type"
             && !stays_beside_any_of(&keyword.name)
             && !allow::is_annotation(&keyword.name)
             && allow::concerns(&keyword.name, name)
     });
-    branch.0.extend(told.cloned());
+    branch.0.extend(repeated.cloned());
     if let Some(values) = keywords.list("enum") {
         let fitting = values.into_iter().filter(|value| is_of_type(value, name));
         let fitting = fitting.collect::<Vec<_>>();

@@ -57,7 +57,7 @@ struct Seen<'s> {
     kind: Option<&'static str>,
     properties: Option<Names<'s>>,
     required: Option<Names<'s>>,
-    tells_type: bool,
+    states_type: bool,
     has_items: bool,
     has_choice: bool,
     /// Whether further properties are ruled out; none if nothing is said of them.
@@ -103,7 +103,7 @@ impl Skim {
                 self.schema(reader, level + 1)
             }
             ("enum", Kind::Array) => {
-                seen.tells_type = true;
+                seen.states_type = true;
                 seen.has_choice = true;
                 self.choice(reader)
             }
@@ -113,7 +113,7 @@ impl Skim {
                 self.give_up(reader)
             }
             ("anyOf", Kind::Array) => {
-                seen.tells_type = true;
+                seen.states_type = true;
                 self.branches(reader, level)
             }
             ("additionalProperties", Kind::Boolean) => {
@@ -134,7 +134,7 @@ impl Skim {
 
     fn kind<'s>(&mut self, reader: &mut Reader<'s>, seen: &mut Seen<'s>) -> Result<()> {
         let name = reader.string()?;
-        seen.tells_type = true;
+        seen.states_type = true;
         seen.kind = match self.language {
             SchemaLanguage::GeminiSchema => {
                 let name = name.to_str();
@@ -239,7 +239,7 @@ impl Seen<'_> {
                 && (self.kind != Some("array") || self.has_items)
                 && (self.kind != Some("object") || self.properties.is_some());
         is_closed
-            && (self.tells_type || !needs_type)
+            && (self.states_type || !needs_type)
             && self.requires_what_is_there()
             && fits_openai
     }

@@ -41,9 +41,9 @@ impl<'s> Fitter<'s> {
 
     /// Names the type that the other keywords speak of, where a type has to be named.
     pub(super) fn imply_type(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        let told = ["$ref", "allOf", "anyOf", "const", "enum", "type"];
+        let typing = ["$ref", "allOf", "anyOf", "const", "enum", "type"];
         if self.language == SchemaLanguage::GeminiJsonSchema
-            || told.iter().any(|name| keywords.has(name))
+            || typing.iter().any(|name| keywords.has(name))
         {
             return;
         }
@@ -64,8 +64,8 @@ impl<'s> Fitter<'s> {
         }
         let place = at.child("additionalProperties");
         let stated = keywords.has("additionalProperties");
-        let told = if stated { &place } else { at };
-        self.lose(told, LossKind::Approximated, "no properties but the known ones are taken");
+        let at_keyword = if stated { &place } else { at };
+        self.lose(at_keyword, LossKind::Approximated, "no properties but the known ones are taken");
         let closed = Schema { at: place, body: Body::Boolean(false) };
         keywords.put("additionalProperties", at, Value::Schema(Box::new(closed)));
     }

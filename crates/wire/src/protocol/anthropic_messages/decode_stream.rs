@@ -234,7 +234,7 @@ impl Decoder {
         if let Some(block) = growth.beginning()
             && !self.open.contains_key(&index)
         {
-            self.begin_unsaid(index, block, place, emit)?;
+            self.begin_unannounced(index, block, place, emit)?;
         }
         let Some((_, block)) = self.open.get_mut(&index) else { return Ok(()) };
         match (block, growth) {
@@ -264,7 +264,7 @@ impl Decoder {
     }
 
     /// Begins a block whose beginning was not told.
-    fn begin_unsaid<'f>(
+    fn begin_unannounced<'f>(
         &mut self,
         index: u64,
         block: &'static str,

@@ -16,8 +16,8 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
     let kind = match (words.kind(), stated) {
         // The words tell no other class than the status, only these more closely: servers give their codes loosely, and
         // the status is what clients act on.
-        (Some(told @ (FaultKind::ContextTooLong | FaultKind::Billing)), _) => told,
-        (Some(told), None) => told,
+        (Some(stated @ (FaultKind::ContextTooLong | FaultKind::Billing)), _) => stated,
+        (Some(stated), None) => stated,
         (_, Some(_)) | (None, None) => kind,
     };
     words.into_fault(kind, json.into_owned())

@@ -118,11 +118,11 @@ impl Reporter<'_> {
     /// Reports what an answer that failed says besides, where an error is all there is.
     pub(in crate::protocol) fn failed(&mut self, response: &Response<'_>) {
         let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
-        let told = [
+        let fields = [
             (Field::ResponseModel, response.model.is_some()),
             (Field::ResponseServiceTier, response.service_tier.is_some()),
         ];
-        for (field, _) in told.into_iter().filter(|(_, is_told)| *is_told) {
+        for (field, _) in fields.into_iter().filter(|(_, is_set)| *is_set) {
             self.field(root, field, LossKind::Dropped, reason);
         }
         if let Some(usage) = &response.usage {

@@ -153,8 +153,8 @@ impl Reporter<'_> {
                 customs.extend(&call.id);
             }
             Content::ToolResult(result) if result.form == CallForm::Custom => {
-                let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
-                if !is_told {
+                let is_custom = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
+                if !is_custom {
                     let reason = "no call with this id is of a custom tool";
                     self.node(part.semantics().place(), LossKind::Approximated, reason);
                 }

@@ -168,7 +168,7 @@ impl<'r> Encoding<'r, '_> {
         }
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
         self.report_name(piece, result);
-        let (text, has_failed) = self.told(place, &result.output);
+        let (text, has_failed) = self.result_text(place, &result.output);
         let is_error = result.is_error.unwrap_or(false) || has_failed;
         let pieces = self.inner(piece.at, result.output.parts());
         block.tool_result(list, Some(&id), is_error, |object| match (text, &*pieces) {
@@ -210,7 +210,11 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// What the object of a result says, the text that it wraps or else its JSON, and whether that is an error.
-    fn told<'t>(&mut self, place: Place, output: &'t ResultOutput<'_>) -> (Option<Text<'t>>, bool) {
+    fn result_text<'t>(
+        &mut self,
+        place: Place,
+        output: &'t ResultOutput<'_>,
+    ) -> (Option<Text<'t>>, bool) {
         let ResultOutput::Object { response, parts: _ } = output else { return (None, false) };
         let (text, is_error, kind) = match arguments::sole_member(response) {
             Some((key, text)) if key == "output" => (text, false, None),

@@ -106,8 +106,8 @@ fn has_choice(schema: &Json<'_>) -> bool {
 
 /// Whether the schema has properties and merely does not say that it is an object.
 fn is_untyped(schema: &Json<'_>) -> bool {
-    let tells = |key: &str| matches!(key, "type" | "$ref" | "enum" | "const");
-    !has_choice(schema) && !has_key(schema, tells)
+    let is_type_key = |key: &str| matches!(key, "type" | "$ref" | "enum" | "const");
+    !has_choice(schema) && !has_key(schema, is_type_key)
 }
 
 fn has_key(schema: &Json<'_>, is: impl Fn(&str) -> bool) -> bool {

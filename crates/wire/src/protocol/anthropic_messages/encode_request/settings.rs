@@ -348,7 +348,7 @@ impl<'r> Encoding<'r, '_> {
             number.as_ref().map(|number| number.as_f64() == Some(value))
         };
         let is_medium = |word: &Text<'_>| *word == "medium";
-        let told = [
+        let settings = [
             (Field::PresencePenalty, is(&sampling.presence_penalty, 0.0)),
             (Field::FrequencyPenalty, is(&sampling.frequency_penalty, 0.0)),
             (Field::Candidates, is(&sampling.candidates, 1.0)),
@@ -357,7 +357,7 @@ impl<'r> Encoding<'r, '_> {
             (Field::Verbosity, self.request.verbosity.as_ref().map(is_medium)),
             (Field::Store, self.request.store.map(|store| !store)),
         ];
-        for (field, is_default) in told {
+        for (field, is_default) in settings {
             if let (Some(false), Fate::Depends(reason)) = (is_default, SELF.fate(field)) {
                 self.lose(field, LossKind::Dropped, reason);
             }

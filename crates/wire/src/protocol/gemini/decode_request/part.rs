@@ -102,7 +102,7 @@ struct PartDraft<'a> {
     /// Data beside the first, of which a part has one.
     further: Option<String>,
     /// The first field that the conversation has no word for: the part's data, or beside data something about it.
-    unheard: Option<String>,
+    unknown: Option<String>,
 }
 
 impl<'a> PartDraft<'a> {
@@ -133,7 +133,7 @@ impl<'a> PartDraft<'a> {
                 return Ok(Member::Unknown);
             }
             _ => {
-                self.unheard.get_or_insert_with(|| key.to_owned());
+                self.unknown.get_or_insert_with(|| key.to_owned());
                 return Ok(Member::Unknown);
             }
         }
@@ -142,8 +142,8 @@ impl<'a> PartDraft<'a> {
 
     /// What the part is, if the conversation has no word for it.
     fn opaque(&mut self) -> Option<String> {
-        let unheard = self.unheard.take().filter(|_| self.data.is_none());
-        self.further.take().or(unheard)
+        let unknown = self.unknown.take().filter(|_| self.data.is_none());
+        self.further.take().or(unknown)
     }
 
     fn finish(&mut self, extras: Extras<'a>) -> Part<'a> {

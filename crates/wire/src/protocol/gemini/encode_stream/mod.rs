@@ -159,7 +159,7 @@ impl<'a> Encoder<'a> {
     fn finish(&mut self, candidate: u32, place: crate::Place, finish: Finish<'_>) {
         let Ending { calls, refused, .. } = *self.ending(candidate);
         let fate = finish_fate(&finish, calls, refused);
-        self.tell(|reporter| {
+        self.report(|reporter| {
             reporter.finish(place, &finish);
             if let Some(change) = fate {
                 report_finish(reporter, (place, &finish), change);
@@ -174,13 +174,13 @@ impl<'a> Encoder<'a> {
     }
 
     /// Reports losses of the answer, or of one candidate; the same field of a later frame is not reported again. The number
-    /// of a candidate in its frame does not tell which it is.
-    fn lose(&mut self, candidate: Option<u32>, tell: impl FnOnce(&mut Reporter<'_>)) {
+    /// of a candidate in its frame does not identify it.
+    fn lose(&mut self, candidate: Option<u32>, add: impl FnOnce(&mut Reporter<'_>)) {
         if self.is_same() {
             return;
         }
         let mut report = Report::default();
-        tell(&mut Reporter::new(self.source, SELF, &mut report));
+        add(&mut Reporter::new(self.source, SELF, &mut report));
         for loss in report.entries() {
             let known = (candidate, loss.kind, below_frame(&loss.pointer).to_owned());
             if self.reported.insert(known) {
@@ -190,8 +190,8 @@ impl<'a> Encoder<'a> {
     }
 
     /// Reports losses of one part, which come once each.
-    fn tell(&mut self, tell: impl FnOnce(&mut Reporter<'_>)) {
-        tell(&mut Reporter::new(self.source, SELF, &mut self.report));
+    fn report(&mut self, add: impl FnOnce(&mut Reporter<'_>)) {
+        add(&mut Reporter::new(self.source, SELF, &mut self.report));
     }
 
     fn ending(&mut self, candidate: u32) -> &mut Ending {

@@ -55,8 +55,8 @@ enum State {
 impl OpenPart {
     /// Whether it is a text of which something has gone out or will.
     fn speaks(&self) -> bool {
-        let is_unsaid = matches!(self.state, State::Streaming { begun: false, .. });
-        self.is_text && !self.silent && !is_unsaid
+        let is_unwritten = matches!(self.state, State::Streaming { begun: false, .. });
+        self.is_text && !self.silent && !is_unwritten
     }
 }
 
@@ -65,12 +65,12 @@ impl Encoder<'_> {
         let Open { part: id, candidate, opening, mut semantics } = open.into_owned();
         self.hand_on(candidate, &opening, &mut semantics, out);
         let place = semantics.place();
-        self.tell(|reporter| reporter.semantics(&semantics));
+        self.report(|reporter| reporter.semantics(&semantics));
         self.report_opening(place, &opening);
         let is_kept = self.is_same() && semantics.extras().is_some();
         let plain = semantics.artefact().is_none() && !is_kept;
         let refuses = matches!(opening, Opening::Refusal);
-        let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
+        let silent = matches!(&opening, Opening::Whole(content) if self.is_unwritten(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
         self.weigh_closed(candidate, out);
         let state = match opening {
@@ -128,7 +128,7 @@ impl Encoder<'_> {
     }
 
     /// Whether the vendor's answers have no word for it.
-    pub(super) fn is_unsaid(&self, content: &Content<'_>) -> bool {
+    pub(super) fn is_unwritten(&self, content: &Content<'_>) -> bool {
         match content {
             Content::Opaque(opaque) => opaque.protocol != SELF,
             content => matches!(content, Content::ToolResult(_)) && !self.is_same(),
@@ -136,7 +136,7 @@ impl Encoder<'_> {
     }
 
     fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
-        self.tell(|reporter| match opening {
+        self.report(|reporter| match opening {
             Opening::Refusal => report_refusal(reporter, place),
             Opening::Whole(Content::Media(_)) => report_media(reporter, place),
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != SELF => {
@@ -247,7 +247,7 @@ impl Encoder<'_> {
         }
         let Some(late) = self.find(part).and_then(|open| open.logprobs.take()) else { return };
         let reason = "the next text has already begun";
-        self.tell(|reporter| reporter.weights(place, &late, (LossKind::Dropped, reason)));
+        self.report(|reporter| reporter.weights(place, &late, (LossKind::Dropped, reason)));
     }
 
     /// Reports, once, that a thought came in pieces, which are one text here.
@@ -255,7 +255,7 @@ impl Encoder<'_> {
         let Some(open) = self.find(part).filter(|open| !open.in_pieces) else { return };
         open.in_pieces = true;
         let place = open.place;
-        self.tell(|reporter| {
+        self.report(|reporter| {
             reporter.node(place, LossKind::Renamed, "pieces of thoughts are joined")
         });
     }
@@ -264,7 +264,7 @@ impl Encoder<'_> {
         let place = self.find(part).map(|open| open.place).unwrap_or_default();
         let mut placed = NodeSemantics::at(place);
         placed.merge(semantics.clone());
-        self.tell(|reporter| reporter.semantics(&placed));
+        self.report(|reporter| reporter.semantics(&placed));
         if let Some(OpenPart { state: State::Buffered(part), .. }) = self.find(part) {
             part.semantics_mut().merge(semantics.into_owned());
         }
@@ -278,7 +278,9 @@ impl Encoder<'_> {
         let place = open.place;
         open.citations.push(citation.clone().into_owned());
         let reason = "sources are listed beside the answer, by byte ranges";
-        self.tell(|reporter| reporter.citation(place, &citation, (LossKind::Approximated, reason)));
+        self.report(|reporter| {
+            reporter.citation(place, &citation, (LossKind::Approximated, reason))
+        });
     }
 
     pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
@@ -288,18 +290,18 @@ impl Encoder<'_> {
         let candidate = open.candidate;
         let mut placed = NodeSemantics::at(open.place);
         placed.merge(semantics.clone());
-        self.tell(|reporter| reporter.semantics(&placed));
+        self.report(|reporter| reporter.semantics(&placed));
         let Some(open) = self.find(part) else { return };
         let state = std::mem::replace(&mut open.state, State::Closed);
-        let is_unsaid = matches!(state, State::Streaming { begun: false, .. });
-        open.silent |= is_unsaid && semantics.artefact().is_none();
+        let is_unwritten = matches!(state, State::Streaming { begun: false, .. });
+        open.silent |= is_unwritten && semantics.artefact().is_none();
         let lonely = open.logprobs.clone().filter(|_| open.silent);
         if open.logprobs.is_some() {
             self.hold_late(part);
         }
         if let Some(lonely) = lonely {
             let reason = "citations need a text to refer to";
-            self.tell(|reporter| {
+            self.report(|reporter| {
                 reporter.weights(placed.place(), &lonely, (LossKind::Approximated, reason));
             });
         }

@@ -89,13 +89,15 @@ fn whole_numbers_with_a_fraction_arrive_as_integers() {
             r#"{{"contents":[{{"parts":[{{"text":"a"}}]}}],"generationConfig":{{"topK":{top_k},"maxOutputTokens":9.0}}}}"#
         )
     };
-    for (top_k, expected, told) in [("3.0", "3", None), ("3", "3", None), ("2.6", "3", Some(()))] {
+    for (top_k, expected, reported) in
+        [("3.0", "3", None), ("3", "3", None), ("2.6", "3", Some(()))]
+    {
         let body = body(top_k);
         let exchange = SELF.decode_request(body.as_bytes()).unwrap();
         let encoded = exchange.encode(Protocol::AnthropicMessages, &Target::default()).unwrap();
         let (head, tail) = (r#"{"max_tokens":9,"#, format!(r#""top_k":{expected}}}"#));
         assert!(encoded.body.starts_with(head) && encoded.body.ends_with(&tail), "{top_k}");
-        let is_told = encoded.report.entries().iter().any(|it| it.pointer.ends_with("/topK"));
-        assert_eq!(is_told, told.is_some(), "{top_k}");
+        let is_reported = encoded.report.entries().iter().any(|it| it.pointer.ends_with("/topK"));
+        assert_eq!(is_reported, reported.is_some(), "{top_k}");
     }
 }

@@ -350,7 +350,7 @@ impl Choice {
     }
 
     /// Ends a choice of which the server says no reason, but that the whole stream is complete.
-    pub(super) fn end_unsaid(&mut self) {
+    pub(super) fn end_unfinished(&mut self) {
         if self.has_ended() {
             return;
         }

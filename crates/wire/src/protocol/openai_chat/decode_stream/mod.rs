@@ -81,7 +81,7 @@ impl Decoder {
     ) -> Result<()> {
         let data = frame.data.trim();
         if data == DONE && self.state == State::Started && !self.choices.is_empty() {
-            self.end_unsaid();
+            self.end_unfinished();
             self.release(emit);
             self.state = State::Over;
         }
@@ -135,10 +135,10 @@ impl Decoder {
     }
 
     /// Ends every choice that has no finish reason.
-    fn end_unsaid(&mut self) {
+    fn end_unfinished(&mut self) {
         for (at, choice) in self.choices.iter_mut().enumerate() {
             if !choice.has_ended() {
-                choice.end_unsaid();
+                choice.end_unfinished();
                 self.finished.push(at);
             }
         }

@@ -25,7 +25,7 @@ impl Turns<'_, '_> {
         let replays = self.replays(parts);
         let mut spoken: Vec<Part<'_>> = Vec::new();
         let mut positions: Few<Position> = Few::new();
-        let mut told: Few<&Part<'_>> = Few::new();
+        let mut written: Few<&Part<'_>> = Few::new();
         for (at, part) in parts {
             match part.content() {
                 Content::Reasoning(_) if replays && is_own(part) => {
@@ -39,12 +39,12 @@ impl Turns<'_, '_> {
                     self.report_call(*at, part);
                     self.report_answer_semantics(part);
                     positions.push(*at);
-                    told.push(part);
+                    written.push(part);
                 }
             }
         }
-        told.extend(&spoken);
-        if self.is_lost(first, &told) {
+        written.extend(&spoken);
+        if self.is_lost(first, &written) {
             return;
         }
         let mut object = Object::open(writer, None);
@@ -52,7 +52,7 @@ impl Turns<'_, '_> {
         object.optional("name", first.name.as_ref());
         let names = Names::Fitted(self.calls, &positions);
         let signed = self.target.reads_google_signatures();
-        Fields { parts: &told, names, signed }.write(&mut object, self.reporter);
+        Fields { parts: &written, names, signed }.write(&mut object, self.reporter);
         object.close();
     }
 

@@ -156,7 +156,7 @@ impl Options<'_, '_> {
             self.lose(Field::ThinkingMode, kind, "Chat has effort levels only");
         }
         self.report_budget();
-        self.report_unsaid();
+        self.report_defaults();
         Some(fit.value)
     }
 
@@ -171,13 +171,13 @@ impl Options<'_, '_> {
     }
 
     /// Reports what an effort stands for or entails where the request does not say it.
-    fn report_unsaid(&mut self) {
+    fn report_defaults(&mut self) {
         let Thinking { mode: _, effort, budget: _, show } = &self.request.thinking;
-        let unsaid = [
+        let defaults = [
             (Field::ThinkingEffort, effort.is_none(), "sent in place of the budget"),
             (Field::ThinkingShow, show.is_none(), "thinking that is asked for is shown"),
         ];
-        for (field, _, reason) in unsaid.into_iter().filter(|(_, is_unsaid, _)| *is_unsaid) {
+        for (field, _, reason) in defaults.into_iter().filter(|(_, is_default, _)| *is_default) {
             self.lose(field, LossKind::Synthesised, reason);
         }
     }

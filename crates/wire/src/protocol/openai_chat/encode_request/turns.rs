@@ -175,19 +175,19 @@ impl Turns<'_, '_> {
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>) {
         let parts: Few<&Part<'_>> =
             message.parts.iter().filter(|part| self.is_writable(message.role, part)).collect();
-        let told: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
+        let placeholders: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
             true => omitted(message).map(|(_, part)| placeholder(part)).collect(),
             false => Vec::new(),
         };
-        match told.is_empty() {
-            true => self.write_said(writer, message, &parts),
-            false => self.write_said(writer, message, &in_place(message, &parts, &told)),
+        match placeholders.is_empty() {
+            true => self.write_sent(writer, message, &parts),
+            false => self.write_sent(writer, message, &in_place(message, &parts, &placeholders)),
         }
     }
 
-    /// Writes what can be said of a message.
-    fn write_said(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
-        // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
+    /// Writes a message with the parts that can be sent of it.
+    fn write_sent(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
+        // Of nothing but empty texts one is left, so that the message stays where there is nothing else.
         let is_empty = parts.iter().all(|part| is_empty_text(part));
         let kept = (0..).zip(parts).filter(|(at, part)| is_empty && *at == 0 || !self.omits(part));
         let parts: Few<&Part<'_>> = kept.map(|(_, part)| *part).collect();
@@ -202,7 +202,7 @@ impl Turns<'_, '_> {
         self.write_parts(writer, message, &parts);
     }
 
-    /// Whether a text says nothing and is left out; its cache marker goes with it.
+    /// Whether a text is empty and left out; its cache marker goes with it.
     pub(super) fn omits(&mut self, part: &Part<'_>) -> bool {
         let is_empty = is_empty_text(part);
         if let Some(marker) = part.semantics().cache().filter(|_| is_empty) {

@@ -274,9 +274,9 @@ impl Answer<'_, '_> {
     fn write_logprobs(&mut self, object: &mut Object<'_, '_>, candidate: &Candidate<'_>) {
         let of = |is: fn(&Part<'_>) -> bool| {
             let parts = candidate.message.parts.iter().filter(move |part| is(part));
-            let told = parts.filter_map(|part| part.semantics().logprobs());
+            let lists = parts.filter_map(|part| part.semantics().logprobs());
             let mut all = None;
-            told.for_each(|logprobs| add_to(&mut all, logprobs.clone()));
+            lists.for_each(|logprobs| add_to(&mut all, logprobs.clone()));
             all
         };
         let (text, refusal) = (of(is_text), of(is_refusal));

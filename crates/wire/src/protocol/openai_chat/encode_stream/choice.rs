@@ -48,7 +48,7 @@ pub(super) struct Part {
     /// Citations that wait for the end of the text they speak of.
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether anything of it was written.
-    pub(super) is_told: bool,
+    pub(super) is_emitted: bool,
     pub(super) is_closed: bool,
 }
 
@@ -123,7 +123,7 @@ impl Encoder<'_> {
 
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate, opening, semantics } = open;
-        self.begin_unsaid(out);
+        self.begin_if_needed(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
         let is_call = matches!(opening, Opening::ToolCall { .. });
@@ -155,7 +155,7 @@ impl Encoder<'_> {
             logprobs,
             from,
             citations: Vec::new(),
-            is_told: false,
+            is_emitted: false,
             is_closed: false,
         });
         for citation in semantics.citations() {
@@ -343,7 +343,7 @@ impl Encoder<'_> {
         finish: &Finish<'_>,
         out: &mut String,
     ) {
-        self.begin_unsaid(out);
+        self.begin_if_needed(out);
         let choice = self.choice(candidate, out);
         let ends_with = match (self.choices[choice].calls > 0, self.choices[choice].refused) {
             (true, _) => EndsWith::Calls,

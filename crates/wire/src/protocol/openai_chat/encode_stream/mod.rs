@@ -107,7 +107,7 @@ impl<'a> Encoder<'a> {
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
         self.report_usage();
         if !self.failed {
-            self.begin_unsaid(out);
+            self.begin_if_needed(out);
             let usage = self.usage.take().filter(|_| self.context.include_usage);
             if let Some(usage) = &usage {
                 self.losses.add(NoteAt::Response, |reporter| USAGE.report(usage, reporter));
@@ -172,7 +172,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// The answers that nothing was said of still begin.
-    fn begin_unsaid(&mut self, out: &mut String) {
+    fn begin_if_needed(&mut self, out: &mut String) {
         if self.head.is_empty() {
             self.start(Start::default(), out);
         }

@@ -24,7 +24,7 @@ impl Encoder<'_> {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let candidate = part.candidate;
         let logprobs = part.logprobs.take();
-        part.is_told = true;
+        part.is_emitted = true;
         match &mut part.kind {
             PartKind::Text => {
                 self.count_emitted(candidate, text);
@@ -119,9 +119,9 @@ impl Encoder<'_> {
             PartKind::Refusal => "refusal",
             _ => return,
         };
-        let (candidate, place, is_told) = (part.candidate, part.place, part.is_told);
+        let (candidate, place, is_emitted) = (part.candidate, part.place, part.is_emitted);
         let Some(logprobs) = part.logprobs.take() else { return };
-        if !is_told {
+        if !is_emitted {
             let reason = "an empty text has no effect";
             self.losses.add(NoteAt::Part(id), |reporter| {
                 reporter.weights(place, &logprobs, (LossKind::Approximated, reason));
@@ -197,7 +197,7 @@ impl Encoder<'_> {
         self.report_late(id, &placed);
         self.cite_waiting(id, out);
         self.write_waiting_logprobs(id, out);
-        self.tell_details(id, &placed, out);
+        self.emit_details(id, &placed, out);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         part.is_closed = true;
         let candidate = part.candidate;
@@ -217,7 +217,7 @@ impl Encoder<'_> {
                 };
                 self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
             }
-            PartKind::Reasoning(_) if !part.is_told => {
+            PartKind::Reasoning(_) if !part.is_emitted => {
                 let place = part.place;
                 self.losses.add(NoteAt::Part(id), |reporter| {
                     reporter.node(place, LossKind::Withheld, "only its issuer can read it");
@@ -238,7 +238,7 @@ impl Encoder<'_> {
     }
 
     /// Writes what came late of what a server wants back: its own thinking, or the signature of a call.
-    fn tell_details(&mut self, id: PartId, semantics: &NodeSemantics<'_>, out: &mut String) {
+    fn emit_details(&mut self, id: PartId, semantics: &NodeSemantics<'_>, out: &mut String) {
         let Some(part) = self.parts.get(id.0 as usize) else { return };
         if let PartKind::Call { number, .. } | PartKind::Wrapped { number, .. } = &part.kind
             && call_signature(semantics).is_some()
@@ -250,7 +250,7 @@ impl Encoder<'_> {
         }
         let reasons = matches!(part.kind, PartKind::Reasoning(_));
         if reasons && self.write_details(part.candidate, semantics, out) == IsWritten::Yes {
-            self.parts[id.0 as usize].is_told = true;
+            self.parts[id.0 as usize].is_emitted = true;
         }
     }
 
@@ -270,7 +270,7 @@ impl Encoder<'_> {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(semantics);
                 self.report_late(id, &placed);
-                self.tell_details(id, &placed, out);
+                self.emit_details(id, &placed, out);
             }
         }
     }

@@ -100,7 +100,7 @@ fn an_end_does_not_wait_for_other_choices_and_what_comes_behind_it_is_told() {
         of_choice(0, "late", None),
         of_choice(1, "", Some("stop")),
     ];
-    let told: Vec<Value> = written(&chunks, AnswerContext::default())
+    let frames: Vec<Value> = written(&chunks, AnswerContext::default())
         .into_iter()
         .map(|mut frame| frame["choices"][0].take())
         .filter(|choice| choice["delta"]["role"].is_null())
@@ -114,7 +114,7 @@ fn an_end_does_not_wait_for_other_choices_and_what_comes_behind_it_is_told() {
         [0, "late", null],
         [1, null, "stop"]
     ]);
-    assert_eq!(json!(told), expected);
+    assert_eq!(json!(frames), expected);
     let source = (SELF, events(&chunks, DONE));
     let (_, report) = shared::written(Protocol::Gemini, source, AnswerContext::default());
     let lost = report.entries().iter().find(|loss| loss.pointer == "/4/choices/0/delta/content");

@@ -94,7 +94,7 @@ impl<'i, 'r> Items<'i, 'r> {
     fn words(&mut self, (message, at): Position, item: &[Part<'_>], beside: &[Part<'_>]) {
         let is_writable = |part: &&Part<'_>| is_writable(self.reporter, part, Side::Output);
         let mut said: Few<&Part<'_>> = item.iter().filter(is_writable).collect();
-        said.retain(|part| !self.is_unsaid(part, beside));
+        said.retain(|part| !self.is_unwritten(part, beside));
         said.iter().for_each(|part| self.uncached(part));
         let mut header = Header::of(item[0].semantics());
         match &*said {
@@ -173,12 +173,13 @@ impl<'i, 'r> Items<'i, 'r> {
         let mut writable: Few<&Part<'_>> =
             parts.iter().filter(|part| is_writable(self.reporter, part, side)).collect();
         let is_silent = !self.reporter.is_same() && writable.iter().all(|part| is_wordless(part));
-        let told = message.filter(|_| is_silent).into_iter().flat_map(omitted);
-        let told: Vec<Part<'_>> = told.map(|(_, part)| placeholder(part)).collect();
-        writable.retain(|part| !self.is_unsaid(part, parts));
-        let with_told =
-            message.filter(|_| !told.is_empty()).map(|message| in_place(message, &writable, &told));
-        let written = with_told.as_deref().unwrap_or(&writable);
+        let placeholders = message.filter(|_| is_silent).into_iter().flat_map(omitted);
+        let placeholders: Vec<Part<'_>> = placeholders.map(|(_, part)| placeholder(part)).collect();
+        writable.retain(|part| !self.is_unwritten(part, parts));
+        let with_placeholders = message
+            .filter(|_| !placeholders.is_empty())
+            .map(|message| in_place(message, &writable, &placeholders));
+        let written = with_placeholders.as_deref().unwrap_or(&writable);
         if written.is_empty() && !parts.is_empty() {
             return;
         }
@@ -189,7 +190,7 @@ impl<'i, 'r> Items<'i, 'r> {
     }
 
     /// Whether a part is another protocol's empty text beside others; of nothing but such texts the first is left.
-    fn is_unsaid(&mut self, part: &Part<'_>, beside: &[Part<'_>]) -> bool {
+    fn is_unwritten(&mut self, part: &Part<'_>, beside: &[Part<'_>]) -> bool {
         let is_empty =
             |part: &Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
         if self.reporter.is_same() || !is_empty(part) {
@@ -309,9 +310,9 @@ fn write_output(
         ResultOutput::Parts(_) => None,
         ResultOutput::Object { response, .. } => Some(object_text(reporter, response, place)),
     };
-    let told: Few<Cow<'_, Part<'_>>> =
+    let sent: Few<Cow<'_, Part<'_>>> =
         output.parts().iter().filter_map(|part| sendable(reporter, part)).collect();
-    let parts: Few<&Part<'_>> = told.iter().map(|part| &**part).collect();
+    let parts: Few<&Part<'_>> = sent.iter().map(|part| &**part).collect();
     let plain = match &*parts {
         [part] => plain_text(reporter, part),
         _ => None,

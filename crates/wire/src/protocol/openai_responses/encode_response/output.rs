@@ -20,7 +20,7 @@ pub(in super::super) fn encode_output(
     (parts, ending): (&[Part<'_>], &Ending<'_>),
 ) -> String {
     let mut writer = Writer::default();
-    let last = parts.iter().rposition(|part| !is_unsaid(reporter, part));
+    let last = parts.iter().rposition(|part| !is_unwritten(reporter, part));
     let last = last.filter(|_| ending.is_early() && !reporter.is_same());
     writer.begin_array();
     let (mut at, mut number) = (0, 0);
@@ -33,7 +33,7 @@ pub(in super::super) fn encode_output(
         if takes(reporter, &item[0]) {
             let unhanded = item.iter().skip(usize::from(was_handed));
             unhanded.for_each(|part| withhold(reporter, part));
-            if !item.iter().all(|part| is_unsaid(reporter, part)) {
+            if !item.iter().all(|part| is_unwritten(reporter, part)) {
                 let doubled = is_doubled(reporter, &item[0], &mut taken);
                 let ends = last.is_some_and(|last| last < at + item.len());
                 let is_cut = ends && is_cut_off(reporter, &item[0]);
@@ -169,7 +169,7 @@ pub(in super::super) fn write_item(
         | Content::Media(_)
         | Content::ToolResult(_)
         | Content::Opaque(_) => {
-            let said: Vec<_> = parts.iter().filter(|part| !is_unsaid(reporter, part)).collect();
+            let said: Vec<_> = parts.iter().filter(|part| !is_unwritten(reporter, part)).collect();
             write_message(writer, reporter, &header, "assistant", said.into_iter());
         }
     }
@@ -233,7 +233,7 @@ pub(in super::super) fn withhold(reporter: &mut Reporter<'_>, part: &Part<'_>) {
 }
 
 /// Whether a part of another protocol is a text that says nothing.
-pub(in super::super) fn is_unsaid(reporter: &Reporter<'_>, part: &Part<'_>) -> bool {
+pub(in super::super) fn is_unwritten(reporter: &Reporter<'_>, part: &Part<'_>) -> bool {
     let is_empty = matches!(part.content(), Content::Text(text) if text.is_empty());
     is_empty && !reporter.is_same()
 }

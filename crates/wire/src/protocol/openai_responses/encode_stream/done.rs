@@ -19,7 +19,7 @@ use crate::protocol::{AnswerContext, Logprobs, Protocol, arguments};
 
 /// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
 /// protocols wait for the finished part, where nothing of them is lost.
-pub(super) fn write_told_logprobs(
+pub(super) fn write_own_logprobs(
     writer: &mut Writer,
     source: Protocol,
     logprobs: Option<&Logprobs<'_>>,
@@ -70,8 +70,8 @@ impl Encoder<'_> {
     /// tool is called with is not kept: such calls have no status that says so.
     pub(super) fn break_item(&mut self, item: usize) {
         let OutItem { parts, json, .. } = &self.items[item];
-        let is_told = parts.first().is_some_and(|part| !is_custom(&self.context, part));
-        if json.is_none() && is_told {
+        let is_function = parts.first().is_some_and(|part| !is_custom(&self.context, part));
+        if json.is_none() && is_function {
             self.items[item].json = Some(self.written(item, Stage::Cut));
         }
     }
@@ -147,7 +147,7 @@ impl Encoder<'_> {
         self.item_frame(out, names.done, position, |writer| {
             writer.field(names.key, text);
             if names.done == TEXT.done {
-                write_told_logprobs(writer, source, logprobs.as_ref());
+                write_own_logprobs(writer, source, logprobs.as_ref());
             }
         });
         let mut unread = Report::default();

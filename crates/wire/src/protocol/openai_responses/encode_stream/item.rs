@@ -9,7 +9,7 @@ use crate::protocol::openai_responses::encode_request::part::{
 use crate::protocol::openai_responses::encode_response::output::{
     Stage, Thing, client_form, handed, is_doubled, is_words, item_id, takes, withhold, write_item,
 };
-use crate::protocol::openai_responses::encode_stream::done::write_told_logprobs;
+use crate::protocol::openai_responses::encode_stream::done::write_own_logprobs;
 use crate::protocol::openai_responses::encode_stream::{Encoder, Placed, Seat};
 use crate::protocol::openai_responses::types::{CONTINUES, SELF};
 use crate::protocol::reporter::Reporter;
@@ -297,7 +297,7 @@ impl Encoder<'_> {
         self.item_frame(out, names.delta, (item, Some((names.index, at))), |writer| {
             writer.field("delta", text);
             if names.delta == TEXT.delta {
-                write_told_logprobs(writer, source, logprobs.as_ref());
+                write_own_logprobs(writer, source, logprobs.as_ref());
             }
         });
     }

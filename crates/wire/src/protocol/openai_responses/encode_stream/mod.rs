@@ -104,7 +104,7 @@ impl<'a> Encoder<'a> {
         match event {
             Event::Start(start) => self.begin(start.into_owned(), out),
             Event::Open(open) => {
-                self.begin_unsaid(out);
+                self.begin_if_needed(out);
                 self.open(open.into_owned(), out);
             }
             Event::Delta(part, delta) => self.grow(part, delta, out),
@@ -119,14 +119,14 @@ impl<'a> Encoder<'a> {
             }
             Event::Finish { candidate, place, .. } => self.report_answer(candidate, place),
             Event::Fault(fault) => {
-                self.begin_unsaid(out);
+                self.begin_if_needed(out);
                 self.fail(fault.into_owned(), out);
             }
         }
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
-        self.begin_unsaid(out);
+        self.begin_if_needed(out);
         if self.stage != Stage::Ended {
             self.finish_items(out);
             self.terminal(out);
@@ -152,7 +152,7 @@ impl<'a> Encoder<'a> {
         });
     }
 
-    fn begin_unsaid(&mut self, out: &mut String) {
+    fn begin_if_needed(&mut self, out: &mut String) {
         if self.stage == Stage::Before {
             self.begin(Start::default(), out);
         }
@@ -273,9 +273,9 @@ impl<'a> Encoder<'a> {
 
     /// How the answer ends, as far as is known.
     fn ending(&self) -> Ending<'_> {
-        let says_refused = |finish: &Finish<'_>| finish.kind == FinishKind::Refusal;
+        let is_refusal_stated = |finish: &Finish<'_>| finish.kind == FinishKind::Refusal;
         let refused =
-            self.finish.as_ref().is_some_and(says_refused) && self.parts().any(is_refusal);
+            self.finish.as_ref().is_some_and(is_refusal_stated) && self.parts().any(is_refusal);
         let ending = Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused);
         if ending.status.is_some() { ending } else { Ending::with("completed") }
     }
