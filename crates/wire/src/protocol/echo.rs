@@ -50,7 +50,7 @@ impl<'a> Echo<'a> {
 
     pub(in crate::protocol) fn write(&self, object: &mut Object<'_, '_>) {
         for (name, default) in REPEATED {
-            match self.said(name) {
+            match self.stated(name) {
                 Some(value) if name == "reasoning" => write_reasoning(object, value),
                 Some(value) => object.field(name, value),
                 None => object.field(name, &Json::literal(default)),
@@ -58,8 +58,8 @@ impl<'a> Echo<'a> {
         }
     }
 
-    fn said(&self, name: &str) -> Option<&Json<'a>> {
-        self.0.iter().rfind(|(said, _)| *said == name).map(|(_, value)| value)
+    fn stated(&self, name: &str) -> Option<&Json<'a>> {
+        self.0.iter().rfind(|(stated, _)| *stated == name).map(|(_, value)| value)
     }
 
     pub fn into_owned(self) -> Echo<'static> {
@@ -68,8 +68,8 @@ impl<'a> Echo<'a> {
 }
 
 /// Both settings of reasoning are told, whatever the request says of them.
-fn write_reasoning(object: &mut Object<'_, '_>, said: &Json<'_>) {
-    let word = |name| said.reader().peek_tag(name).ok().flatten();
+fn write_reasoning(object: &mut Object<'_, '_>, stated: &Json<'_>) {
+    let word = |name| stated.reader().peek_tag(name).ok().flatten();
     let (effort, summary) = (word("effort"), word("summary"));
     object.key("reasoning").object(|it| {
         it.field("effort", &effort);

@@ -74,8 +74,8 @@ pub(in crate::protocol::gemini) fn fault_of<'a>(
     let stated = code.and_then(|code| u16::try_from(code).ok());
     let status = status.or(stated).unwrap_or(500);
     let message = message.unwrap_or_default();
-    let said = (word.as_ref().map(Text::to_str), message.to_str().to_ascii_lowercase());
-    let kind = classify(status, said.0.as_deref(), &details, &said.1);
+    let stated = (word.as_ref().map(Text::to_str), message.to_str().to_ascii_lowercase());
+    let kind = classify(status, stated.0.as_deref(), &details, &stated.1);
     let mut fault = Fault::new(kind, message.clone());
     fault.code = details.reason.or(word);
     fault.param = details.field;

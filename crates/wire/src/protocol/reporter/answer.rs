@@ -139,8 +139,8 @@ fn is_empty(part: &Part<'_>) -> bool {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => text.is_empty(),
         Content::Reasoning(thought) => {
-            let says = thought.texts.iter().any(|text| !text.is_empty());
-            !says && part.semantics().artefact().is_none()
+            let has_text = thought.texts.iter().any(|text| !text.is_empty());
+            !has_text && part.semantics().artefact().is_none()
         }
         Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Opaque(_) => {
             false

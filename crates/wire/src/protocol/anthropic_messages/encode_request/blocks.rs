@@ -227,6 +227,6 @@ fn emptied(call: &ToolCall<'_>) -> Change {
     let Arguments::Text(text) = &call.arguments else { return None };
     let is_object =
         text.json_body().starts_with('{') || text.to_str().trim_start().starts_with('{');
-    let says_nothing = call.form == CallForm::Function && !is_object;
-    says_nothing.then_some((LossKind::Implied, "no arguments are an empty object"))
+    let is_empty_call = call.form == CallForm::Function && !is_object;
+    is_empty_call.then_some((LossKind::Implied, "no arguments are an empty object"))
 }

@@ -55,7 +55,7 @@ impl<'r> Encoding<'r, '_> {
     /// may be marked is one: a mark that comes or goes must leave the rest as it was.
     fn write_content(&mut self, writer: &mut Writer, pieces: &[Piece<'r>]) {
         if let [piece] = pieces
-            && let Some(text) = said(piece)
+            && let Some(text) = text_of(piece)
             && piece.part.semantics().cache().is_none()
             && !(self.is_own() && piece.part.semantics().place().is_element())
         {
@@ -69,7 +69,7 @@ impl<'r> Encoding<'r, '_> {
         if self.is_own() {
             return write_own(list, piece.part, block, Text::reborrow);
         }
-        if let Some(text) = said(piece) {
+        if let Some(text) = text_of(piece) {
             return block.text(list, &text);
         }
         match piece.part.content() {
@@ -236,7 +236,7 @@ fn is_bare_text(part: &Part<'_>) -> bool {
 }
 
 /// The text of a piece as it is spelled; none if it is no text.
-fn said<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
+fn text_of<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
     if piece.spelling == Spelling::Omitted {
         return Some(Text::literal(placeholder::words(piece.part)));
     }

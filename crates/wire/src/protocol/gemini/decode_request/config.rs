@@ -156,9 +156,9 @@ impl<'a> Draft<'a> {
             }
             Ok(Member::Read)
         })?;
-        let says_nothing = mode.is_none() && names.is_empty();
+        let is_unset = mode.is_none() && names.is_empty();
         self.request.tool_choice = mode.and_then(|mode| tool_choice(&mode.to_str(), names));
-        if self.request.tool_choice.is_some() || says_nothing {
+        if self.request.tool_choice.is_some() || is_unset {
             extras.update(inner);
         } else {
             let json = start.raw()?;

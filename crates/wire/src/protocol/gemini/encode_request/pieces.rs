@@ -78,11 +78,11 @@ impl<'x> Scribe<'x, '_> {
     /// Sources and log probabilities of an earlier answer have no place in a request.
     fn report_answer_semantics(&mut self, part: &Part<'_>) {
         let semantics = part.semantics();
-        let said = [
+        let stated = [
             (!semantics.citations().is_empty(), Field::Citations),
             (semantics.logprobs().is_some(), Field::PartLogprobs),
         ];
-        for (_, field) in said.into_iter().filter(|(is_said, _)| *is_said) {
+        for (_, field) in stated.into_iter().filter(|(is_stated, _)| *is_stated) {
             let reason = "metadata of an answer is not sent back";
             self.reporter.field(semantics.place(), field, LossKind::Dropped, reason);
         }

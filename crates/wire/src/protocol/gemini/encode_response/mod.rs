@@ -34,9 +34,10 @@ pub(in crate::protocol) fn encode_response(
     let mut reporter = Reporter::new(source, SELF, report);
     reporter.response(response);
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
-    let said = response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
+    let has_content =
+        response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
     match &response.fault {
-        Some(fault) if !said => {
+        Some(fault) if !has_content => {
             reporter.failed(response);
             write_fault(&mut writer, fault);
         }
@@ -144,7 +145,7 @@ impl<'x> Answer<'x, '_> {
     fn logprobs(&mut self, parts: &[Part<'_>]) -> Option<Json<'static>> {
         let same = self.reporter.is_same();
         let texts = parts.iter().filter(|part| text_of(part).is_some());
-        let mut texts = texts.filter(|part| same || !says_nothing(part)).peekable();
+        let mut texts = texts.filter(|part| same || !is_blank(part)).peekable();
         let first = texts.peek()?.semantics();
         let (first, first_has) = (first.place(), first.logprobs().is_some());
         let mut all: Option<Logprobs<'_>> = None;
@@ -191,7 +192,7 @@ impl<'x> Answer<'x, '_> {
             let reason = "only its own protocol has it";
             return self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);
         }
-        if !self.reporter.is_same() && says_nothing(part) {
+        if !self.reporter.is_same() && is_blank(part) {
             // The walk over the answer has reported it.
             return;
         }
@@ -283,7 +284,7 @@ fn refuses(part: &Part<'_>) -> bool {
 }
 
 /// Whether a part is an empty text that nobody signed.
-fn says_nothing(part: &Part<'_>) -> bool {
+fn is_blank(part: &Part<'_>) -> bool {
     let empty = matches!(part.content(),
         Content::Text(text) | Content::Refusal(text) if text.is_empty());
     empty && part.semantics().artefact().is_none()

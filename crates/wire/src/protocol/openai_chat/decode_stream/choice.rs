@@ -378,8 +378,8 @@ impl Choice {
             sink.whole(Content::Media(Box::new(media)), semantics);
         }
         // An answer of an empty text is not an answer without one.
-        let says_nothing = self.text.is_none() && self.refusal.is_none() && self.calls.is_empty();
-        if says_nothing && self.has_content && !self.reasoned {
+        let is_empty = self.text.is_none() && self.refusal.is_none() && self.calls.is_empty();
+        if is_empty && self.has_content && !self.reasoned {
             let part = sink.open(Opening::Text, NodeSemantics::at(place));
             sink.close(part);
         }

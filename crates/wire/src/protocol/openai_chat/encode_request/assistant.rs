@@ -23,17 +23,17 @@ impl Turns<'_, '_> {
     ) {
         self.report_order(parts);
         let replays = self.replays(parts);
-        let mut spoken: Vec<Part<'_>> = Vec::new();
+        let mut replayed_parts: Vec<Part<'_>> = Vec::new();
         let mut positions: Few<Position> = Few::new();
         let mut written: Few<&Part<'_>> = Few::new();
         for (at, part) in parts {
             match part.content() {
                 Content::Reasoning(_) if replays && is_own(part) => {
-                    spoken.extend(self.replayed(part));
+                    replayed_parts.extend(self.replayed(part));
                 }
                 Content::Reasoning(_) => self.withhold(part),
                 Content::Opaque(_) => {}
-                Content::Media(media) => self.report_spoken_media(media.kind, part),
+                Content::Media(media) => self.report_media(media.kind, part),
                 _ if parts.len() > 1 && self.omits(part) => {}
                 _ => {
                     self.report_call(*at, part);
@@ -43,7 +43,7 @@ impl Turns<'_, '_> {
                 }
             }
         }
-        written.extend(&spoken);
+        written.extend(&replayed_parts);
         if self.is_lost(first, &written) {
             return;
         }
@@ -58,7 +58,7 @@ impl Turns<'_, '_> {
 
     /// Chat has text and calls in two fields, so that text behind a call moves before it.
     fn report_order(&mut self, parts: &[Placed<'_>]) {
-        let is_said =
+        let is_written =
             |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
         self.report_refusals(parts);
         let first_call = parts
@@ -66,7 +66,7 @@ impl Turns<'_, '_> {
             .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
             .unwrap_or(parts.len());
         let behind = &parts[first_call..];
-        for (_, part) in behind.iter().filter(|(_, part)| is_said(part)) {
+        for (_, part) in behind.iter().filter(|(_, part)| is_written(part)) {
             let reason = "Chat has text before calls, whatever their order was";
             let place = self.reporter.outer(part.semantics().place());
             self.reporter.node(place, LossKind::Approximated, reason);
@@ -112,7 +112,7 @@ impl Turns<'_, '_> {
         Some(Part::new(content).with_semantics(NodeSemantics::default().shaped(shape)))
     }
 
-    fn report_spoken_media(&mut self, kind: MediaKind, part: &Part<'_>) {
+    fn report_media(&mut self, kind: MediaKind, part: &Part<'_>) {
         if kind != MediaKind::Video {
             let reason = "Chat takes no media in an assistant's message";
             self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);

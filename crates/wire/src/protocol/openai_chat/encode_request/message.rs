@@ -311,14 +311,14 @@ pub(in crate::protocol::openai_chat) fn stands_in_content(part: &Part<'_>) -> bo
         Content::Opaque(_) => {
             !semantics.has_shape(shape::IN_CALLS) && !semantics.has_shape(shape::LEGACY)
         }
-        Content::Media(media) => !is_spoken(media, semantics),
+        Content::Media(media) => !is_audio_output(media, semantics),
         Content::Reasoning(_) | Content::Refusal(_) => semantics.has_shape(shape::IN_CONTENT),
         Content::ToolCall(_) | Content::ToolResult(_) => false,
     }
 }
 
 /// Whether this is the assistant's own voice: sound of an answer, which comes without a format.
-fn is_spoken(media: &Media<'_>, semantics: &NodeSemantics<'_>) -> bool {
+fn is_audio_output(media: &Media<'_>, semantics: &NodeSemantics<'_>) -> bool {
     media.kind == MediaKind::Audio
         && !semantics.has_shape(shape::IN_CONTENT)
         && matches!(media.source, Source::File { .. } | Source::Base64 { mime: None, .. })

@@ -293,9 +293,9 @@ impl Encoder<'_> {
         let (candidate, from) = (part.candidate, part.from);
         let waiting = std::mem::take(&mut part.citations);
         let choice = self.find_choice(candidate);
-        let said = choice.map_or(from, |choice| self.choices[choice].emitted);
+        let emitted = choice.map_or(from, |choice| self.choices[choice].emitted);
         for citation in waiting {
-            self.write_citation(candidate, &citation, (from, said), out);
+            self.write_citation(candidate, &citation, (from, emitted), out);
         }
     }
 

@@ -30,10 +30,10 @@ fn check(chunks: &[Value], message: &Value, finish: &str) {
 #[test]
 fn words_behind_the_finish_reason_go_on_with_the_answer() {
     let text = json!({"content": "High water at noon"});
-    let said = |delta| chunk(delta, None);
-    let begun = said(json!({"content": "High water "}));
+    let going_on = |delta| chunk(delta, None);
+    let begun = going_on(json!({"content": "High water "}));
     let end = || chunk(json!({}), Some("stop"));
-    let late = || said(json!({"content": "at noon"}));
+    let late = || going_on(json!({"content": "at noon"}));
     check(&[begun.clone(), end(), late()], &text, "stop");
     check(&[begun.clone(), with_usage(end(), 3), late()], &text, "stop");
     check(&[begun.clone(), end(), with_usage(json!({"choices": []}), 3), late()], &text, "stop");
@@ -43,7 +43,7 @@ fn words_behind_the_finish_reason_go_on_with_the_answer() {
         "length",
     );
     let thought = json!({"content": "High water ", "reasoning_content": "noon?"});
-    check(&[begun, end(), said(json!({"reasoning_content": "noon?"}))], &thought, "stop");
+    check(&[begun, end(), going_on(json!({"reasoning_content": "noon?"}))], &thought, "stop");
 }
 
 #[test]

@@ -93,11 +93,11 @@ impl<'i, 'r> Items<'i, 'r> {
     /// them, with an id, so that a string says whatever it can.
     fn words(&mut self, (message, at): Position, item: &[Part<'_>], beside: &[Part<'_>]) {
         let is_writable = |part: &&Part<'_>| is_writable(self.reporter, part, Side::Output);
-        let mut said: Few<&Part<'_>> = item.iter().filter(is_writable).collect();
-        said.retain(|part| !self.is_unwritten(part, beside));
-        said.iter().for_each(|part| self.uncached(part));
+        let mut written: Few<&Part<'_>> = item.iter().filter(is_writable).collect();
+        written.retain(|part| !self.is_unwritten(part, beside));
+        written.iter().for_each(|part| self.uncached(part));
         let mut header = Header::of(item[0].semantics());
-        match &*said {
+        match &*written {
             [] => return,
             [part] if self.is_plain(part) => {
                 if let Content::Text(text) = part.content() {
@@ -114,7 +114,7 @@ impl<'i, 'r> Items<'i, 'r> {
             header.id = Some(Text::plain(format!("msg_{message}_{at}")));
             header.status.get_or_insert(Text::literal("completed"));
         }
-        write_message(self.writer, self.reporter, &header, "assistant", said.iter().copied());
+        write_message(self.writer, self.reporter, &header, "assistant", written.iter().copied());
     }
 
     /// Whether a string says all that a part does here.
@@ -158,8 +158,8 @@ impl<'i, 'r> Items<'i, 'r> {
     /// Reports a message whose results stand behind other parts: here they are turns apart, in whatever order, and
     /// where they share one the results come first.
     fn results_behind(&mut self, message: &Message<'_>) {
-        let said = message.parts.iter().skip_while(|part| !is_content(part));
-        let mut behind = said.skip_while(|part| is_content(part));
+        let written = message.parts.iter().skip_while(|part| !is_content(part));
+        let mut behind = written.skip_while(|part| is_content(part));
         if behind.any(|part| matches!(part.content(), Content::ToolResult(_))) {
             let reason = "results and the text beside them are separate items";
             self.reporter.node(message.semantics().place(), LossKind::Renamed, reason);

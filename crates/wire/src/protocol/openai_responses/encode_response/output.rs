@@ -169,8 +169,9 @@ pub(in super::super) fn write_item(
         | Content::Media(_)
         | Content::ToolResult(_)
         | Content::Opaque(_) => {
-            let said: Vec<_> = parts.iter().filter(|part| !is_unwritten(reporter, part)).collect();
-            write_message(writer, reporter, &header, "assistant", said.into_iter());
+            let written: Vec<_> =
+                parts.iter().filter(|part| !is_unwritten(reporter, part)).collect();
+            write_message(writer, reporter, &header, "assistant", written.into_iter());
         }
     }
 }

@@ -214,8 +214,8 @@ impl<'a> Encoder<'a> {
 
     fn finish(&mut self, (finish, place): (Finish<'static>, Place), out: &mut String) {
         if self.candidate.place().is_root() {
-            let said = std::mem::replace(&mut self.candidate, NodeSemantics::at(place));
-            self.candidate.merge(said);
+            let earlier = std::mem::replace(&mut self.candidate, NodeSemantics::at(place));
+            self.candidate.merge(earlier);
         }
         let failed = finish.kind == FinishKind::Failed;
         self.finish = Some(finish);

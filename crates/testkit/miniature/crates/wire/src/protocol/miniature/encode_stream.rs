@@ -69,7 +69,7 @@ impl<'a> Encoder<'a> {
                 Opening::Text | Opening::Refusal => self.texts.push(part),
                 Opening::Reasoning(_) | Opening::ToolCall { .. } | Opening::Whole(_) => {}
             },
-            Event::Delta(part, Delta::Text(text)) if self.texts.contains(&part) => say(&text, out),
+            Event::Delta(part, Delta::Text(text)) if self.texts.contains(&part) => write_delta(&text, out),
             Event::Fault(fault) => {
                 self.has_failed = true;
                 sse::data_frame(out, |writer| write_fault(writer, &fault));
@@ -95,7 +95,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-fn say(text: &Text<'_>, out: &mut String) {
+fn write_delta(text: &Text<'_>, out: &mut String) {
     sse::data_frame(out, |writer| {
         let mut frame = Object::open(writer, None);
         frame.field("text", text);
