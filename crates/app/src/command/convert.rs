@@ -65,7 +65,7 @@ impl Convert {
         match self.translate() {
             Ok(translation) => self.finish(translation),
             Err(error) if self.report == Form::Json && !output::is_closed_pipe(&error) => {
-                output::tell(&report::json_of_error(&error));
+                output::to_stderr(&report::json_of_error(&error));
                 Ok(ExitCode::FAILURE)
             }
             Err(error) => Err(error),
@@ -135,32 +135,32 @@ impl Convert {
 
     fn finish(&self, translation: Translation) -> Result<ExitCode> {
         if self.strict && translation.report.drops().next().is_some() {
-            self.tell(&translation);
+            self.print_report(&translation);
             return Ok(self.refuse());
         }
         let printed = match self.subject.kind {
             Kind::Stream => output::send(&translation.body),
             Kind::Request | Kind::Response | Kind::Error => output::print(&translation.body),
         };
-        self.tell(&translation);
+        self.print_report(&translation);
         printed.map(|()| ExitCode::SUCCESS)
     }
 
-    fn tell(&self, translation: &Translation) {
+    fn print_report(&self, translation: &Translation) {
         match self.report {
-            Form::Json => output::tell(&report::json(&translation.report)),
+            Form::Json => output::to_stderr(&report::json(&translation.report)),
             Form::Text => {
                 if let Some(remark) = &translation.remark {
-                    output::tell(&format!("{remark}\n"));
+                    output::to_stderr(&format!("{remark}\n"));
                 }
-                output::tell(&report::text(&translation.report));
+                output::to_stderr(&report::text(&translation.report));
             }
         }
     }
 
     fn refuse(&self) -> ExitCode {
         if self.report == Form::Text {
-            output::tell(
+            output::to_stderr(
                 "refused: --strict, and something would be dropped; nothing was printed\n",
             );
         }

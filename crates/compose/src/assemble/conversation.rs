@@ -33,10 +33,10 @@ impl<'a> Dialogue<'a> {
     /// ```
     pub fn of(messages: &'a [Message<'_>]) -> Self {
         let first = messages.iter().take_while(|message| message.role.instructs()).count();
-        let (instructions, spoken) = messages.split_at(first);
+        let (instructions, turns) = messages.split_at(first);
         let instructions: Vec<String> = instructions.iter().map(render_message).collect();
         let mut transcript = Transcript::default();
-        spoken.iter().enumerate().for_each(|(index, message)| transcript.message(index, message));
+        turns.iter().enumerate().for_each(|(index, message)| transcript.message(index, message));
         Self {
             utterances: transcript.utterances,
             system_instruction: (first > 0).then(|| instructions.join("\n\n").into()),
