@@ -65,12 +65,12 @@ impl InFlight {
 
     /// The request has ended, and nothing holds its end back.
     pub(crate) fn end(&mut self, mut ended: Ended) {
-        self.tell_taps(&mut ended);
+        self.notify_taps(&mut ended);
         self.record(&ended);
     }
 
     /// Tells the taps how the answer ended. What it lost is known to all from here on.
-    pub(super) fn tell_taps(&mut self, ended: &mut Ended) {
+    pub(super) fn notify_taps(&mut self, ended: &mut Ended) {
         self.trace.add_losses(std::mem::take(&mut ended.losses));
         if !self.taps.is_empty() {
             self.taps.end(&ended.as_end(self.trace.losses()));

@@ -161,8 +161,8 @@ pub(super) fn fault_frame(protocol: Protocol, fault: Fault<'_>) -> String {
     let _ = encoder.step(Event::Fault(fault), &mut frames).end(&mut frames);
     let is_fault =
         |frame: &&str| frame.starts_with("event: error") || frame.starts_with("data: {\"error\"");
-    let mut told = frames.split("\n\n").map(str::trim).filter(is_fault);
-    format!("{}\n\n", told.next().unwrap_or_default())
+    let mut faults = frames.split("\n\n").map(str::trim).filter(is_fault);
+    format!("{}\n\n", faults.next().unwrap_or_default())
 }
 
 /// Whether a frame that nothing but the end of the stream ended is whole; there is only one of that kind.

@@ -54,7 +54,7 @@ pub(crate) enum Own {
 
 impl Endpoint {
     /// The protocol in which a refusal is written.
-    pub(crate) fn manner(&self) -> Protocol {
+    pub(crate) fn error_protocol(&self) -> Protocol {
         match self {
             Self::Call { client: protocol, .. }
             | Self::Models { shape: protocol, .. }
