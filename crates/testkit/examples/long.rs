@@ -22,7 +22,7 @@ type Outcome = Result<usize, Box<dyn Error>>;
 struct Case {
     input: Long,
     to: Protocol,
-    manner: &'static str,
+    variant: &'static str,
     target: Target,
 }
 
@@ -123,7 +123,7 @@ impl Case {
     }
 
     fn of(input: &Long, to: Protocol) -> Vec<Self> {
-        let case = |manner, target| Self { input: input.clone(), to, manner, target };
+        let case = |variant, target| Self { input: input.clone(), to, variant, target };
         let mut cases = vec![case("any", Target::default())];
         if input.kind == Kind::Request && input.name.contains("systems") {
             cases.push(case("lift", Target::default().with_late_system(LateSystem::Lift)));
@@ -137,8 +137,8 @@ impl Case {
 
     fn name(&self) -> String {
         let Long { protocol, kind, name, .. } = &self.input;
-        let (from, to, manner) = (protocol.as_str(), self.to.as_str(), self.manner);
-        format!("{kind:?}/{name}/{from}→{to}/{manner}").to_lowercase()
+        let (from, to, variant) = (protocol.as_str(), self.to.as_str(), self.variant);
+        format!("{kind:?}/{name}/{from}→{to}/{variant}").to_lowercase()
     }
 
     fn run(&self, body: &str) -> Outcome {
