@@ -43,15 +43,15 @@ impl Reporter<'_> {
         self.set_if(place, Field::MediaDetail, detail);
         self.set_if(place, Field::MediaName, name);
         match source {
-            Source::File { .. } => self.set(place, Field::MediaFile),
-            Source::Url { mime, .. } => {
+            Source::File { mime: _, id: _ } => self.set(place, Field::MediaFile),
+            Source::Url { mime, url: _ } => {
                 self.set(place, Field::MediaUrl);
                 if let (Some(pointer), Some(_)) = (self.source.conventions().url_mime_type, mime) {
                     let reason = "the MIME type is taken from the response to the URL";
                     self.below(place, pointer, LossKind::Implied, reason);
                 }
             }
-            Source::Base64 { .. } | Source::Text { .. } => {}
+            Source::Base64 { mime: _, data: _ } | Source::Text { mime: _, text: _ } => {}
         }
     }
 
