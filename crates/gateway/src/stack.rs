@@ -73,7 +73,7 @@ where
     let Entry { gateway, snapshot, client, is_local } = entry;
     let Parts { method, uri, headers, .. } = head;
     let endpoint = ingress::find_endpoint(method, uri, headers);
-    let manner = endpoint.manner();
+    let error_protocol = endpoint.error_protocol();
     // Strange hosts and pages are turned away before anything is read: they may not even learn what is served.
     let admitted = ingress::admit(snapshot, uri, headers);
     // Then what could be read as another request than the one that is served.
@@ -88,7 +88,11 @@ where
     let key = match admitted {
         Ok(key) => key,
         Err(failure) => {
-            return egress::rescue(manner, *failure, InFlight::begin(snapshot, manner, None));
+            return egress::rescue(
+                error_protocol,
+                *failure,
+                InFlight::begin(snapshot, error_protocol, None),
+            );
         }
     };
     // What is not a call is boxed: every connection has room for the largest future of all.

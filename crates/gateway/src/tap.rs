@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use http::HeaderMap;
 use sabir_wire::conversation::Counts;
-use sabir_wire::protocol::{Asked, Event};
+use sabir_wire::protocol::{AnswerContext, Event};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
@@ -18,7 +18,7 @@ use crate::observe::{Losses, Outcome, Upstream};
 pub(crate) trait Tap {
     /// A provider begins to answer; `asked` says how the answer is translated, if it does not pass as it is. If that comes to nothing before the first event, another attempt begins the answer anew
     /// and everything seen so far does not count.
-    fn begin(&mut self, _head: &Head, _upstream: &Upstream, _asked: Option<&Asked<'static>>) {}
+    fn begin(&mut self, _head: &Head, _upstream: &Upstream, _asked: Option<&AnswerContext<'static>>) {}
 
     /// A frame of a stream, as the provider sent it. A backend that gives events has none.
     fn frame(&mut self, _frame: &Frame<'_>) {}
@@ -112,7 +112,7 @@ impl Taps {
         &mut self,
         head: &Head,
         upstream: &Upstream,
-        asked: Option<&Asked<'static>>,
+        asked: Option<&AnswerContext<'static>>,
     ) {
         self.0.iter_mut().for_each(|tap| tap.begin(head, upstream, asked));
     }

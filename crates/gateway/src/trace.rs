@@ -244,13 +244,13 @@ impl Trace {
         let kinds =
             [LossKind::Dropped, LossKind::Approximated, LossKind::Withheld, LossKind::Repaired];
         let count = |kind| self.losses.kinds().filter(|it| *it == kind).count();
-        let told: Vec<String> = kinds
+        let counts: Vec<String> = kinds
             .into_iter()
             .map(|kind| (kind, count(kind)))
             .filter(|(_, count)| *count > 0)
             .map(|(kind, count)| format!("{kind}={count}"))
             .collect();
-        told.join(", ").into()
+        counts.join(", ").into()
     }
 }
 

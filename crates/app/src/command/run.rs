@@ -61,7 +61,7 @@ impl Run {
             Err(problems) => return Ok(configuration::refuse(&problems)),
         };
         let Some(program) = agent::find_program(agent.program()) else {
-            output::tell(&not_installed(agent));
+            output::to_stderr(&not_installed(agent));
             return Ok(ExitCode::from(NOT_FOUND));
         };
         // The agent draws on the terminal: a log would write over it.
@@ -71,7 +71,7 @@ impl Run {
         let access = Access::new(&loaded.config, agent, running.address(), model);
         let launch = agent.launch(&access, &Folder::new(data))?;
         if std::io::stderr().is_terminal() {
-            output::tell(&greeting(agent, &access, running));
+            output::to_stderr(&greeting(agent, &access, running));
         }
         let code = agent::run(program, &launch, &self.arguments, running);
         log.inspect(|log| log.flush());

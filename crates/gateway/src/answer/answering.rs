@@ -27,7 +27,7 @@ pub(crate) struct Answering {
     feed: Option<Box<Feed>>,
     /// How it ended, until that is recorded. Boxed, since an open stream has no use for the room.
     ended: Option<Box<Ended>>,
-    are_taps_told: bool,
+    are_taps_notified: bool,
     progress: Progress,
     /// It broke off, and its form has no words for that.
     is_cut: bool,
@@ -52,7 +52,7 @@ impl Answering {
             form,
             feed,
             ended: None,
-            are_taps_told: false,
+            are_taps_notified: false,
             progress: Progress::Going,
             is_cut: false,
         }
@@ -167,7 +167,7 @@ impl Answering {
         if !self.is_whole() || !flight.holds_end() {
             return Ok(());
         }
-        self.tell_taps(flight);
+        self.notify_taps(flight);
         let ready = poll_fn(|cx| flight.poll_ready(cx)).await;
         ready.map_err(|fault| Failure::stating(Whose::Gateway, fault).with_status(503))
     }
@@ -186,7 +186,7 @@ impl Answering {
         if self.progress == Progress::Going {
             self.close(Outcome::Cancelled, None);
         }
-        self.tell_taps(flight);
+        self.notify_taps(flight);
         if let Some(ended) = &mut self.ended
             && ended.outcome == Outcome::Answered
         {
@@ -272,11 +272,11 @@ impl Answering {
     }
 
     /// Tells the taps of the end, once.
-    fn tell_taps(&mut self, flight: &mut InFlight) {
+    fn notify_taps(&mut self, flight: &mut InFlight) {
         if let Some(ended) = &mut self.ended
-            && !std::mem::replace(&mut self.are_taps_told, true)
+            && !std::mem::replace(&mut self.are_taps_notified, true)
         {
-            flight.tell_taps(ended);
+            flight.notify_taps(ended);
         }
     }
 
@@ -287,7 +287,7 @@ impl Answering {
 
     /// Waits until the taps let the end leave. What one of them could not do, or not in time, fails the answer.
     fn poll_release(&mut self, cx: &mut Context<'_>, flight: &mut InFlight) -> Poll<()> {
-        self.tell_taps(flight);
+        self.notify_taps(flight);
         let ready = match flight.poll_ready(cx) {
             Poll::Pending if flight.admission.is_out_of_time() => Err(Failure::shutdown().fault),
             polled => ready!(polled),
@@ -305,7 +305,7 @@ impl Answering {
 
     /// The end may leave: it is recorded as it is.
     fn release(&mut self, flight: &mut InFlight) {
-        self.tell_taps(flight);
+        self.notify_taps(flight);
         if let Some(ended) = self.ended.take() {
             flight.record(&ended);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use sabir_wire::conversation::Counts;
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::admission::Admission;
@@ -63,7 +63,7 @@ impl InFlight {
     }
 
     /// A provider begins to answer.
-    pub(crate) fn begin_answer(&mut self, head: &Head, asked: Option<&Asked<'static>>) {
+    pub(crate) fn begin_answer(&mut self, head: &Head, asked: Option<&AnswerContext<'static>>) {
         if let Some(upstream) = self.trace.upstream() {
             self.taps.begin(head, upstream, asked);
         }
@@ -80,7 +80,7 @@ impl InFlight {
         if self.taps.holds_end() {
             let outcome = Outcome::Failed(failure.whose);
             let mut ended = Ended { fault: Some(failure.fault.kind), ..Ended::plain(outcome) };
-            self.tell_taps(&mut ended);
+            self.notify_taps(&mut ended);
             // What cannot be undone says nothing of the failure.
             let _ = poll_fn(|cx| self.poll_ready(cx)).await;
         }
@@ -88,12 +88,12 @@ impl InFlight {
 
     /// The request has ended, and nothing holds its end back.
     pub(crate) fn end(&mut self, mut ended: Ended) {
-        self.tell_taps(&mut ended);
+        self.notify_taps(&mut ended);
         self.record(&ended);
     }
 
     /// Tells the taps how the answer ended. What it lost is known to all from here on.
-    pub(super) fn tell_taps(&mut self, ended: &mut Ended) {
+    pub(super) fn notify_taps(&mut self, ended: &mut Ended) {
         self.trace.add_losses(std::mem::take(&mut ended.losses));
         if !self.taps.is_empty() && !std::mem::replace(&mut self.are_taps_informed, true) {
             self.taps.end(&ended.as_end(self.trace.losses()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use sabir_wire::json::{Reader, Text, Writer};
-use sabir_wire::protocol::{Asked, Echo, Encoded};
+use sabir_wire::protocol::{AnswerContext, Echo, Encoded};
 use sabir_wire::target::Target;
 use sabir_wire::{FaultKind, Protocol, Report};
 
@@ -49,7 +49,9 @@ impl Rewritten {
         let Self { body, mode } = self;
         let mode = match mode {
             AnswerMode::PassThrough => AnswerMode::PassThrough,
-            AnswerMode::Translate(asked) => AnswerMode::Translate(Box::new(Asked::clone(&asked))),
+            AnswerMode::Translate(context) => {
+                AnswerMode::Translate(Box::new(AnswerContext::clone(&context)))
+            }
         };
         Self { body, mode }
     }
@@ -131,8 +133,8 @@ fn own_mode(call: &Call<'_>) -> Result<AnswerMode> {
     if !requires_action(call) {
         return Ok(AnswerMode::PassThrough);
     }
-    let asked = Asked::by(&call.exchange()?, call.client, &Target::default());
-    Ok(AnswerMode::Translate(Box::new(Asked { requires_action: true, ..asked })))
+    let asked = AnswerContext::by(&call.exchange()?, call.client, &Target::default());
+    Ok(AnswerMode::Translate(Box::new(AnswerContext { requires_action: true, ..asked })))
 }
 
 fn assemble<'a>(
@@ -228,7 +230,7 @@ fn translated(
         true => strict(encoded, notes)?,
         false => encoded,
     };
-    let asked = Asked::by(&exchange, upstream, &target);
+    let context = AnswerContext::by(&exchange, upstream, &target);
     // It takes several times as much memory as the body, and what follows takes some of its own.
     drop(exchange);
     let echo = match surface::of(call.client).repeats_request {
@@ -238,19 +240,19 @@ fn translated(
         }
         false => None,
     };
-    let asked = Asked {
+    let context = AnswerContext {
         echo,
         show_reasoning: call.shows_reasoning(),
         requires_action: requires_action(call),
         seed: Text::plain(notes.id().to_owned()),
         created_s: notes.began_s(),
-        ..asked
+        ..context
     };
     notes.add_losses(call.name_turns(repairs));
     notes.add_losses(call.name_turns(moves));
     notes.add_losses(encoded.report);
     let body = Some(encoded.body.into_bytes().into());
-    Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(asked)) })
+    Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(context)) })
 }
 
 /// Refuses a translation that drops anything; the exchange keeps the report all the same.

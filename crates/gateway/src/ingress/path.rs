@@ -6,7 +6,7 @@ use sabir_wire::Protocol;
 
 use crate::call::Action;
 use crate::surface;
-use crate::surface::{Asked, FromPath, Kept};
+use crate::surface::{FromPath, Kept, PathMatch};
 
 /// What a path and method ask for.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(crate) enum Own {
 
 impl Endpoint {
     /// The protocol in which a refusal is written.
-    pub(crate) fn manner(&self) -> Protocol {
+    pub(crate) fn error_protocol(&self) -> Protocol {
         match self {
             Self::Call { client: protocol, .. }
             | Self::Models { shape: protocol, .. }
@@ -94,7 +94,7 @@ pub(crate) fn find(method: &Method, uri: &Uri, headers: &HeaderMap) -> Endpoint 
 }
 
 fn post(path: &str, query: Option<&str>) -> Option<Endpoint> {
-    if let Some(Asked { client, action, from_path }) = surface::find(path, query) {
+    if let Some(PathMatch { client, action, from_path }) = surface::find(path, query) {
         return Some(Endpoint::Call { client, action, from_path });
     }
     match path {

@@ -5,7 +5,7 @@ use sabir_store::{
 };
 use sabir_wire::Protocol;
 use sabir_wire::json::{Kind, Reader};
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 
 use crate::record::received::{Answer, Answerer};
 use crate::record::{Details, Lines, Plan, lines};
@@ -88,7 +88,7 @@ fn bodies(client: Protocol, answerer: &Answerer, answer: Answer) -> Bodies {
         let own = match answer {
             Answer::Body(body) => body,
             Answer::Folded { response: it, .. } => {
-                upstream.encode_response(&it, upstream, &Asked::default()).body
+                upstream.encode_response(&it, upstream, &AnswerContext::default()).body
             }
         };
         return Bodies { own, client: None };
@@ -101,7 +101,7 @@ fn bodies(client: Protocol, answerer: &Answerer, answer: Answer) -> Bodies {
             Bodies { client, own }
         }
         Answer::Folded { response: it, .. } => {
-            let own = upstream.encode_response(&it, upstream, &Asked::default()).body;
+            let own = upstream.encode_response(&it, upstream, &AnswerContext::default()).body;
             Bodies { client: Some(client.encode_response(&it, upstream, asked).body), own }
         }
     }

@@ -1,7 +1,7 @@
 //! An answer as it was received, until it is known how it ended.
 
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::{Asked, Delta, Event, Fold, StreamDecoder};
+use sabir_wire::protocol::{AnswerContext, Delta, Event, Fold, StreamDecoder};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Protocol, utf8};
 
@@ -14,7 +14,7 @@ pub(super) struct Answerer {
     pub(super) provider: String,
     pub(super) model: String,
     /// How the answer is translated; none if its bytes pass.
-    pub(super) asked: Option<Box<Asked<'static>>>,
+    pub(super) asked: Option<Box<AnswerContext<'static>>>,
 }
 
 /// What has come of an answer.

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use sabir_store::{Closing, Kind, Store};
 use sabir_wire::json::Text;
-use sabir_wire::protocol::{Asked, Event};
+use sabir_wire::protocol::{AnswerContext, Event};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind};
 use tokio::task::JoinHandle;
@@ -90,7 +90,7 @@ async fn close(store: &Store, closing: Closing, is_awaited: bool) -> sabir_store
 }
 
 impl Tap for Recorder {
-    fn begin(&mut self, _head: &Head, upstream: &Upstream, asked: Option<&Asked<'static>>) {
+    fn begin(&mut self, _head: &Head, upstream: &Upstream, asked: Option<&AnswerContext<'static>>) {
         self.received = Received::default();
         self.answerer = Some(Answerer {
             protocol: upstream.protocol,

@@ -188,7 +188,7 @@ async fn accept(
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = stop.wait_for(|is_told| *is_told) => return,
+            _ = stop.wait_for(|is_stopping| *is_stopping) => return,
         };
         match accepted {
             Ok((stream, _)) if is_full(workers, gateway) => {

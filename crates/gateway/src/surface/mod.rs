@@ -17,7 +17,7 @@ pub(crate) use auth::{Auth, is_key_header, key_places, without_key};
 pub(crate) use history::{Change, History};
 pub(crate) use model_list::{ModelList, ids as listed_ids};
 pub(crate) use paths::{
-    Asked, FromPath, Path, Paths, advice, below_models, find, find_kept, is_embeddings,
+    FromPath, Path, PathMatch, Paths, advice, below_models, find, find_kept, is_embeddings,
     is_model_list, of_models, of_unknown,
 };
 pub(crate) use session::{Asks, Session, SessionParameter};

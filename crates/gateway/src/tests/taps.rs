@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::Request;
 use sabir_wire::conversation::{Count, Counts};
-use sabir_wire::protocol::{Asked, Delta, Event};
+use sabir_wire::protocol::{AnswerContext, Delta, Event};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
@@ -35,7 +35,7 @@ type Shared = Arc<Mutex<Seen>>;
 struct Recorder(Shared);
 
 impl Tap for Recorder {
-    fn begin(&mut self, head: &Head, upstream: &Upstream, _: Option<&Asked<'static>>) {
+    fn begin(&mut self, head: &Head, upstream: &Upstream, _: Option<&AnswerContext<'static>>) {
         let mut seen = self.0.lock().unwrap();
         seen.begins.push((upstream.provider.to_string(), upstream.protocol, head.status));
         seen.frames.clear();
@@ -95,17 +95,21 @@ async fn a_tap_sees_what_the_provider_sent_and_how_it_ended() {
                 let case = format!("{client:?} {upstream:?} {asking:?}");
                 let model = format!("{}/m", simulator(upstream));
                 let mut reply = ask(&gateway, client, &model, asking).await;
-                let said = text_of(&understood(&mut reply, client, asking).await);
+                let received = text_of(&understood(&mut reply, client, asking).await);
                 let seen = seen.lock().unwrap();
                 assert_eq!(seen.client, Some(client), "{case}");
                 let head = (simulator(upstream).to_owned(), upstream, 200);
                 assert_eq!(seen.begins, [head], "{case}");
                 let (frames, body) = (fold(upstream, &seen.frames), &seen.body);
-                let heard = match asking {
+                let tapped = match asking {
                     Asking::Stream => text_of(&frames),
                     Asking::Whole => text_of(&upstream.decode_response(body).unwrap()),
                 };
-                assert_eq!((heard.as_str(), heard.is_empty()), (said.as_str(), false), "{case}");
+                assert_eq!(
+                    (tapped.as_str(), tapped.is_empty()),
+                    (received.as_str(), false),
+                    "{case}"
+                );
                 let [(outcome, fault, counts)] = seen.ends[..] else { panic!("{case}: {seen:?}") };
                 assert_eq!((outcome, fault), (Outcome::Answered, None), "{case}");
                 // A Chat stream has a count only if its client asks for one.
@@ -344,13 +348,17 @@ async fn a_tap_that_changes_events_changes_every_answer() {
         for upstream in Protocol::ALL {
             for asking in [Asking::Whole, Asking::Stream] {
                 let model = format!("{}/m", simulator(upstream));
-                let mut said = Vec::new();
+                let mut received = Vec::new();
                 for gateway in [&plain, &louder] {
                     let mut reply = ask(gateway, client, &model, asking).await;
-                    said.push(text_of(&understood(&mut reply, client, asking).await));
+                    received.push(text_of(&understood(&mut reply, client, asking).await));
                 }
-                assert_ne!(said[0], said[1], "{client:?} {upstream:?} {asking:?}");
-                assert_eq!(said[0].to_uppercase(), said[1], "{client:?} {upstream:?} {asking:?}");
+                assert_ne!(received[0], received[1], "{client:?} {upstream:?} {asking:?}");
+                assert_eq!(
+                    received[0].to_uppercase(),
+                    received[1],
+                    "{client:?} {upstream:?} {asking:?}"
+                );
             }
         }
     }

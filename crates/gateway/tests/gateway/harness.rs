@@ -254,7 +254,7 @@ impl Received {
 #[derive(Clone)]
 pub(crate) enum Script {
     /// Sends these bytes and closes.
-    Say(String),
+    Reply(String),
     /// Sends these bytes, then waits until the gateway leaves, and reports that.
     Hold(String, mpsc::Sender<()>),
     /// Sends each piece when the test says so.
@@ -279,7 +279,7 @@ impl Provider {
 
     /// A provider that always answers with this whole body.
     pub(crate) fn whole(body: &str) -> Self {
-        Self::start(vec![Script::Say(json(200, "", body))])
+        Self::start(vec![Script::Reply(json(200, "", body))])
     }
 
     pub(crate) fn received(&self) -> Vec<Received> {
@@ -309,7 +309,7 @@ fn play(stream: TcpStream, script: Option<Script>, seen: &Mutex<Vec<Received>>) 
     let mut stream = reader.into_inner();
     match script {
         None => {}
-        Some(Script::Say(bytes)) => {
+        Some(Script::Reply(bytes)) => {
             let _ = stream.write_all(bytes.as_bytes());
         }
         Some(Script::Hold(bytes, left)) => {

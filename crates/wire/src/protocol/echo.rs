@@ -62,19 +62,19 @@ impl<'a> Echo<'a> {
 
     pub(in crate::protocol) fn write(&self, object: &mut Object<'_, '_>) {
         for (name, default) in REPEATED {
-            match self.said(name) {
+            match self.stated(name) {
                 Some(value) if name == "reasoning" => write_reasoning(object, value),
                 Some(value) => object.field(name, value),
                 None => object.field(name, &Json::literal(default)),
             }
         }
-        if let Some(conversation) = self.said(CONVERSATION) {
+        if let Some(conversation) = self.stated(CONVERSATION) {
             write_conversation(object, conversation);
         }
     }
 
-    fn said(&self, name: &str) -> Option<&Json<'a>> {
-        self.0.iter().rfind(|(said, _)| *said == name).map(|(_, value)| value)
+    fn stated(&self, name: &str) -> Option<&Json<'a>> {
+        self.0.iter().rfind(|(stated, _)| *stated == name).map(|(_, value)| value)
     }
 
     pub fn into_owned(self) -> Echo<'static> {
@@ -94,8 +94,8 @@ fn write_conversation(object: &mut Object<'_, '_>, conversation: &Json<'_>) {
 }
 
 /// Both settings of reasoning are told, whatever the request says of them.
-fn write_reasoning(object: &mut Object<'_, '_>, said: &Json<'_>) {
-    let word = |name| said.reader().peek_tag(name).ok().flatten();
+fn write_reasoning(object: &mut Object<'_, '_>, stated: &Json<'_>) {
+    let word = |name| stated.reader().peek_tag(name).ok().flatten();
     let (effort, summary) = (word("effort"), word("summary"));
     object.key("reasoning").object(|it| {
         it.field("effort", &effort);
@@ -107,19 +107,21 @@ fn write_reasoning(object: &mut Object<'_, '_>, said: &Json<'_>) {
 mod tests {
     use super::*;
     use crate::Protocol;
-    use crate::protocol::Asked;
+    use crate::protocol::AnswerContext;
 
     #[test]
     fn an_answer_repeats_the_settings_of_its_request() {
         let request = r#"{"model":"m","input":"hi","temperature":0.50,"store":true,"reasoning":{"effort":"low"},"metadata":null,
             "tools":[{"type":"function","name":"f","parameters":{}}]}"#;
-        let asked =
-            Asked { echo: Some(Echo::of(Reader::new(request)).unwrap()), ..Asked::default() };
+        let context = AnswerContext {
+            echo: Some(Echo::of(Reader::new(request)).unwrap()),
+            ..AnswerContext::default()
+        };
         let answer = br#"{"id":"m","type":"message","role":"assistant","model":"m","content":[],
             "stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#;
         let answer = Protocol::AnthropicMessages.decode_response(answer).unwrap();
         let source = Protocol::AnthropicMessages;
-        let encoded = Protocol::OpenaiResponses.encode_response(&answer, source, &asked);
+        let encoded = Protocol::OpenaiResponses.encode_response(&answer, source, &context);
         let body: serde_json::Value = serde_json::from_str(&encoded.body).unwrap();
         assert_eq!(body["temperature"].to_string(), "0.50");
         assert_eq!(body["store"], false);

@@ -8,7 +8,7 @@
 //! | Gemini | `candidates[0].content`; of a stream the content of every chunk, as `chats` records it |
 
 use sabir_wire::Protocol;
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use serde_json::{Value, json};
 
 use crate::translate;
@@ -101,7 +101,8 @@ impl Sdk {
     /// The answer that a stream adds up to.
     pub(super) fn whole(&self, stream: &[u8]) -> Value {
         let answer = translate::fold(self.protocol, stream);
-        let encoded = self.protocol.encode_response(&answer, self.protocol, &Asked::default());
+        let encoded =
+            self.protocol.encode_response(&answer, self.protocol, &AnswerContext::default());
         serde_json::from_str(&encoded.body).unwrap_or_default()
     }
 

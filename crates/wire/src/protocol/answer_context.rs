@@ -10,7 +10,7 @@ use crate::target::Target;
 ///
 /// The default suits a translation without a request at hand: everything is shown, ids come from the answer itself.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct AnswerContext<'a> {
     /// Whether a Chat stream ends with a usage chunk.
     pub include_usage: bool,
     /// Whether thinking is shown to a client whose protocol has no place of its own for it.
@@ -36,7 +36,7 @@ pub struct Asked<'a> {
     pub echo: Option<Echo<'a>>,
 }
 
-impl Default for Asked<'_> {
+impl Default for AnswerContext<'_> {
     fn default() -> Self {
         Self {
             include_usage: true,
@@ -54,22 +54,26 @@ impl Default for Asked<'_> {
     }
 }
 
-impl<'a> Asked<'a> {
+impl<'a> AnswerContext<'a> {
     /// What the answer to a request must honour when `upstream`'s protocol serves it for the model of `target`.
     ///
     /// The caller adds what no request says: the seed of ids and the time.
-    pub fn by(exchange: &Exchange<'_>, upstream: Protocol, target: &Target) -> Asked<'static> {
+    pub fn by(
+        exchange: &Exchange<'_>,
+        upstream: Protocol,
+        target: &Target,
+    ) -> AnswerContext<'static> {
         let request = &exchange.request;
         let names = calls::renamed_tools(request, upstream, target);
         let own = |text: &str| Text::plain(text.to_owned());
         let renamed = names.iter().flat_map(Aliases::renamed);
-        let mut asked = Asked {
+        let mut context = AnswerContext {
             include_usage: (exchange.protocol().conventions().asks_for_usage)(exchange),
             names: renamed.map(|(client, alias)| (own(alias), own(client))).collect(),
-            ..Asked::default()
+            ..AnswerContext::default()
         };
-        request.tools.iter().for_each(|tool| asked.know(tool));
-        asked
+        request.tools.iter().for_each(|tool| context.know(tool));
+        context
     }
 
     /// A seed for whoever has nothing but the input: the same input gives the same ids.
@@ -116,9 +120,9 @@ mod tests {
 
     #[test]
     fn seeds_are_those_of_fnv_1a() {
-        assert_eq!(Asked::seed_from(b""), "cbf29ce484222325");
-        assert_eq!(Asked::seed_from(b"a"), "af63dc4c8601ec8c");
-        assert_eq!(Asked::seed_from(b"foobar"), "85944171f73967e8");
+        assert_eq!(AnswerContext::seed_from(b""), "cbf29ce484222325");
+        assert_eq!(AnswerContext::seed_from(b"a"), "af63dc4c8601ec8c");
+        assert_eq!(AnswerContext::seed_from(b"foobar"), "85944171f73967e8");
     }
 
     #[test]
@@ -128,11 +132,11 @@ mod tests {
             "tools":[{"type":"function","function":{"name":"fs.read/file"}},
                      {"type":"custom","custom":{"name":"patch"}}]}"#;
         let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
-        let asked = Asked::by(&exchange, Protocol::AnthropicMessages, &Target::default());
-        assert!(!asked.include_usage);
-        let [(alias, name)] = asked.names.as_slice() else { panic!("{:?}", asked.names) };
-        assert_eq!(asked.client_name(alias), *name);
+        let context = AnswerContext::by(&exchange, Protocol::AnthropicMessages, &Target::default());
+        assert!(!context.include_usage);
+        let [(alias, name)] = context.names.as_slice() else { panic!("{:?}", context.names) };
+        assert_eq!(context.client_name(alias), *name);
         assert_eq!(*name, "fs.read/file");
-        assert!(asked.is_custom(&Text::literal("patch")));
+        assert!(context.is_custom(&Text::literal("patch")));
     }
 }

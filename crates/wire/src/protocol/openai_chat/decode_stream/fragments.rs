@@ -1,4 +1,4 @@
-//! What comes in fragments that mean nothing by themselves and is told when the choice ends.
+//! Reasoning details and audio, which come in fragments that mean nothing by themselves and are emitted when the choice ends.
 
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text, Writer};

@@ -1,15 +1,15 @@
-//! What an error loses where another protocol tells it.
+//! The losses of an error that is written in another protocol.
 //!
-//! Errors are small and rare, so that this is seen by telling the error back: what does not return did not arrive.
+//! Errors are small and rare, so that they are found by a round trip: what does not come back did not arrive.
 
 use crate::fault::Fault;
 use crate::json::{Json, Kind, push_key};
 use crate::loss::{LossKind, Report};
 use crate::protocol::Protocol;
 
-const ALWAYS_SAID: &str = "errors of the target always say it";
+const ALWAYS_STATED: &str = "errors of the target always state it";
 
-/// Compares an error as it came with what a client of `target` could say of it, who was told `body`.
+/// Compares an error as it came with what a client of `target` that received `body` could write of it.
 pub(in crate::protocol) fn losses(
     fault: &Fault<'_>,
     target: Protocol,
@@ -25,9 +25,9 @@ pub(in crate::protocol) fn losses(
 
 fn compare(before: &Json<'_>, after: &Json<'_>, pointer: &str, report: &mut Report) {
     match (before.kind(), after.kind()) {
-        _ if before.same_value(after) || says_nothing(before) && says_nothing(after) => {}
+        _ if before.same_value(after) || is_blank(before) && is_blank(after) => {}
         (Kind::Object, Kind::Object) => compare_members(before, after, pointer, report),
-        _ if says_nothing(before) => report.lose(pointer, LossKind::Synthesised, ALWAYS_SAID),
+        _ if is_blank(before) => report.lose(pointer, LossKind::Synthesised, ALWAYS_STATED),
         (Kind::Array, Kind::Object) if pointer.is_empty() => unwrap(before, after, report),
         (_, Kind::Null) => {
             report.lose(pointer, LossKind::Dropped, "errors of the target have no place for it");
@@ -49,8 +49,8 @@ fn compare_members(before: &Json<'_>, after: &Json<'_>, pointer: &str, report: &
         }
     }
     for (key, value) in &returned {
-        if member(&stated, key).is_none() && !says_nothing(value) {
-            report.lose(join(pointer, key), LossKind::Synthesised, ALWAYS_SAID);
+        if member(&stated, key).is_none() && !is_blank(value) {
+            report.lose(join(pointer, key), LossKind::Synthesised, ALWAYS_STATED);
         }
     }
 }
@@ -82,7 +82,7 @@ fn unwrap(before: &Json<'_>, after: &Json<'_>, report: &mut Report) {
     });
 }
 
-fn says_nothing(json: &Json<'_>) -> bool {
+fn is_blank(json: &Json<'_>) -> bool {
     matches!(&*json.compact(), "null" | "\"\"" | "[]" | "{}")
 }
 

@@ -19,7 +19,7 @@ use crate::protocol::semantics::{NodeSemantics, Spelling};
 use crate::protocol::{Exchange, Fate, Field, Protocol};
 
 /// The report of one translation in the making: who speaks, who is spoken to, and what is lost between them.
-pub(in crate::protocol) struct Losing<'r> {
+pub(in crate::protocol) struct Reporter<'r> {
     source: Protocol,
     target: Protocol,
     /// What the target never carries.
@@ -39,7 +39,7 @@ enum Side {
     Answer,
 }
 
-impl<'r> Losing<'r> {
+impl<'r> Reporter<'r> {
     pub(in crate::protocol) fn new(
         source: Protocol,
         target: Protocol,
@@ -213,10 +213,11 @@ impl Exchange<'_> {
     /// Where a field of the request, or of one of its nodes, stands in the input, as reports name it.
     pub fn pointer(&self, node: Option<&NodeSemantics<'_>>, field: Field) -> String {
         let (source, mut report) = (self.protocol(), Report::default());
-        let losing = Losing::new(source, source, &mut report).spelled(self.semantics().spelling());
+        let reporter =
+            Reporter::new(source, source, &mut report).spelled(self.semantics().spelling());
         match node {
-            Some(node) => losing.pointer(node, field),
-            None => losing.pointer(&NodeSemantics::default(), field),
+            Some(node) => reporter.pointer(node, field),
+            None => reporter.pointer(&NodeSemantics::default(), field),
         }
     }
 }
@@ -225,8 +226,8 @@ impl Candidate<'_> {
     /// Where a field of a node in this answer stands in the input of `protocol`, as reports name it.
     pub fn pointer(&self, protocol: Protocol, node: &NodeSemantics<'_>, field: Field) -> String {
         let mut report = Report::default();
-        let losing = Losing::new(protocol, protocol, &mut report);
-        losing.spelled(self.semantics().spelling()).pointer(node, field)
+        let reporter = Reporter::new(protocol, protocol, &mut report);
+        reporter.spelled(self.semantics().spelling()).pointer(node, field)
     }
 }
 

@@ -8,7 +8,7 @@ use sabir_wire::json::Text;
 /// Calls in order. Results mostly come in the same order; where they do not, and the calls are many, an index keeps the
 /// search short.
 #[derive(Default)]
-pub(super) struct Waiting<'m> {
+pub(super) struct OpenCalls<'m> {
     calls: Vec<(&'m ToolCall<'m>, State)>,
     /// All calls before this one are answered.
     next: usize,
@@ -25,7 +25,7 @@ enum State {
 /// Up to so many calls are looked through one by one.
 const FEW: usize = 8;
 
-impl<'m> Waiting<'m> {
+impl<'m> OpenCalls<'m> {
     pub(super) fn push(&mut self, call: &'m ToolCall<'_>) {
         self.calls.push((call, State::Waits));
         self.count += 1;
@@ -54,10 +54,11 @@ impl<'m> Waiting<'m> {
     /// what is left. Tells the indices of the parts that have theirs, each with the number of its call.
     pub(super) fn reserve(&mut self, parts: &'m [Part<'_>]) -> Vec<(usize, usize)> {
         let mut reserved = Vec::new();
-        let Some(untold) = parts.iter().position(|part| matches!(id_of(part), Some(None))) else {
+        let Some(without_id) = parts.iter().position(|part| matches!(id_of(part), Some(None)))
+        else {
             return reserved;
         };
-        if !parts[untold..].iter().any(|part| matches!(id_of(part), Some(Some(_)))) {
+        if !parts[without_id..].iter().any(|part| matches!(id_of(part), Some(Some(_)))) {
             return reserved;
         }
         for (index, part) in parts.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The walk over a request: its settings, its own fields of every protocol, its messages and its tools.
 
-use super::{Losing, Side};
+use super::{Reporter, Side};
 use std::collections::BTreeSet;
 
 use crate::conversation::{
@@ -12,7 +12,7 @@ use crate::place::Place;
 use crate::protocol::semantics::{Declared, NodeSemantics};
 use crate::protocol::{Exchange, Field};
 
-impl Losing<'_> {
+impl Reporter<'_> {
     /// Reports all that the target never carries of a request.
     pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
         self.spelling = exchange.semantics().spelling();
@@ -102,7 +102,7 @@ impl Losing<'_> {
     fn output(&mut self, output: &OutputFormat<'_>) {
         let root = Place::default();
         match output {
-            OutputFormat::Unsaid => {}
+            OutputFormat::Unset => {}
             OutputFormat::Text | OutputFormat::JsonObject => self.set(root, Field::OutputFormat),
             OutputFormat::JsonSchema(schema) => {
                 let crate::conversation::OutputSchema { name, description, schema, strict } =
@@ -153,8 +153,8 @@ impl Losing<'_> {
                 customs.extend(&call.id);
             }
             Content::ToolResult(result) if result.form == CallForm::Custom => {
-                let is_told = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
-                if !is_told {
+                let is_custom = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
+                if !is_custom {
                     let reason = "no call with this id is of a custom tool";
                     self.node(part.semantics().place(), LossKind::Approximated, reason);
                 }

@@ -1,18 +1,18 @@
-//! What stands for a user's media that a target cannot take where nothing else is left of the message: no provider takes
-//! an empty message, and without it there may be nothing left to answer.
+//! Placeholders such as `[image omitted]` for a user's media that a target cannot take, where nothing else is left of the
+//! message: no provider takes an empty message, and without it there may be nothing left to answer.
 
 use crate::conversation::{Content, MediaKind, Message, Part, Role};
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
 
-/// The parts that are told by their kind if a target takes nothing of a message, with their numbers; none where there are
-/// words or results beside them. Which these are depends on the message alone, so that it stays the same when the
+/// The parts that get a placeholder if a target takes nothing of a message, with their numbers; none where there are
+/// texts or results beside them. Which these are depends on the message alone, so that it stays the same when the
 /// conversation goes on.
 pub(in crate::protocol) fn omitted<'m>(
     message: &'m Message<'m>,
 ) -> impl Iterator<Item = (usize, &'m Part<'m>)> {
-    let says_no_more = |part: &Part<'_>| is_wordless(part) || is_nameable(part);
-    let is_meant = message.role == Role::User && message.parts.iter().all(says_no_more);
+    let may_be_left_out = |part: &Part<'_>| is_wordless(part) || is_nameable(part);
+    let is_meant = message.role == Role::User && message.parts.iter().all(may_be_left_out);
     let parts = message.parts.iter().enumerate();
     parts.filter(move |(_, part)| is_meant && is_nameable(part))
 }
@@ -39,24 +39,24 @@ pub(in crate::protocol) fn words(part: &Part<'_>) -> &'static str {
     }
 }
 
-/// A text that stands for a part, where the part stood.
-pub(in crate::protocol) fn stand_in(part: &Part<'_>) -> Part<'static> {
+/// The placeholder of a part, at the part's place.
+pub(in crate::protocol) fn placeholder(part: &Part<'_>) -> Part<'static> {
     Part::text(words(part)).with_semantics(NodeSemantics::at(part.semantics().place()))
 }
 
-/// The stand-ins of a message among the parts that are sent of it, each where its part stood.
+/// The placeholders of a message among the parts that are sent of it, each where its part stood.
 pub(in crate::protocol) fn in_place<'p>(
     message: &'p Message<'p>,
     sent: &[&'p Part<'p>],
-    stand_ins: &'p [Part<'p>],
+    placeholders: &'p [Part<'p>],
 ) -> Vec<&'p Part<'p>> {
     let place = |part: &Part<'_>| part.semantics().place();
     // Both are in the order of the message.
     let mut sent = sent.iter().copied().peekable();
-    let mut stand_ins = stand_ins.iter().peekable();
+    let mut placeholders = placeholders.iter().peekable();
     let written = |part: &'p Part<'p>| {
         let sent = sent.next_if(|it| std::ptr::eq(*it, part));
-        sent.or_else(|| stand_ins.next_if(|it| place(it) == place(part)))
+        sent.or_else(|| placeholders.next_if(|it| place(it) == place(part)))
     };
     message.parts.iter().filter_map(written).collect()
 }

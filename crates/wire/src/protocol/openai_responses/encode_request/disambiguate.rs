@@ -1,4 +1,4 @@
-//! Telling calls apart that share an id: results find their calls by it alone.
+//! New ids for calls that share theirs with an earlier one: results find their calls by it alone.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -8,9 +8,9 @@ use crate::conversation::{Content, Request, Role};
 use crate::protocol::calls::{Calls, Position};
 
 /// The ids of calls that share theirs with an earlier one, and of the results that answer them.
-pub(super) type Apart = BTreeMap<Position, String>;
+pub(super) type FreshIds = BTreeMap<Position, String>;
 
-pub(super) fn told_apart(request: &Request<'_>, calls: &Calls<'_>) -> Apart {
+pub(super) fn fresh_ids(request: &Request<'_>, calls: &Calls<'_>) -> FreshIds {
     let mut walk = Walk::default();
     if !calls.may_share_ids(request) {
         return walk.ids;
@@ -33,7 +33,7 @@ pub(super) fn told_apart(request: &Request<'_>, calls: &Calls<'_>) -> Apart {
 
 #[derive(Default)]
 struct Walk<'c> {
-    ids: Apart,
+    ids: FreshIds,
     /// Which of the assistant's turns the walk is in.
     round: usize,
     /// The calls by the ids that they came with.

@@ -1,4 +1,4 @@
-//! The end of a choice. It is held back until the stream ends, since some servers say more behind the finish reason.
+//! The finish reason of a choice. It is held back until the stream ends, since some servers send more after it.
 
 use crate::conversation::{Finish, FinishKind};
 use crate::error::Result;
@@ -6,43 +6,44 @@ use crate::json::{Kind, Reader};
 use crate::place::Place;
 use crate::protocol::{Event, Note, NoteKind};
 
-/// How far the end of a choice has come.
+/// How far the finish of a choice has come.
 #[derive(Debug, Default)]
-pub(super) enum Ending {
+pub(super) enum FinishState {
     #[default]
-    Untold,
-    /// Held back.
-    Told(Told),
+    Open,
+    /// HeldEvents back.
+    Held(HeldFinish),
     /// Passed on: no part may follow.
-    Past,
+    Passed,
 }
 
-/// An end that was told.
+/// A finish reason that is held back.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct HeldFinish {
     finish: Finish<'static>,
     place: Place,
-    /// Whether more was said after it.
+    /// Whether more content came after it.
     is_outdated: bool,
 }
 
-impl Ending {
-    /// Takes an end. One that is merely told again does not replace a more telling one.
-    pub(super) fn tell(&mut self, finish: Finish<'_>, place: Place) {
+impl FinishState {
+    /// Holds a finish reason back. One that is merely repeated does not replace a more specific one.
+    pub(super) fn hold(&mut self, finish: Finish<'_>, place: Place) {
         let is_better = match self {
-            Self::Untold => true,
-            Self::Told(told) => told.is_outdated || told.finish.kind == FinishKind::Stop,
-            Self::Past => false,
+            Self::Open => true,
+            Self::Held(held) => held.is_outdated || held.finish.kind == FinishKind::Stop,
+            Self::Passed => false,
         };
         if is_better {
-            *self = Self::Told(Told { finish: finish.into_owned(), place, is_outdated: false });
+            *self =
+                Self::Held(HeldFinish { finish: finish.into_owned(), place, is_outdated: false });
         }
     }
 
     /// Takes out the end that is held back.
     pub(super) fn pass(&mut self) -> Option<(Finish<'static>, Place)> {
-        match std::mem::replace(self, Self::Past) {
-            Self::Told(told) => Some((told.finish, told.place)),
+        match std::mem::replace(self, Self::Passed) {
+            Self::Held(held) => Some((held.finish, held.place)),
             before => {
                 *self = before;
                 None
@@ -51,25 +52,25 @@ impl Ending {
     }
 }
 
-impl Told {
-    /// Notices a delta that says more.
-    pub(super) fn hear(&mut self, delta: Option<&Reader<'_>>) -> Result<()> {
+impl HeldFinish {
+    /// Notices a delta with more content.
+    pub(super) fn observe(&mut self, delta: Option<&Reader<'_>>) -> Result<()> {
         let Some(delta) = delta else { return Ok(()) };
         delta.checkpoint().object(|key, reader| {
-            self.is_outdated |= says_something(&key, reader)?;
+            self.is_outdated |= has_content(&key, reader)?;
             reader.skip()
         })
     }
 }
 
-/// What was said of the whole answer behind an end that is held back.
+/// Events of the whole answer that came after a finish reason that is held back.
 #[derive(Debug, Default)]
-pub(super) struct Held(Vec<Event<'static>>);
+pub(super) struct HeldEvents(Vec<Event<'static>>);
 
-/// So much is held apart; a server that states an end in every chunk must not fill the memory with what it says behind.
+/// So many are held one by one; a server that states a finish reason in every chunk must not fill the memory.
 const HELD_MAX: usize = 16;
 
-impl Held {
+impl HeldEvents {
     pub(super) fn add(&mut self, event: Event<'_>) {
         let event = event.into_owned();
         if self.0.len() < HELD_MAX {
@@ -98,8 +99,8 @@ fn are_alike(one: &Event<'_>, other: &Event<'_>) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
-/// Whether a member of a delta says anything, or only stands there.
-pub(super) fn says_something(key: &str, reader: &Reader<'_>) -> Result<bool> {
+/// Whether a member of a delta has content: servers also send `null` and empty values.
+pub(super) fn has_content(key: &str, reader: &Reader<'_>) -> Result<bool> {
     let mut reader = reader.checkpoint();
     let is_empty = match reader.kind()? {
         Kind::Null => true,

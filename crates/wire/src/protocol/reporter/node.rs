@@ -1,6 +1,6 @@
 //! The walk over messages and parts, which requests and answers share.
 
-use super::{Losing, Side};
+use super::{Reporter, Side};
 use crate::conversation::{Content, Media, MediaKind, Message, Part, Source};
 use crate::loss::LossKind;
 use crate::place::Place;
@@ -8,7 +8,7 @@ use crate::protocol::semantics::{Extras, Logprobs, NodeSemantics};
 use crate::protocol::words::in_words;
 use crate::protocol::{ArtefactKind, CacheMarker, Citation, Fate, Field};
 
-impl Losing<'_> {
+impl Reporter<'_> {
     pub(super) fn message(&mut self, message: &Message<'_>) {
         self.set_if(message.semantics().place(), Field::MessageName, &message.name);
         self.semantics(message.semantics());
@@ -43,15 +43,15 @@ impl Losing<'_> {
         self.set_if(place, Field::MediaDetail, detail);
         self.set_if(place, Field::MediaName, name);
         match source {
-            Source::File { .. } => self.set(place, Field::MediaFile),
-            Source::Url { mime, .. } => {
+            Source::File { mime: _, id: _ } => self.set(place, Field::MediaFile),
+            Source::Url { mime, url: _ } => {
                 self.set(place, Field::MediaUrl);
                 if let (Some(pointer), Some(_)) = (self.source.conventions().url_mime_type, mime) {
                     let reason = "the MIME type is taken from the response to the URL";
                     self.below(place, pointer, LossKind::Implied, reason);
                 }
             }
-            Source::Base64 { .. } | Source::Text { .. } => {}
+            Source::Base64 { mime: _, data: _ } | Source::Text { mime: _, text: _ } => {}
         }
     }
 
@@ -195,7 +195,7 @@ impl Losing<'_> {
         match self.target.fate(Field::PartLogprobs) {
             Fate::Lost(kind, reason) => self.weights(place, logprobs, (kind, reason)),
             Fate::Carried | Fate::Depends(_) | Fate::Implied(_) if logprobs.is_partial() => {
-                let reason = "tokens have neither numbers nor a sum elsewhere";
+                let reason = "no other protocol has token ids or sums of log probabilities";
                 self.weights(place, logprobs, (LossKind::Approximated, reason));
             }
             Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
@@ -207,7 +207,7 @@ impl Losing<'_> {
         let Some(marker) = semantics.cache() else { return };
         match (self.target.fate(Field::CacheMarker), self.side) {
             (Fate::Carried | Fate::Depends(_) | Fate::Implied(_), Side::Answer) => {
-                let reason = "answers elsewhere have no cache markers";
+                let reason = "no other protocol has cache markers in answers";
                 self.marker(place, marker, LossKind::Dropped, reason);
             }
             (Fate::Carried | Fate::Depends(_) | Fate::Implied(_), Side::Request) => {}

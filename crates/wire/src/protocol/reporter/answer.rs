@@ -1,13 +1,13 @@
 //! The walk over an answer: its candidates, why they ended and what they cost.
 
-use super::Losing;
+use super::Reporter;
 use crate::conversation::{Candidate, Content, Count, Part, Response, Usage};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Fate, Field};
 
-impl Losing<'_> {
+impl Reporter<'_> {
     /// Reports all that the target never carries of a whole response.
     pub(in crate::protocol) fn response(&mut self, response: &Response<'_>) {
         if self.is_same() {
@@ -118,11 +118,11 @@ impl Losing<'_> {
     /// Reports what an answer that failed says besides, where an error is all there is.
     pub(in crate::protocol) fn failed(&mut self, response: &Response<'_>) {
         let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
-        let told = [
+        let fields = [
             (Field::ResponseModel, response.model.is_some()),
             (Field::ResponseServiceTier, response.service_tier.is_some()),
         ];
-        for (field, _) in told.into_iter().filter(|(_, is_told)| *is_told) {
+        for (field, _) in fields.into_iter().filter(|(_, is_set)| *is_set) {
             self.field(root, field, LossKind::Dropped, reason);
         }
         if let Some(usage) = &response.usage {
@@ -139,8 +139,8 @@ fn is_empty(part: &Part<'_>) -> bool {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => text.is_empty(),
         Content::Reasoning(thought) => {
-            let says = thought.texts.iter().any(|text| !text.is_empty());
-            !says && part.semantics().artefact().is_none()
+            let has_text = thought.texts.iter().any(|text| !text.is_empty());
+            !has_text && part.semantics().artefact().is_none()
         }
         Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Opaque(_) => {
             false

@@ -7,7 +7,7 @@ use crate::protocol::calls::Position;
 
 /// Few calls are looked through. Of many, each is looked at a few times at most.
 #[derive(Default)]
-pub(super) struct Waiting<'r> {
+pub(super) struct OpenCalls<'r> {
     /// All that were made since none was waiting, with their rounds.
     calls: Vec<(usize, Position, &'r ToolCall<'r>)>,
     /// By the numbers of calls, whether they are answered.
@@ -40,7 +40,7 @@ struct Round {
 /// The round of a call, and its number.
 type Found = (usize, usize);
 
-impl<'r> Waiting<'r> {
+impl<'r> OpenCalls<'r> {
     /// A message of this role begins.
     pub(super) fn begin(&mut self, role: Role) {
         self.round += usize::from(role != Role::Assistant);
@@ -98,7 +98,7 @@ impl<'r> Waiting<'r> {
     ) -> Option<(Position, &'r ToolCall<'r>)> {
         let keys = CallKey::of_result(result);
         let found = keys.map(|key| self.first(Some(key?)));
-        let is_told = result.call_id.is_some() && found[0].is_some();
+        let has_id = result.call_id.is_some() && found[0].is_some();
         // The later round is the nearer one: a call that was left without its result is no reason to mistake those of
         // later rounds.
         let found = CallKey::choose(result, found, |one, other| one.0 > other.0);
@@ -106,7 +106,7 @@ impl<'r> Waiting<'r> {
         let (_, number) = found.or_else(|| is_bare.then(|| self.first(None)).flatten())?;
         self.settle(number);
         let (_, at, call) = self.calls[number];
-        (!is_told).then_some((at, call))
+        (!has_id).then_some((at, call))
     }
 
     fn settle(&mut self, number: usize) {
@@ -186,15 +186,15 @@ mod tests {
         }
     }
 
-    fn waiting<'r>(calls: &'r [(usize, ToolCall<'r>)]) -> Waiting<'r> {
-        let mut waiting = Waiting::default();
+    fn open_calls<'r>(calls: &'r [(usize, ToolCall<'r>)]) -> OpenCalls<'r> {
+        let mut open_calls = OpenCalls::default();
         for (index, (round, call)) in calls.iter().enumerate() {
-            while waiting.round < *round {
-                waiting.begin(Role::User);
+            while open_calls.round < *round {
+                open_calls.begin(Role::User);
             }
-            waiting.push((index, 0), call);
+            open_calls.push((index, 0), call);
         }
-        waiting
+        open_calls
     }
 
     #[track_caller]
@@ -204,9 +204,9 @@ mod tests {
     ) {
         let results: Vec<_> =
             results.iter().map(|(id, name, expected)| (result(*id, *name), expected)).collect();
-        let mut waiting = waiting(calls);
+        let mut open_calls = open_calls(calls);
         for (number, (result, expected)) in results.iter().enumerate() {
-            let found = waiting.answer(result).map(|(at, _)| at.0);
+            let found = open_calls.answer(result).map(|(at, _)| at.0);
             assert_eq!(found, **expected, "result {number}");
         }
     }
@@ -237,12 +237,12 @@ mod tests {
         let calls = [(0, call(Some("1"), "a")), (0, call(Some("2"), "a")), (0, call(None, "a"))];
         let part = |id, name| Part::new(Content::ToolResult(Box::new(result(id, Some(name)))));
         let parts = [part(None, "a"), part(Some("1"), "a"), part(None, "a"), part(Some("8"), "b")];
-        let untold = result(None, Some("a"));
-        let mut waiting = waiting(&calls);
-        assert_eq!(waiting.reserve(&parts, 0), [1]);
-        assert_eq!(waiting.answer(&untold).map(|(at, _)| at.0), Some(2));
-        assert_eq!(waiting.answer(&untold).map(|(at, _)| at.0), Some(1));
-        assert!(waiting.reserve(&parts, 0).is_empty());
+        let without_id = result(None, Some("a"));
+        let mut open_calls = open_calls(&calls);
+        assert_eq!(open_calls.reserve(&parts, 0), [1]);
+        assert_eq!(open_calls.answer(&without_id).map(|(at, _)| at.0), Some(2));
+        assert_eq!(open_calls.answer(&without_id).map(|(at, _)| at.0), Some(1));
+        assert!(open_calls.reserve(&parts, 0).is_empty());
     }
 
     #[test]
