@@ -12,9 +12,9 @@ use crate::conversation::{
 };
 use crate::engine::{Activity, Durability, Engine, Postgres, Sqlite};
 use crate::error::Result;
-use crate::exchange::{DayUsage, Exchange, ReadUsage, RecordExchanges};
+use crate::exchange::{DayUsage, Exchange, ReadExchange, ReadUsage, RecordExchanges};
 use crate::hold::{Held, Purpose, Release, Take};
-use crate::id::{ConversationId, Hash, ItemId, NodeId, Owner, ResponseId, TurnId};
+use crate::id::{ConversationId, ExchangeId, Hash, ItemId, NodeId, Owner, ResponseId, TurnId};
 use crate::location::Location;
 use crate::message;
 use crate::message::{History, Known, NewMessage, Window};
@@ -344,6 +344,11 @@ impl Store {
     /// Records calls and adds them to their days. What was recorded before is not counted again.
     pub async fn record(&self, exchanges: Vec<Exchange>) -> Result<()> {
         self.inner.engine.write(Durability::Volatile, RecordExchanges { exchanges }).await
+    }
+
+    /// A call that was recorded, with its attempts.
+    pub async fn exchange(&self, owner: &Owner, id: &ExchangeId) -> Result<Exchange> {
+        self.inner.engine.read(ReadExchange { owner: owner.clone(), id: id.clone() }).await
     }
 
     /// The sums of the days from this time on.

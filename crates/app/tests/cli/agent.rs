@@ -71,6 +71,23 @@ fn an_agent_gets_a_gateway_its_arguments_and_no_other_key() {
     assert!(!fs::exists(settings).unwrap(), "{settings} was for a gateway that is gone");
 }
 
+#[test]
+fn what_an_agent_asked_last_is_written_before_the_end() {
+    let script = format!(
+        "{BASH}address=${{ANTHROPIC_BASE_URL#http://}}\nexec 3<>/dev/tcp/${{address/://}}\n\
+         body='{{\"model\":\"sim-chat/asked-last\",\"messages\":[{{\"role\":\"user\",\"content\":\"hello\"}}]}}'\n\
+         printf 'POST /v1/chat/completions HTTP/1.0\\r\\nhost: localhost\\r\\ncontent-length: %s\\r\\n\\r\\n%s' \
+         \"${{#body}}\" \"$body\" >&3\ncat <&3\n"
+    );
+    let folder = folder("run-rows", "claude", &script);
+    let told = run(&folder, "run claude", 0);
+    assert!(told.starts_with("HTTP/1.0 200"), "{told}");
+    let files = ["sabir.db", "sabir.db-wal"].map(|it| fs::read(folder.path().join(it)));
+    let model = b"asked-last";
+    let is_in = |bytes: &Vec<u8>| bytes.windows(model.len()).any(|it| it == model);
+    assert!(files.iter().flatten().any(is_in), "the call has no row");
+}
+
 /// A gateway of its own, ended with the test.
 struct Serving(Child);
 

@@ -20,6 +20,7 @@ mod refusals;
 mod reload;
 mod repair;
 mod requests;
+mod rows;
 mod secrets;
 mod sends;
 mod signatures;

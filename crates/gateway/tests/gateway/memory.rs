@@ -24,7 +24,7 @@ impl House {
             .map(|protocol| {
                 let scripts = answers.iter().zip(1..);
                 let scripts = scripts.map(|(text, number)| {
-                    Script::Say(json(200, "", &answer(protocol, text, number)))
+                    Script::Reply(json(200, "", &answer(protocol, text, number)))
                 });
                 (protocol, Provider::start(scripts.collect()))
             })
@@ -342,8 +342,8 @@ fn a_turn_that_failed_leaves_nothing() {
     let refusal =
         r#"{"error":{"message":"no","type":"invalid_request_error","param":null,"code":null}}"#;
     let answers = vec![
-        Script::Say(json(400, "", refusal)),
-        Script::Say(json(200, "", &answer(Protocol::OpenaiChat, "BLUE", 2))),
+        Script::Reply(json(400, "", refusal)),
+        Script::Reply(json(200, "", &answer(Protocol::OpenaiChat, "BLUE", 2))),
     ];
     let provider = Provider::start(answers);
     let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE));
@@ -396,8 +396,8 @@ fn streams_are_kept_as_they_were_told() {
 #[test]
 fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
     let answers = vec![
-        Script::Say(sse(&chat_chunk("BLUE"))),
-        Script::Say(json(200, "", &answer(Protocol::OpenaiChat, "GREEN", 2))),
+        Script::Reply(sse(&chat_chunk("BLUE"))),
+        Script::Reply(json(200, "", &answer(Protocol::OpenaiChat, "GREEN", 2))),
     ];
     let provider = Provider::start(answers);
     let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE));
@@ -417,7 +417,7 @@ fn tool_rounds_go_on_with_another_protocol() {
             {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"where": "SHED"}}],
         "stop_reason": "tool_use", "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}});
     let answers = [call.to_string(), answer(Protocol::AnthropicMessages, "DONE", 2)];
-    let provider = Provider::start(answers.map(|body| Script::Say(json(200, "", &body))).into());
+    let provider = Provider::start(answers.map(|body| Script::Reply(json(200, "", &body))).into());
     let gateway = Running::start(&(provider.toml("p", "anthropic-messages") + STORE));
     let tools = json!([{"functionDeclarations": [{"name": "look", "parameters": {"type": "OBJECT",
         "properties": {"where": {"type": "STRING"}}}}]}]);
@@ -485,7 +485,7 @@ fn calling(protocol: Protocol) -> String {
     let chat = json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0,
         "finish_reason": "tool_calls", "message": {"role": "assistant", "content": null, "tool_calls": [
             {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]}}]});
-    let asked = sabir_wire::protocol::Asked::default();
+    let asked = sabir_wire::protocol::AnswerContext::default();
     let body = chat.to_string();
     protocol.translate_response(body.as_bytes(), Protocol::OpenaiChat, &asked).unwrap().body
 }
@@ -495,7 +495,7 @@ fn results_are_submitted_once_to_an_answer_that_asks_for_them() {
     for upstream in Protocol::ALL {
         let answers = [calling(upstream), answer(upstream, "DONE", 2)];
         let provider =
-            Provider::start(answers.map(|body| Script::Say(json(200, "", &body))).into());
+            Provider::start(answers.map(|body| Script::Reply(json(200, "", &body))).into());
         let gateway = Running::start(&(provider.toml("p", upstream.as_str()) + STORE));
         let body = json!({"model": "p/m", "input": "FACT1", "instructions": "be KIND", "tools": [
             {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}, "strict": false}]});
