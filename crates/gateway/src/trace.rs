@@ -177,6 +177,7 @@ impl Trace {
             began_ms: self.began_ms,
             key: self.key.clone(),
             client: self.client,
+            turn: self.turn.take().map(|names| names.turn),
             outcome,
             duration,
             first_byte: self.first_byte,

@@ -22,7 +22,6 @@ use crate::memory::upkeep::Keeper;
 pub(crate) struct Memory {
     store: Store,
     level: Level,
-    keep: Keep,
     queue: Arc<Queue>,
     health: Arc<Health>,
     /// Ends once the queue is closed and empty.
@@ -54,7 +53,7 @@ impl Memory {
         let thread = thread.map_err(|error| failed(&error))?;
         let store = is_open.recv().map_err(|error| failed(&error))?.map_err(|it| failed(&it))?;
         let (level, thread) = (config.record, Mutex::new(Some(thread)));
-        Ok(Some(Self { store, level, keep, queue, health, thread }))
+        Ok(Some(Self { store, level, queue, health, thread }))
     }
 
     /// Whether the store did what it was last asked to.
@@ -85,7 +84,6 @@ impl Memory {
 }
 
 /// For whoever records conversations.
-#[cfg_attr(not(test), expect(dead_code, reason = "only rows of exchanges are recorded yet"))]
 impl Memory {
     pub(crate) fn store(&self) -> &Store {
         &self.store
@@ -95,9 +93,6 @@ impl Memory {
         self.level
     }
 
-    pub(crate) fn keep(&self) -> Keep {
-        self.keep
-    }
 
     /// To whom belongs what a client with this key makes.
     pub(crate) fn owner(&self, key: Option<&Arc<GatewayKey>>) -> Owner {

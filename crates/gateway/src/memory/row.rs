@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sabir_store::{Attempt, Exchange, ExchangeId, ID_BYTES_MAX, Name, Time, Tokens};
+use sabir_store::{Attempt, Exchange, ExchangeId, ID_BYTES_MAX, Name, Time, Tokens, TurnId};
 use sabir_wire::Protocol;
 use sabir_wire::conversation::{Count, Counts};
 
@@ -19,6 +19,8 @@ pub(crate) struct Row {
     pub(crate) began_ms: u64,
     pub(crate) key: Option<Arc<GatewayKey>>,
     pub(crate) client: Protocol,
+    /// The turn that it is remembered as, where it is.
+    pub(crate) turn: Option<String>,
     pub(crate) outcome: Outcome,
     pub(crate) duration: Duration,
     pub(crate) first_byte: Option<Duration>,
@@ -56,7 +58,7 @@ impl Row {
             owner: owner(self.key.as_ref()),
             id: ExchangeId::new(self.id.as_str()).expect("the gateway's own ids are ids"),
             at: Time(i64::try_from(self.began_ms).unwrap_or(i64::MAX)),
-            turn: None,
+            turn: self.turn.as_deref().and_then(|turn| TurnId::new(turn).ok()),
             protocol: name(self.client.as_str()),
             provider: asked.map(|it| name(&it.provider)),
             model: asked.map(|it| name(&it.model)),

@@ -59,6 +59,7 @@ fn row(number: u64) -> Row {
         id: format!("ex_{number}"),
         began_ms: 86_400_000 * 3,
         key: None,
+        turn: None,
         client: Protocol::OpenaiChat,
         outcome: Outcome::Answered,
         duration: Duration::from_millis(7),
@@ -94,7 +95,7 @@ fn folder_and_file_are_the_users_alone() {
     let folder = Folder::new();
     let data = folder.path("a/b");
     let memory = Memory::open(&config(Level::Stateful, &data)).unwrap().unwrap();
-    assert_eq!((memory.level(), memory.keep()), (Level::Stateful, Store::default().keep));
+    assert_eq!(memory.level(), Level::Stateful);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!([mode(&folder.path("a")), mode(&data)], [0o700; 2]);
     for entry in fs::read_dir(&data).unwrap() {

@@ -36,7 +36,7 @@ pub(super) enum Answer {
     /// In the provider's own words.
     Body(String),
     Folded {
-        response: Response<'static>,
+        response: Box<Response<'static>>,
         bytes: usize,
     },
 }
@@ -81,6 +81,6 @@ impl Received {
         if let Some(decoder) = decoder {
             decoder.end(&mut |event| fold.step(event));
         }
-        Some(Answer::Folded { response: fold.finish(), bytes })
+        Some(Answer::Folded { response: Box::new(fold.finish()), bytes })
     }
 }
