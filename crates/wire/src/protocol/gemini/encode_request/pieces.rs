@@ -39,6 +39,10 @@ impl<'x> Scribe<'x, '_> {
     fn admits(&mut self, part: &Part<'_>) -> bool {
         let place = part.semantics().place();
         let signed = part.semantics().artefact();
+        self.losing.turn_to(place);
+        if self.is_same() && signed.is_none_or(|artefact| artefact.issuer() == GEMINI) {
+            return true;
+        }
         match part.content() {
             Content::Text(text) if part.is_blank() => {
                 if !text.is_empty() {
@@ -170,6 +174,7 @@ impl<'x> Scribe<'x, '_> {
         let mut handed: Option<Text<'_>> = None;
         let mut behind: Vec<Part<'_>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
+            self.losing.turn_to(piece.part.semantics().place());
             let next = || pieces.get(index + 1).filter(|_| !self.is_same());
             match piece.part.content() {
                 Content::ToolCall(call) => {
@@ -198,6 +203,7 @@ impl<'x> Scribe<'x, '_> {
         for part in behind {
             write_part(writer, &part, &self.pen(None));
         }
+        self.losing.turn_home();
     }
 
     fn sends_ids(&self) -> bool {

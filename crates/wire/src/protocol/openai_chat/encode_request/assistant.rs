@@ -32,7 +32,11 @@ impl Turns<'_, '_> {
                     spoken.extend(self.replayed(part));
                 }
                 Content::Reasoning(_) => self.withhold(part),
-                Content::Opaque(_) => {}
+                Content::Opaque(opaque) if opaque.protocol != Protocol::OpenaiChat => {}
+                Content::Media(_) if self.losing.is_same() => {
+                    positions.push(*at);
+                    told.push(part);
+                }
                 Content::Media(media) => self.lose_spoken_media(media.kind, part),
                 _ if parts.len() > 1 && self.omits(part) => {}
                 _ => {
@@ -91,6 +95,8 @@ impl Turns<'_, '_> {
     fn replays(&self, parts: &[Placed<'_>]) -> bool {
         let is_call = |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_));
         match self.target.dialect.reasoning_replay {
+            // What came from this protocol goes back there, as it does from its own clients.
+            _ if self.losing.is_same() => true,
             ReasoningReplay::Always => true,
             ReasoningReplay::WithToolCalls => parts.iter().any(|(_, part)| is_call(part)),
             ReasoningReplay::Never => false,

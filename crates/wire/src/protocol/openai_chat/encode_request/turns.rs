@@ -6,7 +6,6 @@ use crate::conversation::{Content, Message, Part, ResultOutput, Role};
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::{Place, Step};
-use crate::protocol::Field;
 use crate::protocol::calls::{Calls, Position};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
@@ -14,6 +13,7 @@ use crate::protocol::omitted::{in_place, omitted, stand_in};
 use crate::protocol::openai_chat::encode_request::{content, message};
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
+use crate::protocol::{Field, Protocol};
 use crate::target::{Dialect, Family, SystemRole, Target};
 
 /// The turns of a request, written for one target.
@@ -81,6 +81,7 @@ impl Turns<'_, '_> {
                 Role::Assistant => index + 1,
                 Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
             };
+            self.losing.turn_to(turn.semantics().place());
             match turn.role {
                 Role::Assistant => {
                     let parts = placed(&messages[index..end], index);
@@ -93,6 +94,7 @@ impl Turns<'_, '_> {
             index = end;
         }
         self.write_waiting(writer, &mut waiting);
+        self.losing.turn_home();
         self.report_prefill(messages);
     }
 
@@ -252,8 +254,8 @@ impl Turns<'_, '_> {
                 self.withhold(part);
                 false
             }
-            // The walk over the request has reported it.
-            Content::Opaque(_) => false,
+            // The walk over the request has reported another protocol's.
+            Content::Opaque(opaque) => opaque.protocol == Protocol::OpenaiChat,
         }
     }
 

@@ -123,6 +123,7 @@ fn write_messages(
             items.message(index, message);
         }
     });
+    losing.turn_home();
 }
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another

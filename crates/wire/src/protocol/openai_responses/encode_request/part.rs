@@ -33,7 +33,7 @@ pub(in super::super) fn is_writable(losing: &mut Losing<'_>, part: &Part<'_>, si
     let place = part.semantics().place();
     match (part.content(), side) {
         (Content::Text(_) | Content::Refusal(_), _) => true,
-        (Content::Opaque(_), _) => losing.is_same(),
+        (Content::Opaque(opaque), _) => opaque.protocol == THIS,
         (Content::Media(_), _) if losing.is_same() => true,
         (Content::Media(_), Side::Output) => {
             losing.node(place, LossKind::Dropped, "the assistant's messages hold text alone");
