@@ -64,7 +64,8 @@ fn restored(protocol: Protocol, exchange: &Exchange<'_>) -> Result<Vec<Violation
     restored.edit().messages = system;
     restored.edit().tools = tools;
     restored.recall(protocol.restore_messages(&elements_of(exchange)?, 0, protocol)?);
-    let (before, after) = (Statement::of_request(exchange), Statement::of_request(&restored));
+    let before = Statement::of_conversation(exchange);
+    let after = Statement::of_conversation(&restored);
     Ok(told(protocol, before.unreported(&after, &Report::default())).into_iter().collect())
 }
 
@@ -119,14 +120,14 @@ fn adopted(
         let (own, _) = recalled((protocol, protocol, target), elements, model)?;
         for reader in Protocol::ALL.into_iter().filter(|reader| *reader != protocol) {
             let (other, report) = recalled((protocol, reader, target), elements, model)?;
-            let before = match target == protocol {
-                true => kept(protocol, elements)?,
-                false => Statement::of_conversation(&target.decode_request(own.as_bytes())?),
-            };
             let after = Statement::of_conversation(&target.decode_request(other.as_bytes())?);
-            let report = if target == protocol { report } else { Report::default() };
-            let mut differences = before.unreported(&after, &report);
-            differences.retain(|it| !is_left_behind(it));
+            let own = Statement::of_conversation(&target.decode_request(own.as_bytes())?);
+            let mut readings = vec![own.unreported(&after, &Report::default())];
+            if target == protocol {
+                readings.push(kept(protocol, elements)?.unreported(&after, &report));
+            }
+            readings.iter_mut().for_each(|it| it.retain(|it| !is_left_behind(it)));
+            let differences = readings.into_iter().min_by_key(Vec::len).unwrap_or_default();
             violations.extend(told(target, differences).map(|it| Violation {
                 detail: format!("through {}: {}", reader.as_str(), it.detail),
                 ..it

@@ -19,25 +19,25 @@ use sabir_wire::conversation::{
 pub(super) fn is_plain(request: &Request<'_>) -> bool {
     let messages = request.messages.iter().skip_while(|message| message.role.instructs());
     let messages: Vec<&Message<'_>> = messages.collect();
+    let begins = messages.first().is_some_and(|first| first.role == Role::User);
+    let ends = messages.last().is_some_and(|last| last.role != Role::Assistant);
+    let is_plain = |message: &&Message<'_>| {
+        let is_said = !message.parts.is_empty() && message.parts.iter().all(is_plain_part);
+        is_said && !message.role.instructs()
+    };
+    let are_by_turns = messages.windows(2).all(|pair| may_follow(pair[0], pair[1]));
     let mut open: Vec<String> = Vec::new();
-    let mut last = None;
-    for message in &messages {
-        if !message.parts.iter().all(is_plain_part) || message.parts.is_empty() {
-            return false;
-        }
-        let side = message.role == Role::Assistant;
-        let is_results = message.parts.iter().all(|part| is_result(part));
-        let follows =
-            last.is_some_and(|(before, were_results)| before == side && !(were_results && !side));
-        if message.role.instructs() || follows || !is_in_order(message, &mut open) {
-            return false;
-        }
-        last = Some((side, is_results));
-    }
-    let is_user = |message: &&&Message<'_>| message.role == Role::User;
-    messages.first().is_some_and(|it| is_user(&it))
-        && messages.last().is_some_and(|it| it.role != Role::Assistant)
-        && open.is_empty()
+    let are_in_order = messages.iter().all(|message| is_in_order(message, &mut open));
+    let is_answered = are_in_order && open.is_empty();
+    begins && ends && messages.iter().all(is_plain) && are_by_turns && is_answered
+}
+
+/// Whether another speaks, or results stand in messages of their own.
+fn may_follow(before: &Message<'_>, after: &Message<'_>) -> bool {
+    let is_assistant = |message: &Message<'_>| message.role == Role::Assistant;
+    let is_result = |part: &Part<'_>| matches!(part.content(), Content::ToolResult(_));
+    is_assistant(before) != is_assistant(after)
+        || !is_assistant(after) && before.parts.iter().all(is_result)
 }
 
 fn is_plain_part(part: &Part<'_>) -> bool {
@@ -73,10 +73,6 @@ fn is_plain_result(result: &ToolResult<'_>) -> bool {
     }
 }
 
-fn is_result(part: &Part<'_>) -> bool {
-    matches!(part.content(), Content::ToolResult(_))
-}
-
 /// Whether texts stand before calls and behind results, and results answer the calls of the turn before in their order.
 fn is_in_order(message: &Message<'_>, open: &mut Vec<String>) -> bool {
     let mut texts = 0;
@@ -103,4 +99,30 @@ fn is_in_order(message: &Message<'_>, open: &mut Vec<String>) -> bool {
     }
     message.role == Role::User && (texts == 0 || open.is_empty())
         || message.role != Role::User && texts < 2
+}
+
+#[cfg(test)]
+mod tests {
+    use sabir_wire::Protocol;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(messages: &str, expected: bool) {
+        let body = format!("{{\"messages\":[{messages}]}}");
+        let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
+        assert_eq!(is_plain(exchange.request()), expected, "{messages}");
+    }
+
+    #[test]
+    fn a_tool_loop_is_plain_and_what_targets_put_in_order_is_not() {
+        let user = r#"{"role":"user","content":"a"}"#;
+        let call = r#"{"role":"assistant","content":"b","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+        let result = r#"{"role":"tool","tool_call_id":"c","content":"d"}"#;
+        check(&[user, call, result, user].join(","), true);
+        check(&[user, call, result].join(","), true);
+        check(&[user, call, user].join(","), false);
+        check(&[user, user].join(","), false);
+        check(&[call, result].join(","), false);
+    }
 }

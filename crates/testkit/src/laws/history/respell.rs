@@ -10,9 +10,9 @@ pub(super) fn all(protocol: Protocol, body: &Value) -> [(&'static str, Value); 3
         visit(&mut body[list], change);
         body
     };
-    let mut unthinking = changed(&forget_thinking);
-    if let Some(items) = unthinking[list].as_array_mut() {
-        items.retain(|item| item["type"] != "reasoning");
+    let mut unthinking = body.clone();
+    if let Some(elements) = unthinking[list].as_array_mut() {
+        forget_thinking(protocol, elements);
     }
     [
         ("without cache markers", changed(&unmark)),
@@ -60,18 +60,19 @@ fn rename(object: &mut Map<String, Value>) {
     }
 }
 
-fn forget_thinking(object: &mut Map<String, Value>) {
-    for key in [
-        "reasoning_content",
-        "reasoning",
-        "reasoning_details",
-        "thoughtSignature",
-        "thought_signature",
-    ] {
-        object.remove(key);
-    }
-    for key in ["content", "parts"] {
-        if let Some(Value::Array(parts)) = object.get_mut(key) {
+/// The members of a Chat message that hold thinking.
+const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
+
+fn forget_thinking(protocol: Protocol, elements: &mut Vec<Value>) {
+    let (list, thoughts): (_, &[&str]) = match protocol {
+        Protocol::OpenaiResponses => return elements.retain(|item| item["type"] != "reasoning"),
+        Protocol::OpenaiChat => ("content", &THOUGHTS),
+        Protocol::AnthropicMessages => ("content", &[]),
+        Protocol::Gemini => ("parts", &[]),
+    };
+    for element in elements.iter_mut().filter_map(Value::as_object_mut) {
+        element.retain(|key, _| !thoughts.contains(&&**key));
+        if let Some(Value::Array(parts)) = element.get_mut(list) {
             parts.retain(|part| !is_thought(part));
         }
     }

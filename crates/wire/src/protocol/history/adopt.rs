@@ -105,8 +105,8 @@ pub(super) fn adopt(message: &mut Message<'_>) {
 }
 
 fn adopt_part(part: &mut Part<'_>) {
-    // What is opaque is written where it stood, which its spelling tells.
-    if !matches!(part.content(), Content::Opaque(_)) {
+    // What is opaque is written where it stood, and thinking as it came, which their spelling tells.
+    if !matches!(part.content(), Content::Opaque(_) | Content::Reasoning(_)) {
         part.semantics_mut().forget_spelling();
     }
     part.semantics_mut().keep_what_names_its_protocol();

@@ -33,11 +33,12 @@ impl Exchange<'_> {
         let mut messages = without_next(translated.messages);
         messages.iter_mut().for_each(|message| message.semantics.move_all(&|it| it.kept(home)));
         request.messages.splice(range, messages);
-        if !foreign.request.tools.is_empty() {
-            request.tools.retain(|tool| origin(home, &tool.semantics).is_none());
+        request.tools.retain(|tool| origin(home, &tool.semantics).is_none());
+        // Some targets want a tool for every call, and are given one where there is none at all.
+        if request.tools.is_empty() || !foreign.request.tools.is_empty() {
             request.tools.splice(0..0, translated.tools);
         }
-        let mut report = of_history(losses);
+        let mut report = of_history(losses, home);
         let body = (codec.encode_request)(&whole, target, &mut report)?;
         Ok(Encoded { body, report })
     }
@@ -80,9 +81,12 @@ fn origin(home: Protocol, semantics: &NodeSemantics<'_>) -> Option<Protocol> {
 }
 
 /// The losses of what was told earlier. Beside that the translation stated only what every request of its target must state.
-fn of_history(losses: Report) -> Report {
+fn of_history(losses: Report, home: Protocol) -> Report {
     let mut report = Report::default();
-    let is_setting = |pointer: &str| !pointer.get(1..).is_some_and(|rest| rest.contains('/'));
+    let is_setting = |pointer: &str| {
+        let path = pointer.get(1..).unwrap_or_default();
+        !path.contains('/') && !home.conventions().tool_members.contains(&path)
+    };
     for loss in losses.into_entries().into_iter().filter(|loss| !is_setting(&loss.pointer)) {
         report.lose(loss.pointer, loss.kind, loss.reason);
     }

@@ -10,6 +10,7 @@ use crate::conversation::{CallForm, Content, Part, ResultOutput, ToolCall, ToolR
 use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
+use crate::protocol::anthropic_messages::types::HERE;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
@@ -59,6 +60,7 @@ impl<'r> Encoding<'r, '_> {
         if let [piece] = pieces
             && let Some(text) = said(piece)
             && piece.part.semantics().cache().is_none()
+            && !cites(piece)
             && !(self.is_own() && piece.part.semantics().place().is_element())
         {
             return writer.value(&text);
@@ -237,6 +239,12 @@ impl<'r> Encoding<'r, '_> {
 
 fn is_bare_text(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(_)) && part.semantics().cache().is_none()
+}
+
+/// Whether a text is written with its sources.
+fn cites(piece: &Piece<'_>) -> bool {
+    let citations = piece.part.semantics().citations();
+    citations.iter().any(|citation| citation.protocol() == HERE)
 }
 
 /// The text of a piece as it is spelled; none if it is no text.

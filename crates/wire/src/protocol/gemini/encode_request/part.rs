@@ -119,7 +119,11 @@ fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pe
     }
     inside.field(inner, data);
     inside.close();
-    let is_told = !pen.same && pen.closeness == Closeness::Told;
+    let is_told = match pen.same {
+        // What the part itself says of it comes back with its extras.
+        true => part.semantics().extras().is_none(),
+        false => pen.closeness == Closeness::Told,
+    };
     let level = media.detail.as_ref().filter(|_| is_told).and_then(resolution);
     object.optional("mediaResolution", level.as_ref());
     modifiers(&mut object, part, pen);

@@ -106,6 +106,9 @@ impl Turns<'_, '_> {
     /// The reasoning as the server takes it back.
     fn replayed<'p>(&self, part: &'p Part<'_>) -> Option<Part<'p>> {
         let Content::Reasoning(reasoning) = part.content() else { return None };
+        if self.losing.is_same() {
+            return Some(part.clone());
+        }
         if let Some(json) = message::details(part.semantics()) {
             return Some(reasoning_details(json, part.semantics().place()));
         }

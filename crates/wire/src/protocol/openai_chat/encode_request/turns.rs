@@ -76,12 +76,14 @@ impl Turns<'_, '_> {
         // The messages before this one are known to be written one by one.
         let mut apart = 0;
         while let Some(turn) = messages.get(index) {
+            self.losing.turn_to(turn.semantics().place());
             let end = match turn.role {
+                // Messages of this protocol stay as they are.
+                Role::Assistant if self.losing.is_same() => index + 1,
                 Role::Assistant if index >= apart => self.end_of_run(messages, index, &mut apart),
                 Role::Assistant => index + 1,
                 Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
             };
-            self.losing.turn_to(turn.semantics().place());
             match turn.role {
                 Role::Assistant => {
                     let parts = placed(&messages[index..end], index);
@@ -109,6 +111,7 @@ impl Turns<'_, '_> {
         let is_results = !parts.is_empty() && parts.iter().all(|(_, part)| is_result(part));
         if !is_results {
             self.write_waiting(writer, waiting);
+            self.losing.turn_to(first.semantics().place());
             self.write_assistant(writer, first, parts);
         }
     }
@@ -131,6 +134,7 @@ impl Turns<'_, '_> {
         }
         if !is_results {
             self.write_waiting(writer, waiting);
+            self.losing.turn_to(turn.semantics().place());
             self.write_plain(writer, turn);
         }
     }
