@@ -18,7 +18,13 @@ use crate::observe::{Losses, Outcome, Upstream};
 pub(crate) trait Tap {
     /// A provider begins to answer; `asked` says how the answer is translated, if it does not pass as it is. If that comes to nothing before the first event, another attempt begins the answer anew
     /// and everything seen so far does not count.
-    fn begin(&mut self, _head: &Head, _upstream: &Upstream, _asked: Option<&AnswerContext<'static>>) {}
+    fn begin(
+        &mut self,
+        _head: &Head,
+        _upstream: &Upstream,
+        _asked: Option<&AnswerContext<'static>>,
+    ) {
+    }
 
     /// A frame of a stream, as the provider sent it. A backend that gives events has none.
     fn frame(&mut self, _frame: &Frame<'_>) {}

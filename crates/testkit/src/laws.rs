@@ -11,6 +11,7 @@ use crate::sample::{Kind, Sample};
 use crate::{meaning, translate};
 
 mod frames;
+mod history;
 mod honesty;
 mod pointers;
 mod prefix;
@@ -55,6 +56,10 @@ pub enum Law {
     Replay,
     /// An entry of the report names a place of the input.
     PointsIntoInput,
+    /// What is kept of a history comes back, in its own protocol and through every other.
+    Kept,
+    /// A history means the same however a client spells it.
+    MeansTheSame,
     /// Who watches a passing answer and who decodes it learn the same.
     WatchedAlike,
 }
@@ -104,6 +109,7 @@ fn requests(sample: &Sample) -> Vec<Violation> {
     let mut violations = bodies(*protocol, body, &translate, &read);
     violations.extend(untouched(*protocol, body));
     violations.extend(prefix::check(sample));
+    violations.extend(history::request(sample));
     violations
 }
 
@@ -124,6 +130,7 @@ fn responses(sample: &Sample) -> Vec<Violation> {
     violations.extend(streams::unfold(sample));
     violations.extend(watched::whole(sample));
     violations.extend(replay::whole(sample));
+    violations.extend(history::answer(sample));
     violations
 }
 

@@ -7,7 +7,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
-use sabir_store::{Clock, Keep, NodeId, Options, Owner, Store};
+use sabir_store::{Clock, NodeId, Options, Owner, Store};
 use tokio::runtime::Runtime;
 
 use crate::config::types;
@@ -92,7 +92,6 @@ impl Memory {
     pub(crate) fn level(&self) -> Level {
         self.level
     }
-
 
     /// To whom belongs what a client with this key makes.
     pub(crate) fn owner(&self, key: Option<&Arc<GatewayKey>>) -> Owner {

@@ -96,6 +96,9 @@ impl<'a> Exchange<'a> {
         if let Some(body) = own.filter(|body| !Artefact::may_be_carried_in(body)) {
             return Ok(Encoded { body: body.to_owned(), report: Report::default() });
         }
+        if protocol == self.protocol && self.is_mixed() {
+            return self.encode_mixed(target);
+        }
         let mut report = Report::default();
         let body = (protocol.codec().encode_request)(self, target, &mut report)?;
         Ok(Encoded { body, report })

@@ -1,7 +1,8 @@
 //! What a memory keeps of requests and answers, and how it finds them again.
 
-use sabir_wire::Protocol;
-use sabir_wire::protocol::Entries;
+use sabir_wire::protocol::{Encoded, Entries, Exchange};
+use sabir_wire::target::{ModelPlace, Target};
+use sabir_wire::{LossKind, Protocol};
 use serde_json::{Value, json};
 
 const CHAT: Protocol = Protocol::OpenaiChat;
@@ -226,4 +227,105 @@ fn an_answer_of_nothing_becomes_no_element() {
     assert!(CHAT.answer_entries(r#"{"choices":[]}"#).unwrap().is_empty());
     assert!(RESPONSES.answer_entries(r#"{"output":[]}"#).unwrap().is_empty());
     assert!(MESSAGES.answer_entries("{}").unwrap().is_empty());
+}
+
+/// What a target gets of a kept history that a client of `reader`'s protocol goes on with.
+fn recalled(
+    (protocol, elements): (Protocol, Value),
+    (reader, request): (Protocol, Value),
+    target: Protocol,
+) -> (Value, Encoded) {
+    let elements = elements.as_array().expect("a list").iter().map(Value::to_string);
+    let elements = elements.collect::<Vec<_>>().join(",");
+    let request = request.to_string();
+    let mut exchange: Exchange<'_> =
+        reader.decode_request(request.as_bytes()).expect("it is a request");
+    exchange.recall(protocol.restore_messages(&elements, 4, reader).expect("they are elements"));
+    let at = Target::default().with_gemini_model(ModelPlace::Url);
+    let encoded = exchange.encode(target, &at).expect("it can be written");
+    (serde_json::from_str(&encoded.body).expect("bodies are JSON"), encoded)
+}
+
+fn thought() -> (Protocol, Value) {
+    let elements = json!([{"role": "user", "content": "Is it high?"},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+            {"type": "text", "text": "Yes.", "citations": [{"type": "char_location", "cited_text": "x",
+                "document_index": 0, "document_title": "t", "start_char_index": 0, "end_char_index": 1}]},
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}]}]);
+    (MESSAGES, elements)
+}
+
+#[test]
+fn thinking_goes_back_to_its_issuer_through_a_client_of_another_protocol() {
+    let (body, encoded) = recalled(
+        thought(),
+        (CHAT, json!({"messages": [{"role": "user", "content": "And now?"}]})),
+        MESSAGES,
+    );
+    assert_eq!(body["messages"][1], thought().1[1]);
+    assert!(
+        encoded.report.entries().iter().all(|it| !it.pointer.starts_with("/turns")),
+        "{encoded:?}"
+    );
+}
+
+#[test]
+fn thinking_is_withheld_from_others_and_the_report_names_the_turn() {
+    let request = || (CHAT, json!({"messages": [{"role": "user", "content": "And now?"}]}));
+    for target in [CHAT, RESPONSES, GEMINI] {
+        let (body, encoded) = recalled(thought(), request(), target);
+        assert!(!body.to_string().contains("c2ln"), "{target:?}");
+        let withheld = encoded.report.entries().iter().find(|it| it.kind == LossKind::Withheld);
+        let pointer = withheld.map_or("", |it| &it.pointer);
+        assert!(pointer.starts_with("/turns/4/messages/1/content/0"), "{target:?}: {pointer}");
+    }
+}
+
+#[test]
+fn a_signed_call_goes_back_to_its_issuer() {
+    let elements = json!([{"role": "model", "parts": [
+        {"functionCall": {"name": "tide", "args": {}}, "thoughtSignature": "c2ln"}]}]);
+    let next = json!({"messages": [{"role": "user", "content": "Go on."}]});
+    let (body, _) = recalled((GEMINI, elements.clone()), (MESSAGES, next.clone()), GEMINI);
+    assert_eq!(body["contents"][0], elements[0]);
+    let elements = json!([{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"},
+        {"type": "function_call", "call_id": "c", "name": "tide", "arguments": "{}"}]);
+    let (body, _) = recalled((RESPONSES, elements), (MESSAGES, next), RESPONSES);
+    assert_eq!(body["input"][0]["encrypted_content"], "x");
+}
+
+#[test]
+fn a_request_of_its_own_protocol_keeps_what_is_its_own_beside_a_foreign_history() {
+    let elements = json!([{"role": "user", "parts": [{"text": "a"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f.g", "args": {"b": 1}}, "thoughtSignature": "c2ln"}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f.g", "response": {"output": "c"}}}]}]);
+    let mark = json!({"type": "ephemeral", "ttl": "1h"});
+    let own = json!([{"type": "text", "text": "d", "cache_control": mark, "x_own": 1}]);
+    let request = json!({"system": [{"type": "text", "text": "S", "cache_control": mark}], "max_tokens": 9, "top_k": 3,
+        "messages": [{"role": "user", "content": own}]});
+    let (body, encoded) = recalled((GEMINI, elements), (MESSAGES, request.clone()), MESSAGES);
+    let messages = body["messages"].as_array().expect("a list");
+    assert_eq!((&body["system"], &body["top_k"]), (&request["system"], &request["top_k"]));
+    assert_eq!(messages[messages.len() - 1]["content"], own);
+    assert_eq!(messages[1]["content"][0]["type"], "tool_use");
+    assert_eq!(messages[2]["content"][0]["tool_use_id"], messages[1]["content"][0]["id"]);
+    assert!(!body.to_string().contains("c2ln") && !body.to_string().contains("next"));
+    let pointers: Vec<&str> = encoded.report.entries().iter().map(|it| &*it.pointer).collect();
+    assert!(pointers.contains(&"/turns/4/contents/1/parts/0/thoughtSignature"), "{pointers:?}");
+}
+
+#[test]
+fn tools_that_were_kept_are_read_in_the_language_of_their_own_protocol() {
+    let schema = json!({"type": "OBJECT", "properties": {"a": {"type": "STRING"}}});
+    let tools =
+        json!([{"functionDeclarations": [{"name": "f", "parameters": schema}]}]).to_string();
+    for (reader, target) in [(CHAT, CHAT), (CHAT, MESSAGES), (MESSAGES, CHAT)] {
+        let (_, tools) =
+            GEMINI.restore_settings(None, Some(&format!("\"tools\":{tools}")), reader).unwrap();
+        let body = json!({"messages": [{"role": "user", "content": "a"}]}).to_string();
+        let mut exchange = reader.decode_request(body.as_bytes()).unwrap();
+        exchange.edit().tools = tools;
+        let written = exchange.encode(target, &Target::default()).unwrap().body;
+        assert!(written.contains("\"string\"") && !written.contains("STRING"), "{written}");
+    }
 }

@@ -3,7 +3,6 @@
 use crate::conversation::{Content, Message, Part, ResultOutput, Tool, ToolKind};
 use crate::error::Result;
 use crate::place::Place;
-use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{Exchange, Protocol};
 
 impl<'a> Exchange<'a> {
@@ -84,24 +83,44 @@ fn moved(
     place: &dyn Fn(Place) -> Place,
     keeping: Keeping,
 ) -> Message<'static> {
-    move_node(&mut message.semantics, place, keeping);
-    message.parts.iter_mut().for_each(|part| move_part(part, place, keeping));
+    message.semantics.move_all(place);
+    message.parts.iter_mut().for_each(|part| move_part(part, place));
+    match keeping {
+        Keeping::All => {}
+        Keeping::Adopted => adopt(&mut message),
+    }
     message
 }
 
-fn move_part(part: &mut Part<'_>, place: &dyn Fn(Place) -> Place, keeping: Keeping) {
-    move_node(part.semantics_mut(), place, keeping);
-    if let Content::ToolResult(result) = part.content_mut() {
-        let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) = &mut result.output;
-        parts.iter_mut().for_each(|part| move_part(part, place, keeping));
-    }
+fn move_part(part: &mut Part<'_>, place: &dyn Fn(Place) -> Place) {
+    part.semantics_mut().move_all(place);
+    inner_parts(part).iter_mut().for_each(|part| move_part(part, place));
 }
 
-fn move_node(node: &mut NodeSemantics<'_>, place: &dyn Fn(Place) -> Place, keeping: Keeping) {
-    node.move_all(place);
-    match keeping {
-        Keeping::All => {}
-        Keeping::Adopted => node.keep_what_names_its_protocol(),
+/// Leaves on a message what names its own protocol.
+pub(super) fn adopt(message: &mut Message<'_>) {
+    message.semantics.forget_spelling();
+    message.semantics.keep_what_names_its_protocol();
+    message.parts.iter_mut().for_each(adopt_part);
+}
+
+fn adopt_part(part: &mut Part<'_>) {
+    // What is opaque is written where it stood, and thinking as it came, which their spelling tells.
+    if !matches!(part.content(), Content::Opaque(_) | Content::Reasoning(_)) {
+        part.semantics_mut().forget_spelling();
+    }
+    part.semantics_mut().keep_what_names_its_protocol();
+    inner_parts(part).iter_mut().for_each(adopt_part);
+}
+
+fn inner_parts<'p, 'a>(part: &'p mut Part<'a>) -> &'p mut [Part<'a>] {
+    match part.content_mut() {
+        Content::ToolResult(result) => {
+            let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) =
+                &mut result.output;
+            parts
+        }
+        _ => &mut [],
     }
 }
 

@@ -60,6 +60,7 @@ const RESULT: u8 = b'r';
 const TEXT: u8 = b't';
 const MEDIA: u8 = b'm';
 const OPAQUE: u8 = b'o';
+const OBJECT: u8 = b'j';
 
 /// What stands before a text: its speaker, its tag and its length.
 const TEXT_HEAD: usize = 2 + size_of::<u64>();
@@ -149,9 +150,14 @@ fn call_meaning(call: &ToolCall<'_>) -> Vec<u8> {
 fn result_meaning(result: &ToolResult<'_>) -> Vec<u8> {
     let mut inner: Vec<Vec<u8>> = Vec::new();
     if let ResultOutput::Object { response, parts: _ } = &result.output {
-        let text = arguments::sole_text(response).map(|(_, text)| text);
-        let text = text.unwrap_or_else(|| response.to_text());
-        add(&mut inner, Speaker::User, &Part::text(text));
+        match arguments::sole_text(response) {
+            Some((_, text)) => add(&mut inner, Speaker::User, &Part::text(text)),
+            None => {
+                let mut object = vec![Speaker::User.tag(), OBJECT];
+                normal::put(&mut object, response);
+                inner.push(object);
+            }
+        }
     }
     result.output.parts().iter().for_each(|part| add(&mut inner, Speaker::User, part));
     let mut meaning = vec![RESULT];

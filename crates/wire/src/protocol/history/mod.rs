@@ -8,6 +8,7 @@ mod adopt;
 mod answer;
 mod entry;
 mod meaning;
+mod mixed;
 mod normal;
 
 pub use entry::{Entries, Entry};

@@ -40,6 +40,11 @@ fn element(message: &Json<'_>) -> Result<String> {
                 writer.object(|audio| audio.field("id", &id));
             }
             None if key == "role" && json.is_null() => {}
+            // Some servers answer with the JSON that was asked for instead of its text.
+            None if key == "content" && json.kind() == Kind::Object => {
+                writer.key(&key);
+                writer.embedded(&json);
+            }
             None => writer.field(&key, &json),
         }
         Ok(())

@@ -20,6 +20,9 @@ use crate::protocol::{Exchange, Fate, Field, Protocol};
 
 /// The report of one translation in the making: who speaks, who is spoken to, and what is lost between them.
 pub(in crate::protocol) struct Reporter<'r> {
+    /// The protocol of the request or the answer.
+    home: Protocol,
+    /// The protocol of what is being written: a recalled message may come from another.
     source: Protocol,
     target: Protocol,
     /// What the target never carries.
@@ -47,6 +50,7 @@ impl<'r> Reporter<'r> {
     ) -> Self {
         let lost = target.lost();
         Self {
+            home: source,
             source,
             target,
             lost,
@@ -63,7 +67,23 @@ impl<'r> Reporter<'r> {
         self
     }
 
-    /// Whether both sides speak the same protocol, so that nothing is lost and extras come back.
+    /// Turns to the node at `place`, in whichever protocol that was told.
+    #[inline]
+    pub(in crate::protocol) fn turn_to(&mut self, place: Place) {
+        self.source = self.source_of(place);
+    }
+
+    /// Turns to what is the request's own.
+    pub(in crate::protocol) fn turn_home(&mut self) {
+        self.source = self.home;
+    }
+
+    #[inline]
+    fn source_of(&self, place: Place) -> Protocol {
+        place.protocol().unwrap_or(self.home)
+    }
+
+    /// Whether what is being written was told in the target's protocol, so that nothing of it is lost and extras come back.
     pub(in crate::protocol) fn is_same(&self) -> bool {
         self.source == self.target
     }
@@ -93,7 +113,7 @@ impl<'r> Reporter<'r> {
 
     /// Where a field stands below the node at `place`.
     fn suffix(&self, place: Place, field: Field) -> &'static str {
-        match self.source.pointer(field, self.spelling) {
+        match self.source_of(place).pointer(field, self.spelling) {
             "/finishReason" if place.is_prompt_feedback() => "/blockReason",
             "/function/arguments" if place.is_function_call() => "/arguments",
             "/function/name" if place.is_function_call() => "/name",
@@ -109,7 +129,7 @@ impl<'r> Reporter<'r> {
     }
 
     fn pointer_below(&self, place: Place, suffix: &str) -> String {
-        match (self.respelled.get(&place), self.source.conventions().respelling) {
+        match (self.respelled.get(&place), self.source_of(place).conventions().respelling) {
             (Some(spelling), Some(respelled)) => place.pointer(&respelled(suffix, *spelling)),
             (None, _) | (_, None) => place.pointer(suffix),
         }
@@ -123,7 +143,7 @@ impl<'r> Reporter<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        let suffix = format!("{}{suffix}", self.source.pointer(field, self.spelling));
+        let suffix = format!("{}{suffix}", self.source_of(place).pointer(field, self.spelling));
         self.below(place, &suffix, kind, reason);
     }
 
@@ -144,7 +164,7 @@ impl<'r> Reporter<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if self.is_same() {
+        if self.home == self.target {
             return;
         }
         self.report.lose(place.pointer(""), kind, reason);
@@ -158,7 +178,7 @@ impl<'r> Reporter<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if self.is_same() {
+        if self.home == self.target {
             return;
         }
         self.report.lose(self.pointer_below(place, suffix), kind, reason);
@@ -166,7 +186,7 @@ impl<'r> Reporter<'r> {
 
     /// Remembers how a node is spelled, for the pointers of its fields.
     fn respell(&mut self, place: Place, spelling: Spelling) {
-        if spelling.is_respelled() && self.source.conventions().respelling.is_some() {
+        if spelling.is_respelled() && self.source_of(place).conventions().respelling.is_some() {
             self.respelled.insert(place, spelling);
         }
     }
@@ -179,7 +199,7 @@ impl<'r> Reporter<'r> {
         kind: LossKind,
         reason: impl Into<std::borrow::Cow<'static, str>>,
     ) {
-        if self.source.conventions().has_items {
+        if self.source_of(place).conventions().has_items {
             let id = if place.is_item() { "/id" } else { "../item_id" };
             self.below(place, id, kind, reason);
         }

@@ -10,6 +10,10 @@ use crate::protocol::{ArtefactKind, CacheMarker, Citation, Fate, Field};
 
 impl Reporter<'_> {
     pub(super) fn message(&mut self, message: &Message<'_>) {
+        self.turn_to(message.semantics().place());
+        if self.is_same() {
+            return;
+        }
         self.set_if(message.semantics().place(), Field::MessageName, &message.name);
         self.semantics(message.semantics());
         for part in &message.parts {
@@ -93,7 +97,7 @@ impl Reporter<'_> {
 
     /// The place of the item that a node stands in; in protocols without items the node's own.
     pub(in crate::protocol) fn outer(&self, place: Place) -> Place {
-        if self.source.conventions().has_items { place.of_item() } else { place }
+        if self.source_of(place).conventions().has_items { place.of_item() } else { place }
     }
 
     /// Reports all that the target never carries of a node's semantics.

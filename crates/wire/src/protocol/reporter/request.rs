@@ -27,8 +27,12 @@ impl Reporter<'_> {
             self.message(message);
         }
         for tool in &exchange.request.tools {
-            self.tool(tool);
+            self.turn_to(tool.semantics().place());
+            if !self.is_same() {
+                self.tool(tool);
+            }
         }
+        self.turn_home();
         self.early_results(&exchange.request.messages);
     }
 

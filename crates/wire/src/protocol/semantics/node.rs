@@ -82,15 +82,20 @@ impl<'a> NodeSemantics<'a> {
         }
     }
 
-    /// Leaves behind what means something in the node's own request alone: its spelling and all that does not name its own
-    /// protocol.
-    pub(in crate::protocol) fn keep_what_names_its_protocol(&mut self) {
+    pub(in crate::protocol) fn forget_spelling(&mut self) {
         self.spelling = Spelling::default();
+    }
+
+    /// Leaves behind what rides on the node and does not name its own protocol: it means something in the request that the
+    /// node was read from, and nowhere else.
+    pub(in crate::protocol) fn keep_what_names_its_protocol(&mut self) {
         let Some(detail) = self.detail.take() else { return };
-        let Detail { extras: _, cache: _, artefact, citations, logprobs: _, item: _, later } =
-            *detail;
-        if artefact.is_some() || !citations.is_empty() {
-            let kept = Detail { artefact, citations, later, ..Detail::default() };
+        let Detail { extras: _, cache: _, artefact, citations, logprobs: _, item, later } = *detail;
+        // What an item is for is said in one protocol alone, and its models rely on it.
+        let phase = item.and_then(|item| item.phase);
+        let item = phase.map(|phase| Item { phase: Some(phase), ..Item::default() });
+        if artefact.is_some() || item.is_some() || !citations.is_empty() {
+            let kept = Detail { artefact, citations, item, later, ..Detail::default() };
             self.detail = Some(Box::new(kept));
         }
     }

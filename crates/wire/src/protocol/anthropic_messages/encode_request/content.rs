@@ -10,6 +10,7 @@ use crate::conversation::{CallForm, Content, Part, ResultOutput, ToolCall, ToolR
 use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
@@ -32,6 +33,7 @@ impl<'r> Encoding<'r, '_> {
                 Block::Foreign(Mark::Plain).text(list, &text);
             }),
         }
+        self.reporter.turn_home();
     }
 
     pub(super) fn write_turns(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
@@ -49,6 +51,7 @@ impl<'r> Encoding<'r, '_> {
                 object.close();
             }
         });
+        self.reporter.turn_home();
     }
 
     /// Writes a text that stands alone as a string, all else as a list of blocks. What came as a list stays one, and what
@@ -57,6 +60,7 @@ impl<'r> Encoding<'r, '_> {
         if let [piece] = pieces
             && let Some(text) = text_of(piece)
             && piece.part.semantics().cache().is_none()
+            && !cites(piece)
             && !(self.is_own() && piece.part.semantics().place().is_element())
         {
             return writer.value(&text);
@@ -65,6 +69,7 @@ impl<'r> Encoding<'r, '_> {
     }
 
     fn write_piece(&mut self, list: &mut Writer, piece: &Piece<'r>) {
+        self.reporter.turn_to(piece.part.semantics().place());
         let block = self.block(piece);
         if self.is_own() {
             return write_own(list, piece.part, block, Text::reborrow);
@@ -73,6 +78,9 @@ impl<'r> Encoding<'r, '_> {
             return block.text(list, &text);
         }
         match piece.part.content() {
+            Content::Media(file) if self.reporter.is_same() => {
+                media::write_own(list, file, piece.part.semantics());
+            }
             Content::Media(file) => media::write(list, file, block),
             Content::ToolCall(call) => self.write_call(list, piece, call, block),
             Content::ToolResult(result) => self.write_result(list, piece, result, block),
@@ -80,17 +88,19 @@ impl<'r> Encoding<'r, '_> {
                 let block = Block::Foreign(Mark::Plain);
                 write_reasoning(list, reasoning, piece.part.semantics(), block);
             }
-            // Texts are written above, and what only another vendor can say is never admitted.
-            Content::Text(_) | Content::Refusal(_) | Content::Opaque(_) => {}
+            // What only another vendor can say is never admitted.
+            Content::Opaque(opaque) => list.value(&opaque.json),
+            // These are written above.
+            Content::Text(_) | Content::Refusal(_) => {}
         }
     }
 
     fn block(&mut self, piece: &Piece<'r>) -> Block<'r> {
         let semantics = piece.part.semantics();
-        match (self.own, piece.spelling) {
-            (Some(_), Spelling::Uncited) => Block::Uncited(semantics),
-            (Some(_), _) => Block::Own(semantics),
-            (None, _) => Block::Foreign(self.mark(semantics)),
+        match (self.reporter.is_same(), piece.spelling) {
+            (true, Spelling::Uncited) => Block::Uncited(semantics),
+            (true, _) => Block::Own(semantics),
+            (false, _) => Block::Foreign(self.mark(semantics)),
         }
     }
 
@@ -233,6 +243,12 @@ impl<'r> Encoding<'r, '_> {
 
 fn is_bare_text(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(_)) && part.semantics().cache().is_none()
+}
+
+/// Whether a text is written with its sources.
+fn cites(piece: &Piece<'_>) -> bool {
+    let citations = piece.part.semantics().citations();
+    citations.iter().any(|citation| citation.protocol() == SELF)
 }
 
 /// The text of a piece as it is spelled; none if it is no text.

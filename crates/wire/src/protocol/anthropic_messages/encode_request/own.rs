@@ -5,7 +5,7 @@ use super::order::FreshIds;
 use super::settings::Plan;
 use super::thinking::{Form, Thought, without_thinking};
 use super::turns::{Piece, Side, Spelling, Turn, Turns, is_call};
-use crate::conversation::{Message, Part, Request, Role, ThinkingMode};
+use crate::conversation::{Content, Message, Part, Request, Role, ThinkingMode};
 use crate::json::Number;
 use crate::loss::{LossKind, Report};
 use crate::protocol::anthropic_messages::types::SELF;
@@ -69,6 +69,7 @@ impl Keeping<'_> {
             pieces.push(Piece { at: (index, part_index), part, spelling });
         }
         if message.role == Role::Assistant {
+            has_cut |= was_told_elsewhere(message);
             self.has_cut_thinking = has_cut && pieces[from..].iter().any(is_call);
         }
     }
@@ -98,6 +99,12 @@ impl Keeping<'_> {
 fn is_slot(message: &Message<'_>) -> bool {
     let place = message.semantics().place();
     message.role.instructs() && (place.is_root() || place.pointer("") == "/system")
+}
+
+/// Whether an earlier turn comes without thinking, as one that another vendor's model has taken.
+fn was_told_elsewhere(message: &Message<'_>) -> bool {
+    let thinks = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
+    message.semantics().place().protocol().is_some() && !message.parts.iter().any(thinks)
 }
 
 fn is_foreign(part: &Part<'_>) -> bool {

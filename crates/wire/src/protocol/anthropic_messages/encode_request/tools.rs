@@ -194,7 +194,7 @@ impl<'r> Encoding<'r, '_> {
         used: &mut BTreeSet<Cow<'r, str>>,
     ) {
         let (kind, name) = match hosted.service {
-            _ if self.is_own() && hosted.protocol == SELF => return list.value(&hosted.json),
+            _ if hosted.protocol == SELF => return list.value(&hosted.json),
             HostedService::WebSearch => ("web_search_20250305", "web_search"),
             HostedService::WebFetch => ("web_fetch_20250910", "web_fetch"),
             HostedService::CodeExecution => ("code_execution_20250825", "code_execution"),

@@ -88,6 +88,7 @@ impl<'r> Turns<'r> {
         };
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
         for (index, message) in request.messages.iter().enumerate() {
+            gathering.reporter.turn_to(message.semantics().place());
             if index < leading {
                 gathering.lead(index, message);
             } else {
@@ -96,6 +97,7 @@ impl<'r> Turns<'r> {
         }
         gathering.settle();
         gathering.end();
+        gathering.reporter.turn_home();
         gathering.turns
     }
 
@@ -184,6 +186,7 @@ impl<'r> Gathering<'r, '_, '_> {
             }
             Role::Assistant => {
                 self.settle();
+                self.reporter.turn_to(message.semantics().place());
                 let from = self.admit(Side::Assistant, index, message);
                 self.extend(Side::Assistant, from);
             }
@@ -222,6 +225,7 @@ impl<'r> Gathering<'r, '_, '_> {
     fn settle(&mut self) {
         let follows_user = self.turns.turns.last().is_some_and(|turn| turn.side == Side::User);
         for Held { index, message, moved } in std::mem::take(&mut self.held) {
+            self.reporter.turn_to(message.semantics().place());
             if !follows_user {
                 self.mark(index, message);
                 continue;
@@ -327,7 +331,7 @@ pub(super) fn admits(
 ) -> bool {
     let semantics = part.semantics();
     let place = semantics.place();
-    if !semantics.citations().is_empty() {
+    if semantics.citations().iter().any(|citation| citation.protocol() != SELF) {
         let reason = "citations in another vendor's format";
         reporter.field(place, Field::Citations, LossKind::Dropped, reason);
     }
@@ -340,10 +344,12 @@ pub(super) fn admits(
             withhold(semantics, reporter);
             true
         }
+        Content::Media(_) if reporter.is_same() => true,
         Content::Media(inner) if side == Side::User => {
             media::admits(inner, place, &target.family, reporter)
         }
         Content::Reasoning(_) if side == Side::Assistant && is_ours(semantics) => true,
+        Content::Opaque(opaque) if opaque.protocol == SELF => true,
         Content::Reasoning(_) | Content::Opaque(_) if semantics.artefact().is_some() => {
             reporter.node(place, LossKind::Withheld, "only its own vendor can read it");
             false

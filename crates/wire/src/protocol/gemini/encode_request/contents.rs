@@ -143,6 +143,7 @@ impl<'x> Scribe<'x, '_> {
             };
             self.join(&mut turns, side, message, pieces);
         }
+        self.reporter.turn_home();
         self.order_results(&mut turns);
         let system = (!system.pieces.is_empty()).then_some(system);
         (system, turns)

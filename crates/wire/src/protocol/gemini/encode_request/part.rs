@@ -119,7 +119,11 @@ fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pe
     }
     inside.field(inner, data);
     inside.close();
-    let is_written = !pen.same && pen.media_detail == MediaDetail::Written;
+    let is_written = match pen.same {
+        // What the part itself states of it comes back with its extras.
+        true => part.semantics().extras().is_none(),
+        false => pen.media_detail == MediaDetail::Written,
+    };
     let level = media.detail.as_ref().filter(|_| is_written).and_then(resolution);
     object.optional("mediaResolution", level.as_ref());
     modifiers(&mut object, part, pen);

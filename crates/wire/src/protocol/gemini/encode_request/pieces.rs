@@ -39,6 +39,10 @@ impl<'x> Scribe<'x, '_> {
     fn admits(&mut self, part: &Part<'_>) -> bool {
         let place = part.semantics().place();
         let signed = part.semantics().artefact();
+        self.reporter.turn_to(place);
+        if self.is_same() && signed.is_none_or(|artefact| artefact.issuer() == SELF) {
+            return true;
+        }
         match part.content() {
             Content::Text(text) if part.is_blank() => {
                 if !text.is_empty() {
@@ -181,6 +185,7 @@ impl<'x> Scribe<'x, '_> {
         let mut handed: Option<Text<'_>> = None;
         let mut behind: Vec<Part<'_>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
+            self.reporter.turn_to(piece.part.semantics().place());
             let next = || pieces.get(index + 1).filter(|_| !self.is_same());
             match piece.part.content() {
                 Content::ToolCall(call) => {
@@ -209,6 +214,7 @@ impl<'x> Scribe<'x, '_> {
         for part in behind {
             write_part(writer, &part, &self.pen(None));
         }
+        self.reporter.turn_home();
     }
 
     fn sends_ids(&self) -> bool {

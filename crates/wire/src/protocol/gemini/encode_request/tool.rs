@@ -6,7 +6,7 @@ use crate::conversation::{
 use crate::json::{Json, Kind, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA};
+use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, SELF};
 use crate::protocol::hosted::Settings;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
@@ -46,7 +46,7 @@ impl<'x> Scribe<'x, '_> {
         let beside = functions.is_empty() || self.target.family.hosted_with_function_tools;
         for tool in tools {
             match &tool.kind {
-                ToolKind::Hosted(hosted) if self.is_same() => {
+                ToolKind::Hosted(hosted) if hosted.protocol == SELF => {
                     writer.object(|object| object.field(&hosted.kind.to_str(), &hosted.json));
                 }
                 ToolKind::Hosted(hosted) => {

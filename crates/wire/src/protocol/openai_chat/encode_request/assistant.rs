@@ -32,7 +32,11 @@ impl Turns<'_, '_> {
                     replayed_parts.extend(self.replayed(part));
                 }
                 Content::Reasoning(_) => self.withhold(part),
-                Content::Opaque(_) => {}
+                Content::Opaque(opaque) if opaque.protocol != SELF => {}
+                Content::Media(_) if self.reporter.is_same() => {
+                    positions.push(*at);
+                    written.push(part);
+                }
                 Content::Media(media) => self.report_media(media.kind, part),
                 _ if parts.len() > 1 && self.omits(part) => {}
                 _ => {
@@ -91,6 +95,8 @@ impl Turns<'_, '_> {
     fn replays(&self, parts: &[Placed<'_>]) -> bool {
         let is_call = |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_));
         match self.target.dialect.reasoning_replay {
+            // What came from this protocol goes back there, as it does from its own clients.
+            _ if self.reporter.is_same() => true,
             ReasoningReplay::Always => true,
             ReasoningReplay::WithToolCalls => parts.iter().any(|(_, part)| is_call(part)),
             ReasoningReplay::Never => false,
@@ -100,6 +106,9 @@ impl Turns<'_, '_> {
     /// The reasoning as the server takes it back.
     fn replayed<'p>(&self, part: &'p Part<'_>) -> Option<Part<'p>> {
         let Content::Reasoning(reasoning) = part.content() else { return None };
+        if self.reporter.is_same() {
+            return Some(part.clone());
+        }
         if let Some(json) = message::details(part.semantics()) {
             return Some(reasoning_details(json, part.semantics().place()));
         }

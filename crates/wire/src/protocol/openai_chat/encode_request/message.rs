@@ -122,7 +122,7 @@ impl Fields<'_, '_> {
             _ => None,
         });
         object.optional("refusal", joined(refusals, "").as_ref());
-        for part in beside().filter(|_| matches!(self.names, Names::Own)) {
+        for part in beside().filter(|_| !matches!(self.names, Names::Answer(..))) {
             if let Content::Media(media) = part.content() {
                 write_audio(object.key("audio"), media, part.semantics());
             }

@@ -154,7 +154,10 @@ impl Turns<'_, '_> {
             object.word("role", "user");
             object.key("content");
             object.array(|writer| {
-                waiting.drain(..).for_each(|part| content::write_part(writer, part, self.reporter));
+                for part in waiting.drain(..) {
+                    self.reporter.turn_to(part.semantics().place());
+                    content::write_part(writer, part, self.reporter);
+                }
             });
         });
     }

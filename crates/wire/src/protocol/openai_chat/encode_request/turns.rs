@@ -6,7 +6,6 @@ use crate::conversation::{Content, Message, Part, ResultOutput, Role};
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::{Place, Step};
-use crate::protocol::Field;
 use crate::protocol::calls::{Calls, Position};
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::{content, message};
@@ -14,6 +13,7 @@ use crate::protocol::placeholder::{in_place, omitted, placeholder};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
+use crate::protocol::{Field, Protocol};
 use crate::target::{Dialect, Family, SystemRole, Target};
 
 /// The turns of a request, written for one target.
@@ -76,7 +76,10 @@ impl Turns<'_, '_> {
         // The messages before this one are known to be written one by one.
         let mut apart = 0;
         while let Some(turn) = messages.get(index) {
+            self.reporter.turn_to(turn.semantics().place());
             let end = match turn.role {
+                // Messages of this protocol stay as they are.
+                Role::Assistant if self.reporter.is_same() => index + 1,
                 Role::Assistant if index >= apart => self.end_of_run(messages, index, &mut apart),
                 Role::Assistant => index + 1,
                 Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
@@ -93,6 +96,7 @@ impl Turns<'_, '_> {
             index = end;
         }
         self.write_waiting(writer, &mut waiting);
+        self.reporter.turn_home();
         self.report_prefill(messages);
     }
 
@@ -107,6 +111,7 @@ impl Turns<'_, '_> {
         let is_results = !parts.is_empty() && parts.iter().all(|(_, part)| is_result(part));
         if !is_results {
             self.write_waiting(writer, waiting);
+            self.reporter.turn_to(first.semantics().place());
             self.write_assistant(writer, first, parts);
         }
     }
@@ -129,6 +134,7 @@ impl Turns<'_, '_> {
         }
         if !is_results {
             self.write_waiting(writer, waiting);
+            self.reporter.turn_to(turn.semantics().place());
             self.write_plain(writer, turn);
         }
     }
@@ -252,8 +258,8 @@ impl Turns<'_, '_> {
                 self.withhold(part);
                 false
             }
-            // The walk over the request has reported it.
-            Content::Opaque(_) => false,
+            // The walk over the request has reported another protocol's.
+            Content::Opaque(opaque) => opaque.protocol == Protocol::OpenaiChat,
         }
     }
 

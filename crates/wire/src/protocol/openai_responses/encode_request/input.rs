@@ -46,6 +46,7 @@ pub(super) struct Items<'i, 'r> {
 impl<'i, 'r> Items<'i, 'r> {
     /// Writes the items of one message; `index` is its number in the request.
     pub(super) fn message(&mut self, index: usize, message: &Message<'_>) {
+        self.reporter.turn_to(message.semantics().place());
         message.parts.iter().for_each(|part| withhold(self.reporter, part));
         let before = self.writer.len();
         self.items(index, message);

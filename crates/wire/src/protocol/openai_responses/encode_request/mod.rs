@@ -126,6 +126,7 @@ fn write_messages(
             items.message(index, message);
         }
     });
+    reporter.turn_home();
 }
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another

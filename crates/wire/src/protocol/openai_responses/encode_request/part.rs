@@ -37,7 +37,7 @@ pub(in super::super) fn is_writable(
     let place = part.semantics().place();
     match (part.content(), side) {
         (Content::Text(_) | Content::Refusal(_), _) => true,
-        (Content::Opaque(_), _) => reporter.is_same(),
+        (Content::Opaque(opaque), _) => opaque.protocol == SELF,
         (Content::Media(_), _) if reporter.is_same() => true,
         (Content::Media(_), Side::Output) => {
             reporter.node(place, LossKind::Dropped, "the assistant's messages hold text alone");
