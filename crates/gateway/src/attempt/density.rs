@@ -1,7 +1,7 @@
 //! How many pieces a body may have for its length, so that its translation takes no more memory than eight times the body.
 
 use sabir_wire::FaultKind;
-use sabir_wire::json::Survey;
+use sabir_wire::json::{Reader, Survey};
 
 use crate::failure::{Failure, Result};
 
@@ -9,6 +9,15 @@ use crate::failure::{Failure, Result};
 /// takes some hundred bytes when it is decoded, and a body must not take more than eight times its length.
 const NODES_MIN: usize = 20_000;
 const NODE_BYTES_MIN: usize = 48;
+
+/// Reads over a body that is to be decoded, unless it has too many pieces.
+pub(crate) fn survey(body: &str) -> Result<Survey<'_>> {
+    let mut survey = Survey::new(body);
+    let mut reader = Reader::new(body);
+    reader.survey(&mut survey)?;
+    check(&survey)?;
+    Ok(survey)
+}
 
 /// Refuses a body of so many small pieces that its translation would take far more memory than the body.
 pub(super) fn check(survey: &Survey<'_>) -> Result<()> {

@@ -19,6 +19,7 @@ mod verdict;
 
 pub(crate) use alone::send_alone;
 pub(crate) use count::count;
+pub(crate) use density::survey;
 pub(crate) use embed::embed;
 pub(crate) use generate::answer;
 
