@@ -250,13 +250,13 @@ fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &Header
     let is_named = move |name: &HeaderName| {
         named.iter().any(|it| name.as_str().as_bytes().eq_ignore_ascii_case(it))
     };
-    headers.iter().filter(move |(name, _)| !is_hop_by_hop(name) && !is_named(name))
+    headers.iter().filter(move |(name, _)| !is_hop_by_hop(name.as_str()) && !is_named(name))
 }
 
-/// Headers that speak of one connection only.
-fn is_hop_by_hop(name: &HeaderName) -> bool {
+/// Headers that speak of one connection only. Many servers take an underscore in a name for a hyphen.
+fn is_hop_by_hop(name: &str) -> bool {
     matches!(
-        name.as_str(),
+        name,
         "connection"
             | "keep-alive"
             | "proxy-authenticate"
@@ -269,7 +269,7 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
             | "content-length"
             | "expect"
             | "host"
-    )
+    ) || name.contains('_') && is_hop_by_hop(&name.replace('_', "-"))
 }
 
 /// A path without those parameters of its query that hold the client's own key, under whichever name.
