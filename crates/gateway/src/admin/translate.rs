@@ -18,7 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::observe::{Outcome, write_losses};
 use crate::state::Snapshot;
 use crate::tap::Taps;
-use crate::{attempt, egress, ingress, surface};
+use crate::{egress, ingress, surface};
 
 /// What is to be translated.
 struct Order<'a> {
@@ -133,7 +133,7 @@ fn bad(param: &'static str, message: impl Into<Cow<'static, str>>) -> Box<Failur
 }
 
 fn request(order: &Order<'_>) -> Result<(Product, Report)> {
-    let survey = attempt::survey(order.body.as_str())?;
+    let survey = ingress::survey(order.body.as_str())?;
     let mut exchange = order.from.decode_request_surveyed(&survey)?;
     if let Some(model) = &order.model {
         exchange.edit().model = Some(model.reborrow());
@@ -147,7 +147,7 @@ fn request(order: &Order<'_>) -> Result<(Product, Report)> {
 }
 
 fn response(order: &Order<'_>) -> Result<(Product, Report)> {
-    let body = attempt::survey(order.body.as_str())?.source().as_bytes();
+    let body = ingress::survey(order.body.as_str())?.source().as_bytes();
     let encoded = order.to.translate_response(body, order.from, &asked(order))?;
     Ok((Product::Json(encoded.body), encoded.report))
 }

@@ -2,7 +2,6 @@
 
 mod alone;
 mod count;
-mod density;
 mod embed;
 mod fallback;
 mod generate;
@@ -19,7 +18,6 @@ mod verdict;
 
 pub(crate) use alone::send_alone;
 pub(crate) use count::count;
-pub(crate) use density::survey;
 pub(crate) use embed::embed;
 pub(crate) use generate::answer;
 

@@ -3,6 +3,8 @@
 mod arrival;
 mod connection;
 mod framing;
+#[cfg(any(test, feature = "fuzz"))]
+mod fuzz;
 mod listen;
 mod reload;
 mod sending;
@@ -11,3 +13,6 @@ mod watched;
 mod worker;
 
 pub use listen::{Server, ServerError, Stop};
+
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) use fuzz::framing as check_framing;

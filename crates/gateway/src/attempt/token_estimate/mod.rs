@@ -9,8 +9,8 @@ use sabir_wire::conversation::{
 };
 use sabir_wire::json::{Json, Text};
 
-use crate::attempt::density;
 use crate::call::unmarked;
+use crate::ingress;
 
 /// What begins the answer.
 const ANSWER_TOKENS: u64 = 3;
@@ -38,7 +38,7 @@ pub(super) fn tokens(protocol: Protocol, body: &[u8]) -> u64 {
 
 /// The tokens of a body that can be read, and would not take far more memory than its length.
 fn of_body(protocol: Protocol, body: &str) -> Option<u64> {
-    let survey = density::survey(unmarked(body)).ok()?;
+    let survey = ingress::survey(unmarked(body)).ok()?;
     let exchange = protocol.decode_request_surveyed(&survey).ok()?;
     Some(of_request(exchange.request()))
 }

@@ -15,12 +15,12 @@ pub(crate) fn survey(body: &str) -> Result<Survey<'_>> {
     let mut survey = Survey::new(body);
     let mut reader = Reader::new(body);
     reader.survey(&mut survey)?;
-    check(&survey)?;
+    check_density(&survey)?;
     Ok(survey)
 }
 
 /// Refuses a body of so many small pieces that its translation would take far more memory than the body.
-pub(super) fn check(survey: &Survey<'_>) -> Result<()> {
+pub(crate) fn check_density(survey: &Survey<'_>) -> Result<()> {
     let (nodes, bytes) = (survey.nodes(), survey.source().len());
     let most = NODES_MIN + bytes / NODE_BYTES_MIN;
     if nodes <= most {
@@ -40,9 +40,9 @@ mod tests {
     #[test]
     fn a_body_of_small_pieces_is_refused_and_one_of_prose_is_not() {
         let prose = "z".repeat(3_000_000);
-        assert!(check(&Survey::counted(&prose, 82_500)).is_ok());
-        let failure = check(&Survey::counted(&prose, 82_501)).unwrap_err();
+        assert!(check_density(&Survey::counted(&prose, 82_500)).is_ok());
+        let failure = check_density(&Survey::counted(&prose, 82_501)).unwrap_err();
         assert_eq!(failure.fault.kind, FaultKind::TooLarge);
-        assert!(check(&Survey::counted("{}", NODES_MIN)).is_ok());
+        assert!(check_density(&Survey::counted("{}", NODES_MIN)).is_ok());
     }
 }
