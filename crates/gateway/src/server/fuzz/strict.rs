@@ -69,6 +69,10 @@ fn chunked(mut bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
         let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         let size = std::str::from_utf8(&line[..digits]).ok()?;
         let size = usize::from_str_radix(size, 16).ok()?;
+        let extensions = &line[digits..];
+        if !extensions.is_empty() && !extensions.trim_ascii_start().starts_with(b";") {
+            return None;
+        }
         if size == 0 {
             return Some((body, behind_trailers(rest)?));
         }
