@@ -12,11 +12,12 @@ use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
 use crate::answer::array::ArrayWriter;
 use crate::answer::frames::{Defect, Frames};
-use crate::answer::large::{LargeFrames, Translated};
+use crate::answer::large::{LargeFrames, OwnedFrame};
 use crate::answer::pass_through::fault_frame;
 use crate::call::{Delivery, Recipient};
 use crate::failure::{Failure, Whose};
 use crate::observe::Losses;
+use crate::pool::Wanted;
 use crate::state::Snapshot;
 use crate::surface;
 use crate::tap::Taps;
@@ -28,14 +29,14 @@ pub(super) struct Translation {
     decoder: Option<StreamDecoder>,
     writing: Writing,
     /// Frames for other threads. While they are there the decoder and the encoder are too.
-    large: LargeFrames,
+    large: LargeFrames<Translated>,
     /// What is wrong with the stream behind those frames, or at its end.
     defect: Option<Defect>,
 }
 
 /// The client's side of a translation.
 #[derive(Debug)]
-pub(super) struct Writing {
+struct Writing {
     client: Protocol,
     encoder: Option<StreamEncoder<'static>>,
     out: String,
@@ -118,7 +119,10 @@ impl Translation {
         snapshot: &Arc<Snapshot>,
     ) -> Poll<Result<(), Box<Failure>>> {
         let Self { decoder, writing, large, .. } = self;
-        large.begin(snapshot, || (decoder.take(), writing.leave()));
+        large.begin(snapshot, || {
+            let machines = (decoder.take(), writing.leave());
+            |frames: &[OwnedFrame], wanted: &Wanted| translate(frames, machines, wanted)
+        });
         match std::task::ready!(large.poll(cx)) {
             Ok(Translated { decoder, writing, read }) => {
                 (self.decoder, self.writing) = (decoder, writing);
@@ -230,7 +234,33 @@ impl Translation {
     }
 }
 
-pub(super) fn step(
+/// What comes back from another thread.
+#[derive(Debug)]
+struct Translated {
+    decoder: Option<StreamDecoder>,
+    writing: Writing,
+    read: Result<(), Defect>,
+}
+
+/// Translates frames in their order, for as long as somebody waits for them.
+fn translate(
+    frames: &[OwnedFrame],
+    (mut decoder, mut writing): (Option<StreamDecoder>, Writing),
+    wanted: &Wanted,
+) -> Result<Translated, Box<Failure>> {
+    let mut read = Ok(());
+    for frame in frames {
+        wanted.check()?;
+        let stepped = step(&mut decoder, &frame.lend(), (&mut writing, &mut Taps::default()));
+        if stepped.is_err() {
+            read = Err(Defect::Unreadable);
+            break;
+        }
+    }
+    Ok(Translated { decoder, writing, read })
+}
+
+fn step(
     decoder: &mut Option<StreamDecoder>,
     frame: &Frame<'_>,
     (writing, taps): (&mut Writing, &mut Taps),
