@@ -162,3 +162,43 @@ fn without_ids(stream: &str) -> String {
     let is_id = |word: &&str| !word.contains("resp_") && !word.contains("msg_");
     stream.split(['"', ',']).filter(is_id).collect::<Vec<_>>().join("\"")
 }
+
+#[test]
+fn large_frames_that_pass_are_the_providers_own_bytes() {
+    let long = "hi".repeat(LARGE / 2);
+    let element = |text: &str, end: &str| {
+        format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{text}"}}],"role":"model"}}{end}}}]}}"#
+        )
+    };
+    let stop = ",\"finishReason\":\"STOP\"";
+    let list = [element("a", ""), element(&long, ""), element("b", ""), element(&long, stop)];
+    let list = format!("[{}]", list.join("\n,\r\n"));
+    let events = chunk_by_chunk(&["a", &long, "b", &long, "c"]);
+    let gemini = "/v1beta/models/p%2Fm:streamGenerateContent";
+    for (protocol, path, body, answer, sent) in [
+        ("openai-chat", "/v1/chat/completions", chat("p/m", true), sse(&events), events.clone()),
+        (
+            "openai-chat",
+            "/v1/chat/completions",
+            chat("p/m", true),
+            sse(&events.replace('\n', "\r\n")),
+            events.replace('\n', "\r\n"),
+        ),
+        (
+            "openai-chat",
+            "/v1/chat/completions",
+            chat("p/m", true),
+            sse(&events.replace('\n', "\r")),
+            events.replace('\n', "\r"),
+        ),
+        ("gemini", gemini, GEMINI.to_owned(), json(200, "", &list), list),
+    ] {
+        let provider = Provider::start(vec![Script::Say(answer)]);
+        let gateway = Running::start(&provider.toml("p", protocol));
+        let reply = gateway.post(path, &body);
+        assert_eq!(reply.status, 200, "{protocol}");
+        assert!(reply.body == sent, "{protocol}: {} of {} bytes", reply.body.len(), sent.len());
+        assert!(jobs(&gateway) >= 1, "{protocol}");
+    }
+}
