@@ -83,12 +83,14 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let method = raw.method;
-    if matches!(*method, Method::TRACE | Method::CONNECT) {
+    // Some servers read methods in any case.
+    let is = |known: Method| method.as_str().eq_ignore_ascii_case(known.as_str());
+    if is(Method::TRACE) || is(Method::CONNECT) {
         let message = format!("{method} is not sent on to providers");
         return Err(Failure::client(FaultKind::BadRequest, message));
     }
     let body = ingress::read_raw(body, raw.headers, admission).await?;
-    if matches!(*method, Method::GET | Method::HEAD) && !body.is_empty() {
+    if (is(Method::GET) || is(Method::HEAD)) && !body.is_empty() {
         let message = format!("expected no body with {method}, found one");
         return Err(Failure::client(FaultKind::BadRequest, message));
     }

@@ -277,6 +277,9 @@ fn bodies_where_none_belongs_and_methods_for_one_hop_are_refused() {
         ("TRACE /passthrough/p/v1/x", ""),
         ("TRACE /passthrough/p/v1/x", "{}"),
         ("CONNECT /passthrough/p/v1/x", ""),
+        ("trace /passthrough/p/v1/x", ""),
+        ("Connect /passthrough/p/v1/x", ""),
+        ("get /passthrough/p/v1/x", "{}"),
     ] {
         if head.contains("chunked") {
             let request =
