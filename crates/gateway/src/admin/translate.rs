@@ -147,8 +147,9 @@ fn request(order: &Order<'_>) -> Result<(Product, Report)> {
 }
 
 fn response(order: &Order<'_>) -> Result<(Product, Report)> {
-    let body = ingress::survey(order.body.as_str())?.source().as_bytes();
-    let encoded = order.to.translate_response(body, order.from, &asked(order))?;
+    let body = order.body.as_str();
+    ingress::check_answer_density(body)?;
+    let encoded = order.to.translate_response(body.as_bytes(), order.from, &asked(order))?;
     Ok((Product::Json(encoded.body), encoded.report))
 }
 

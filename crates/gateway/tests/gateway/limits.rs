@@ -204,11 +204,19 @@ fn a_body_of_more_small_pieces_than_its_length_can_carry_is_not_translated() {
         let reply = other.post("/sabir/v1/translate", &order);
         assert_eq!(reply.status, 413, "{number}: {}", reply.body);
     }
+}
+
+#[test]
+fn an_answer_of_more_small_pieces_than_its_length_can_carry_is_not_translated() {
     let choice =
         r#"{"index":0,"message":{"role":"assistant","content":"a"},"finish_reason":"stop"}"#;
-    let choices = vec![choice; 20_000].join(",");
-    let order = format!(
-        r#"{{"from":"openai-chat","to":"gemini","kind":"response","body":{{"id":"a","choices":[{choices}]}}}}"#
-    );
-    assert_eq!(other.post("/sabir/v1/translate", &order).status, 413);
+    let answer = format!(r#"{{"id":"a","choices":[{}]}}"#, vec![choice; 20_000].join(","));
+    let provider = Provider::whole(&answer);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let order =
+        format!(r#"{{"from":"openai-chat","to":"gemini","kind":"response","body":{answer}}}"#);
+    assert_eq!(gateway.post("/sabir/v1/translate", &order).status, 413);
+    assert_eq!(gateway.post("/v1/messages", &messages("p/m", false)).status, 502);
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+    assert_eq!((reply.status, reply.body.len()), (200, answer.len()));
 }
