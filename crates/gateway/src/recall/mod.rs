@@ -32,9 +32,9 @@ use crate::recall::wish::Wish;
 use crate::recalled::{KeptBy, Missing, Recalled};
 use crate::record::{Plan, Recorder, record};
 use crate::state::Snapshot;
-use crate::surface;
 use crate::surface::{Link, Trouble};
 use crate::trace::TurnNames;
+use crate::{ingress, surface};
 
 /// Whoever asks, and what for.
 #[derive(Clone, Copy)]
@@ -149,6 +149,7 @@ impl<'c> Task<'c> {
                 return Err(trouble(self.client(), &Trouble::UnknownItem(&id)));
             }
         };
+        ingress::check_density(&call.survey)?;
         let client = self.client();
         let continued = Continued {
             tip: base.tip,
