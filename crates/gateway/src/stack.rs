@@ -113,8 +113,8 @@ where
             Box::pin(submit(snapshot, client, arrived, &id, body)).await
         }
         Endpoint::Kept { client, kept } => {
-            let asked = admin::KeptAsked { client, kept, uri, key };
-            Box::pin(admin::kept(snapshot, asked)).await
+            let asked = admin::KeptAsked { client, kept, uri, headers, key };
+            Box::pin(admin::kept(snapshot, asked, body)).await
         }
         Endpoint::Models { shape, listing } => {
             let asked = admin::ModelsAsked { shape, listing, headers, key };

@@ -227,7 +227,7 @@ enum SettingsOf {
 }
 
 /// What is there; none if it is not, and a failure if that cannot be known.
-pub(super) fn found<T>(read: std::result::Result<T, Error>) -> Result<Option<T>> {
+pub(crate) fn found<T>(read: std::result::Result<T, Error>) -> Result<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == Kind::NotFound => Ok(None),
@@ -236,7 +236,7 @@ pub(super) fn found<T>(read: std::result::Result<T, Error>) -> Result<Option<T>>
 }
 
 /// The beginning of what the user says first.
-fn title(messages: &[Message<'_>]) -> String {
+pub(crate) fn title(messages: &[Message<'_>]) -> String {
     let users = messages.iter().filter(|message| message.role == Role::User);
     let mut texts =
         users.flat_map(|message| &message.parts).filter_map(|part| match part.content() {

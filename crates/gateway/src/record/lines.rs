@@ -76,6 +76,11 @@ impl Lines {
     }
 }
 
+/// A hash in hexadecimal digits.
+pub(crate) fn digits(hash: &Hash) -> String {
+    hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A record: the protocol, then what it says.
 pub(crate) fn record(protocol: Protocol, text: &str) -> sabir_store::Result<Record> {
     Record::new(format!("{}\n{text}", protocol.as_str()))

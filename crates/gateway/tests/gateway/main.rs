@@ -6,6 +6,7 @@ mod attempts;
 mod breaks;
 mod cancel;
 mod contract;
+mod conversations;
 mod doors;
 mod ends;
 mod events;
