@@ -7,11 +7,14 @@ mod history;
 mod read;
 mod reference;
 mod session;
+mod settings;
 mod submission;
 mod wish;
 
 pub(crate) use base::{found, title};
+pub(crate) use history::recollect;
 pub(crate) use reference::{Resolved, resolve as resolve_references, text_of as item_text};
+pub(crate) use settings::settings_in;
 pub(crate) use submission::{Submission, submission};
 
 use std::sync::Arc;

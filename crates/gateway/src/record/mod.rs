@@ -5,7 +5,7 @@ mod lines;
 mod received;
 mod recorder;
 
-pub(crate) use lines::{Lines, digits, lines, read as read_record, record};
+pub(crate) use lines::{Lines, digits, lines, read as read_record, record, record_of, time_of};
 pub(crate) use recorder::Recorder;
 
 use sabir_store::{Advance, Opening, Record};

@@ -15,7 +15,7 @@ const VALUE_CHARS_MAX: usize = 512;
 const NONE: &str = "{}";
 
 /// Metadata that can be kept.
-pub(super) fn record(metadata: Option<&Json<'_>>) -> Result<Record> {
+pub(in crate::admin) fn record(metadata: Option<&Json<'_>>) -> Result<Record> {
     let metadata = metadata.filter(|metadata| !metadata.is_null());
     if let Some(metadata) = metadata {
         check(metadata)?;
@@ -25,7 +25,7 @@ pub(super) fn record(metadata: Option<&Json<'_>>) -> Result<Record> {
 }
 
 /// Metadata as it was given.
-pub(super) fn read(record: &Record) -> Json<'_> {
+pub(in crate::admin) fn read(record: &Record) -> Json<'_> {
     let text = std::str::from_utf8(record.as_bytes()).unwrap_or(NONE);
     let read = Json::parse(text).ok().filter(|json| json.kind() == Kind::Object);
     read.unwrap_or_else(|| Json::parse(NONE).expect("two braces are JSON"))
@@ -76,7 +76,7 @@ fn check_pair(key: &str, value: &Json<'_>) -> Result<()> {
 }
 
 /// A parameter of another type than it must be.
-pub(super) fn mistyped(param: &str, expected: &str, found: Kind) -> Box<Failure> {
+pub(in crate::admin) fn mistyped(param: &str, expected: &str, found: Kind) -> Box<Failure> {
     let found = match found {
         Kind::Null => "null",
         Kind::Boolean => "a boolean",
@@ -91,14 +91,14 @@ pub(super) fn mistyped(param: &str, expected: &str, found: Kind) -> Box<Failure>
 }
 
 /// A parameter that cannot be taken, in the vendor's words.
-pub(super) fn invalid(param: &str, message: String, code: &'static str) -> Box<Failure> {
+pub(in crate::admin) fn invalid(param: &str, message: String, code: &'static str) -> Box<Failure> {
     let mut failure = Failure::client(FaultKind::BadRequest, message).with_code(code);
     failure.fault.param = Some(Text::plain(param.to_owned()));
     failure
 }
 
 /// A parameter that must be there.
-pub(super) fn missing(param: &'static str) -> Box<Failure> {
+pub(in crate::admin) fn missing(param: &'static str) -> Box<Failure> {
     let message = format!("Missing required parameter: '{param}'.");
     invalid(param, message, "missing_required_parameter")
 }

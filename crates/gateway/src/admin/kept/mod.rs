@@ -6,9 +6,9 @@ mod conversations;
 mod identity;
 mod item;
 mod items;
-mod metadata;
+pub(super) mod metadata;
 mod order;
-mod page;
+pub(super) mod page;
 mod placing;
 mod spelling;
 
