@@ -12,6 +12,7 @@ use super::{Archive, list, unknown};
 use crate::admin::kept::metadata;
 use crate::admin::kept::metadata::{invalid, mistyped};
 use crate::failure::{Failure, Result};
+use crate::pool::Wanted;
 use crate::recall::{found, out_of_order};
 
 /// What a conversation is to begin with.
@@ -22,11 +23,17 @@ struct Order {
     transcript: Option<Json<'static>>,
 }
 
-impl Archive {
+impl Archive<'_> {
     pub(super) async fn begin(&self, body: &str) -> Result<String> {
         let order = Order::read(body)?;
         let metadata = metadata::record(order.metadata.as_ref())?;
-        let import = order.transcript.as_ref().map(import).transpose()?;
+        let import = match order.transcript {
+            Some(transcript) => {
+                let work = move |_: &Wanted| import(&transcript);
+                Some(self.pool.run_on(body.len(), work).await?)
+            }
+            None => None,
+        };
         let id = match &order.id {
             Some(id) => self.free(id).await?,
             None => self.made_id(),

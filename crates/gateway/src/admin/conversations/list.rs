@@ -9,7 +9,7 @@ use crate::admin::kept::page::{limit, parameter};
 use crate::failure::Result;
 use crate::recall::found;
 
-impl Archive {
+impl Archive<'_> {
     pub(super) async fn list(&self, uri: &Uri) -> Result<String> {
         let after = parameter(uri, "after");
         let missing = || unknown(after.as_deref().unwrap_or_default());

@@ -16,7 +16,7 @@ use crate::recall::{recollect, settings_in};
 use crate::recalled::{KeptBy, Recalled};
 use crate::surface;
 
-impl Archive {
+impl Archive<'_> {
     pub(super) async fn messages(&self, id: &str, uri: &Uri) -> Result<String> {
         let protocol = match parameter(uri, "as") {
             Some(name) => Some(Protocol::parse(&name).ok_or_else(unknown_protocol)?),
@@ -31,25 +31,7 @@ impl Archive {
 
     async fn messages_as(&self, to: Protocol, conversation: &Conversation) -> Result<String> {
         let recalled = self.recalled(to, conversation).await?;
-        let mut exchange = recalled.exchange()?;
-        let repairs = sabir_compose::repair(exchange.edit(), &policy(to)).map_err(|reason| {
-            Failure::client(FaultKind::BadRequest, reason.to_string()).with_param("as")
-        })?;
-        let encoded = exchange.encode(to, &Target::default())?;
-        let reports = [repairs.into_report(), encoded.report].into_iter();
-        let losses = reports.flat_map(|report| recalled.name_turns(report).into_entries());
-        let losses: Vec<Loss> = losses.filter(is_of_history).collect();
-        let messages = history::messages_of(&encoded.body, to)?;
-        Ok(super::object(|it| {
-            let copied = Reader::new(&messages).object(|key, reader| {
-                let value: Json<'_> = reader.raw()?;
-                it.field(&key, &value);
-                Ok(())
-            });
-            debug_assert!(copied.is_ok(), "what was written can be read");
-            it.key("losses");
-            write_losses(&losses, it);
-        }))
+        self.pool.run_on(recalled.bytes(), move |_| written(to, &recalled)).await
     }
 
     /// The conversation as a call would continue it that comes in another protocol: written as a translation, which sees
@@ -68,6 +50,28 @@ impl Archive {
             kept_by: KeptBy::Nobody,
         })
     }
+}
+
+fn written(to: Protocol, recalled: &Recalled) -> Result<String> {
+    let mut exchange = recalled.exchange()?;
+    let repairs = sabir_compose::repair(exchange.edit(), &policy(to)).map_err(|reason| {
+        Failure::client(FaultKind::BadRequest, reason.to_string()).with_param("as")
+    })?;
+    let encoded = exchange.encode(to, &Target::default())?;
+    let reports = [repairs.into_report(), encoded.report].into_iter();
+    let losses = reports.flat_map(|report| recalled.name_turns(report).into_entries());
+    let losses: Vec<Loss> = losses.filter(is_of_history).collect();
+    let messages = history::messages_of(&encoded.body, to)?;
+    Ok(super::object(|it| {
+        let copied = Reader::new(&messages).object(|key, reader| {
+            let value: Json<'_> = reader.raw()?;
+            it.field(&key, &value);
+            Ok(())
+        });
+        debug_assert!(copied.is_ok(), "what was written can be read");
+        it.key("losses");
+        write_losses(&losses, it);
+    }))
 }
 
 /// Whether an entry speaks of what was said, and not of what a request needs beside it.

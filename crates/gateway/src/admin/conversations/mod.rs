@@ -21,6 +21,7 @@ use crate::egress::Reply;
 use crate::failure::{Failure, Result, Whose};
 use crate::ingress::Conversations;
 use crate::observe::Outcome;
+use crate::pool::Pool;
 use crate::recall::{found, trouble};
 use crate::state::Snapshot;
 use crate::surface::Trouble;
@@ -36,11 +37,13 @@ pub(crate) struct Asker<'r> {
 }
 
 /// The store, and whose part of it is shown.
-struct Archive {
+struct Archive<'s> {
     store: Store,
     owner: Owner,
     /// What ids are made of.
     exchange: String,
+    /// For what takes long to read.
+    pool: &'s Pool,
 }
 
 pub(crate) async fn conversations<B>(
@@ -101,12 +104,12 @@ fn check(asker: &Asker<'_>, needs_key: bool) -> Result<()> {
     Err(Failure::new(Whose::Policy, FaultKind::Permission, refusal))
 }
 
-impl Archive {
-    fn of(snapshot: &Snapshot, asker: &Asker<'_>, exchange: &str) -> Option<Self> {
+impl<'s> Archive<'s> {
+    fn of(snapshot: &'s Snapshot, asker: &Asker<'_>, exchange: &str) -> Option<Self> {
         let memory = snapshot.shared.memory.as_ref()?;
         let (store, owner) = (memory.store().clone(), memory.owner(asker.key));
-        let exchange = exchange.to_owned();
-        (memory.level() >= Level::Stateful).then_some(Self { store, owner, exchange })
+        let (exchange, pool) = (exchange.to_owned(), &snapshot.shared.pool);
+        (memory.level() >= Level::Stateful).then_some(Self { store, owner, exchange, pool })
     }
 
     async fn find(&self, id: &str) -> Result<Conversation> {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use sabir_store::{Conversation, Hash, Record, Time, Window};
+use sabir_store::{Conversation, Hash, Message, Record, Time, Window};
 use sabir_wire::json::{Json, Kind, Reader, Writer};
 use sabir_wire::unified::{UnifiedMessage, UnifiedRole};
 
@@ -101,20 +101,16 @@ fn keep_times(
     Ok(())
 }
 
-impl Archive {
+impl Archive<'_> {
     /// A conversation as a transcript.
     pub(super) async fn transcript(&self, conversation: &Conversation) -> Result<String> {
         let mut messages = self.instructions(conversation).await?;
         if let Some(tip) = conversation.tip {
             let history = self.store.history(&self.owner, tip, Window::default()).await;
             let history = history.map_err(|error| out_of_order(&error))?;
-            for line in &history.messages {
-                let Some((protocol, text)) = read_record(&line.record) else { continue };
-                let time = Some(time_of(&line.record).unwrap_or(line.created_at));
-                let restored = protocol.restore_messages(text, 0, surface::DEFAULT)?;
-                let plain = restored.iter().flat_map(UnifiedMessage::of);
-                messages.extend(plain.map(|message| Timed { message, time }));
-            }
+            let bytes = history.messages.iter().map(|line| line.record.as_bytes().len()).sum();
+            let lines = history.messages;
+            messages.extend(self.pool.run_on(bytes, move |_| restored(&lines)).await?);
         }
         pair(&mut messages);
         Ok(written(&messages))
@@ -130,6 +126,19 @@ impl Archive {
         let plain = messages.iter().flat_map(UnifiedMessage::of);
         Ok(plain.map(|message| Timed { message, time }).collect())
     }
+}
+
+/// Lines of the log as plain messages.
+fn restored(lines: &[Message]) -> Result<Vec<Timed>> {
+    let mut messages = Vec::with_capacity(lines.len());
+    for line in lines {
+        let Some((protocol, text)) = read_record(&line.record) else { continue };
+        let time = Some(time_of(&line.record).unwrap_or(line.created_at));
+        let restored = protocol.restore_messages(text, 0, surface::DEFAULT)?;
+        let plain = restored.iter().flat_map(UnifiedMessage::of);
+        messages.extend(plain.map(|message| Timed { message, time }));
+    }
+    Ok(messages)
 }
 
 /// Gives ids to calls that have none, and to their results, which stand in the same order.

@@ -8,7 +8,7 @@ use crate::failure::Result;
 use crate::recall::found;
 use crate::record::Details;
 
-impl Archive {
+impl Archive<'_> {
     pub(super) async fn turns(&self, id: &str) -> Result<String> {
         let conversation = self.find(id).await?;
         let mut turns: Vec<Turn> = Vec::new();

@@ -2,11 +2,13 @@
 //! as the items that would say the same.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use sabir_store::{
-    Conversation, Direction, Hash, ItemPage, Message, Order, PAGE_MAX, ResponseId, Turn, Window,
+    Conversation, ConversationId, Direction, Hash, ItemPage, Message, Order, PAGE_MAX, ResponseId,
+    Turn, Window,
 };
-use sabir_wire::FaultKind;
+use sabir_wire::{FaultKind, Protocol};
 
 use super::Shelf;
 use super::identity::derived_id;
@@ -59,7 +61,7 @@ impl Contents {
     }
 }
 
-impl Shelf {
+impl Shelf<'_> {
     pub(super) async fn contents(&self, conversation: &Conversation) -> Result<Contents> {
         let Some(tip) = conversation.tip else { return Ok(Contents::default()) };
         let window = Window { bytes: BYTES_MAX, ..Window::default() };
@@ -69,12 +71,18 @@ impl Shelf {
             return Err(too_long());
         }
         let names = self.names(conversation, &history.messages).await?;
-        self.read_lines(&history.messages, &names).await
+        let lines = Arc::from(history.messages);
+        self.read_lines(&conversation.id, &lines, &names).await
     }
 
-    async fn read_lines(&self, lines: &[Message], names: &Names) -> Result<Contents> {
+    async fn read_lines(
+        &self,
+        conversation: &ConversationId,
+        lines: &Arc<[Message]>,
+        names: &Names,
+    ) -> Result<Contents> {
         let (mut contents, mut ids) = (Contents::default(), HashSet::new());
-        let mut spelled = self.spelled(lines, &names.sent)?;
+        let mut spelled = self.spelled(lines, &names.sent).await?;
         let mut at = 0;
         while let Some(line) = lines.get(at) {
             let answer = names.answers.get(&at);
@@ -88,7 +96,7 @@ impl Shelf {
             };
             for (mut item, part) in items.into_iter().zip(0..) {
                 if item.id.is_empty() || ids.contains(&item.id) {
-                    item.id = derived_id(&lines[last].hash, part, &item);
+                    item.id = derived_id(conversation, (&lines[last].hash, part), &item);
                 }
                 ids.insert(item.id.clone());
                 contents.items.push(Placed { item, before: line.parent, depth: at });
@@ -108,24 +116,16 @@ impl Shelf {
     }
 
     /// The items of each line. Those without an id have an empty one.
-    fn spelled(&self, lines: &[Message], sent: &Sent) -> Result<Vec<Vec<Item>>> {
-        let records = lines.iter().map(|line| read_record(&line.record).ok_or_else(unreadable));
-        let records = records.collect::<Result<Vec<_>>>()?;
-        let foreign = records.iter().copied().filter(|(protocol, _)| *protocol != self.client);
-        let mut foreign = in_words_of(self.client, &foreign.collect::<Vec<_>>())?.into_iter();
-        let mut spelled = Vec::with_capacity(lines.len());
-        for (line, (protocol, text)) in lines.iter().zip(records) {
-            if protocol != self.client {
-                let items = foreign.next().unwrap_or_default();
-                spelled.push(items.into_iter().map(named_by_itself).collect());
-                continue;
+    async fn spelled(&self, lines: &Arc<[Message]>, sent: &Sent) -> Result<Vec<Vec<Item>>> {
+        let bytes = lines.iter().map(|line| line.record.as_bytes().len()).sum();
+        let (client, read) = (self.client, Arc::clone(lines));
+        let mut spelled = self.pool.run_on(bytes, move |_| spelled(client, &read)).await?;
+        for (line, items) in lines.iter().zip(&mut spelled) {
+            for (item, part) in items.iter_mut().zip(0..) {
+                if let Some(id) = sent.get(&(line.hash, part)) {
+                    item.id.clone_from(id);
+                }
             }
-            let items = elements(&format!("[{text}]"))?.into_iter().zip(0..);
-            let named = items.map(|(text, part)| match sent.get(&(line.hash, part)) {
-                Some(id) => Item::new(id.clone(), text),
-                None => named_by_itself(text),
-            });
-            spelled.push(named.collect());
         }
         Ok(spelled)
     }
@@ -190,6 +190,23 @@ impl Shelf {
             }
         }
     }
+}
+
+/// The items of each line, with no ids but their own.
+fn spelled(client: Protocol, lines: &[Message]) -> Result<Vec<Vec<Item>>> {
+    let records = lines.iter().map(|line| read_record(&line.record).ok_or_else(unreadable));
+    let records = records.collect::<Result<Vec<_>>>()?;
+    let foreign = records.iter().copied().filter(|(protocol, _)| *protocol != client);
+    let mut foreign = in_words_of(client, &foreign.collect::<Vec<_>>())?.into_iter();
+    let mut spelled = Vec::with_capacity(lines.len());
+    for (protocol, text) in records {
+        let items = match protocol == client {
+            true => elements(&format!("[{text}]"))?,
+            false => foreign.next().unwrap_or_default(),
+        };
+        spelled.push(items.into_iter().map(named_by_itself).collect());
+    }
+    Ok(spelled)
 }
 
 fn named_by_itself(text: String) -> Item {

@@ -9,7 +9,7 @@ use crate::failure::Result;
 use crate::recall::{out_of_order, trouble};
 use crate::surface::Trouble;
 
-impl Shelf {
+impl Shelf<'_> {
     pub(super) async fn create_conversation(&self, sent: &Sent<'_>) -> Result<String> {
         let order = Order::read(sent.body)?;
         let metadata = metadata::record(order.metadata.as_ref())?;

@@ -1,16 +1,20 @@
-//! Ids of items that came without one: made of the line that they stand in and of their place there, so that they are the
-//! same whenever somebody looks.
+//! Ids of items that came without one: made of their conversation, the line that they stand in and their place there, so
+//! that they are the same whenever somebody looks.
 
-use sabir_store::Hash;
+use sabir_store::{ConversationId, Hash};
 
 use super::item::Item;
 use crate::record::digits;
 
-/// Digits of the line's hash that make an id: no two lines of an owner share so many.
+/// Digits of a hash that make an id: no two items share so many.
 const DIGITS: usize = 40;
 
-pub(super) fn derived_id(line: &Hash, part: u32, item: &Item) -> String {
-    let mut digits = digits(line);
+pub(super) fn derived_id(
+    conversation: &ConversationId,
+    (line, part): (&Hash, u32),
+    item: &Item,
+) -> String {
+    let mut digits = digits(&Hash::of_message(Some(line), conversation.as_str().as_bytes()));
     digits.truncate(DIGITS);
     format!("{}_{digits}_{part}", prefix(item.kind().as_deref()))
 }

@@ -18,7 +18,7 @@ use crate::failure::{Failure, Result};
 /// How often somebody else may be quicker.
 const TRIES: usize = 5;
 
-impl Shelf {
+impl Shelf<'_> {
     pub(super) async fn list_items(&self, id: &str, uri: &Uri) -> Result<String> {
         let page = Page::of(uri)?;
         let conversation = self.conversation(id).await?;
@@ -139,7 +139,7 @@ impl Shelf {
         let named = items.texts().zip(&appended.lines.places).map(|(text, (line, part))| {
             let mut item = Item::new(own_id(text).unwrap_or_default(), text.to_owned());
             if item.id.is_empty() {
-                item.id = derived_id(line, *part, &item);
+                item.id = derived_id(&before.id, (line, *part), &item);
             }
             item
         });

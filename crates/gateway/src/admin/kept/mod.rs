@@ -26,6 +26,7 @@ use crate::config::types::{GatewayKey, Level};
 use crate::egress::Reply;
 use crate::failure::{Failure, Result, Whose};
 use crate::observe::Outcome;
+use crate::pool::Pool;
 use crate::recall::{out_of_order, trouble};
 use crate::state::Snapshot;
 use crate::surface::{Kept, Trouble};
@@ -50,11 +51,12 @@ struct Sent<'r> {
 }
 
 /// The store, and whose part of it is shown in whose words.
-#[derive(Clone)]
-struct Shelf {
+struct Shelf<'s> {
     store: Store,
     owner: Owner,
     client: Protocol,
+    /// For what takes long to read.
+    pool: &'s Pool,
 }
 
 /// Answers what needs no model.
@@ -94,12 +96,12 @@ where
     shelf.answer(&asked.kept, &Sent { uri: asked.uri, body: &sent, exchange }).await
 }
 
-impl Shelf {
-    fn of(snapshot: &Snapshot, asked: &KeptAsked<'_>) -> Option<Self> {
+impl<'s> Shelf<'s> {
+    fn of(snapshot: &'s Snapshot, asked: &KeptAsked<'_>) -> Option<Self> {
         let memory = snapshot.shared.memory.as_ref()?;
         let (store, owner) = (memory.store().clone(), memory.owner(asked.key));
-        let client = asked.client;
-        (memory.level() >= Level::Stateful).then_some(Self { store, owner, client })
+        let (client, pool) = (asked.client, &snapshot.shared.pool);
+        (memory.level() >= Level::Stateful).then_some(Self { store, owner, client, pool })
     }
 
     async fn answer(&self, kept: &Kept, sent: &Sent<'_>) -> Result<String> {

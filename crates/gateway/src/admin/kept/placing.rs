@@ -1,10 +1,12 @@
 //! Items put into a conversation: as lines of the log behind those that are there, or in the place of some of them.
 
 use sabir_store::{Change, Conversation, ConversationId, Hash, Kind as StoreKind, Title};
+use sabir_wire::Protocol;
 use sabir_wire::protocol::Entry;
 
 use super::Shelf;
 use crate::failure::{Failure, Result};
+use crate::pool::Wanted;
 use crate::recall::{Resolved, found, out_of_order, resolve_references, title, trouble};
 use crate::record::{Lines, lines};
 use crate::surface;
@@ -33,9 +35,13 @@ impl Placeable {
     }
 }
 
-impl Shelf {
+impl Shelf<'_> {
     /// Reads items as a call would have them. `name` is what the client calls their list.
-    pub(super) async fn placeable(&self, items: &[String], name: &str) -> Result<Placeable> {
+    pub(super) async fn placeable(
+        &self,
+        items: &[String],
+        name: &'static str,
+    ) -> Result<Placeable> {
         let list = surface::of(self.client).state.messages;
         let body = format!(
             "{{\"{list}\":[{OPENING}{}]}}",
@@ -48,14 +54,10 @@ impl Shelf {
                 return Err(trouble(self.client, &Trouble::UnknownItem(&id)));
             }
         };
-        let read = || {
-            let exchange = self.client.decode_request_text(&body)?;
-            let messages = exchange.request().messages.get(1..).unwrap_or_default();
-            let title = title(messages);
-            let entries = exchange.entries()?.entries.into_iter().skip(1);
-            Ok(Placeable { entries: entries.map(Entry::into_owned).collect(), title })
-        };
-        read().map_err(|error: sabir_wire::Error| misplaced(&error, (list, name)))
+        let (client, bytes) = (self.client, body.len());
+        let work =
+            move |_: &Wanted| read(client, &body).map_err(|error| misplaced(&error, (list, name)));
+        self.pool.run_on(bytes, work).await
     }
 
     /// Puts items behind `base` and moves the conversation's end from where it was seen.
@@ -103,6 +105,13 @@ impl Shelf {
         let known = ConversationId::new(id).map_err(|_| missing())?;
         found(self.store.conversation(&self.owner, &known).await)?.ok_or_else(missing)
     }
+}
+
+fn read(client: Protocol, body: &str) -> sabir_wire::Result<Placeable> {
+    let exchange = client.decode_request_text(body)?;
+    let title = title(exchange.request().messages.get(1..).unwrap_or_default());
+    let entries = exchange.entries()?.entries.into_iter().skip(1);
+    Ok(Placeable { entries: entries.map(Entry::into_owned).collect(), title })
 }
 
 /// The same elements, different from others that mean the same under another id: the log has each line once.
