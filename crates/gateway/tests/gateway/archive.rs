@@ -141,9 +141,12 @@ fn a_transcript_goes_on_with_any_provider() {
             );
         }
         let read = house.kept("/old/messages");
-        let said: Vec<&str> =
+        let contents: Vec<&str> =
             read.as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap()).collect();
-        assert_eq!(said, ["be KIND", "what is in FACT1?", "", "FOUND", "BLUE", "FACT2", "GREEN"]);
+        assert_eq!(
+            contents,
+            ["be KIND", "what is in FACT1?", "", "FOUND", "BLUE", "FACT2", "GREEN"]
+        );
         assert!(read[6]["timestamp"].as_i64().unwrap() > 1_700_000_000_004);
     }
 }

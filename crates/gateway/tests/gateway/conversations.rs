@@ -303,13 +303,13 @@ fn results_of_tools_name_their_calls_whatever_the_protocol() {
         gateway: Running::start(&(provider.toml("p", "gemini") + STORE)),
         providers: Vec::new(),
     };
-    let say = |part: Value| {
+    let send = |part: Value| {
         let body = json!({"contents": [{"role": "user", "parts": [part]}]}).to_string();
         let head = "POST /v1beta/models/p/m:generateContent\r\nsabir-conversation: tools\r\n";
         assert_eq!(house.gateway.request(head, &body).status, 200);
     };
-    say(json!({"text": "FACT1"}));
-    say(json!({"functionResponse": {"name": "look", "response": {"output": "FOUND"}}}));
+    send(json!({"text": "FACT1"}));
+    send(json!({"functionResponse": {"name": "look", "response": {"output": "FOUND"}}}));
     let all = house.all("tools");
     let kinds: Vec<&str> = all.iter().map(|item| item["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["message", "function_call", "function_call_output", "message"]);

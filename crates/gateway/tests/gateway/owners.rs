@@ -29,9 +29,9 @@ enum Act {
     DeleteAnswer,
     Begin,
     BeginNamed,
-    Say,
-    SayByHeader,
-    SayByName,
+    Call,
+    CallByHeader,
+    CallByName,
     Read,
     Change,
     ListItems,
@@ -58,9 +58,9 @@ fn step() -> impl Strategy<Value = Step> {
         Act::DeleteAnswer,
         Act::Begin,
         Act::BeginNamed,
-        Act::Say,
-        Act::SayByHeader,
-        Act::SayByName,
+        Act::Call,
+        Act::CallByHeader,
+        Act::CallByName,
         Act::Read,
         Act::Change,
         Act::ListItems,
@@ -94,7 +94,7 @@ struct Town {
     conversations: Vec<Thing>,
     items: Vec<Thing>,
     turns: Vec<Thing>,
-    said: usize,
+    calls: usize,
 }
 
 /// What each key says has this in it, and nothing else has.
@@ -109,7 +109,7 @@ impl Town {
         let gateway = Running::start(&toml);
         let (answers, conversations) = (Vec::new(), Vec::new());
         let (items, turns) = (Vec::new(), Vec::new());
-        Self { gateway, provider, answers, conversations, items, turns, said: 0 }
+        Self { gateway, provider, answers, conversations, items, turns, calls: 0 }
     }
 
     /// Asks, and looks whether anything of the other key comes back or goes to the provider.
@@ -154,9 +154,9 @@ impl Town {
     }
 
     fn words(&mut self, key: usize) -> String {
-        self.said += 1;
+        self.calls += 1;
         // Some words are the same again and again: equal messages of two keys are two messages.
-        format!("{} {}", mark(key), self.said % 3)
+        format!("{} {}", mark(key), self.calls % 3)
     }
 
     fn take(&mut self, step: &Step) {
@@ -168,96 +168,10 @@ impl Town {
         let (answer, conversation) = (pick(&self.answers), pick(&self.conversations));
         let (item, turn) = (pick(&self.items), pick(&self.turns));
         let words = self.words(key);
-        let call = json!({"model": "p/m", "input": words});
-        let with = |name: &str, value: &str| {
-            let mut call = call.clone();
-            call[name] = json!(value);
-            call
-        };
-        let chat = json!({"model": "p/m", "messages": [{"role": "user", "content": words}]});
-        let items = json!({"items": [{"role": "user", "content": words}]});
-        let vendor = format!("/v1/conversations/{}", conversation.id);
-        let own = format!("/sabir/v1/conversations/{}", conversation.id);
-        let nothing = Value::Null;
-        let (owner, head, body) = match step.act {
-            Act::Answer => (key, "POST /v1/responses".to_owned(), call),
-            Act::Chain => (
-                answer.owner,
-                "POST /v1/responses".to_owned(),
-                with("previous_response_id", &answer.id),
-            ),
-            Act::Refer => {
-                let input = json!([{"type": "item_reference", "id": item.id}]);
-                let body = json!({"model": "p/m", "input": input});
-                // What was in a conversation only is no item of an answer.
-                let owner = if item.owner == key { 2 } else { item.owner };
-                (owner, "POST /v1/responses".to_owned(), body)
-            }
-            Act::ReadAnswer => (answer.owner, format!("GET /v1/responses/{}", answer.id), nothing),
-            Act::ListInput => {
-                (answer.owner, format!("GET /v1/responses/{}/input_items", answer.id), nothing)
-            }
-            Act::Submit => {
-                let head = format!("POST /v1/responses/{}/submit_tool_outputs", answer.id);
-                (answer.owner, head, json!({"tool_outputs": []}))
-            }
-            Act::DeleteAnswer => {
-                (answer.owner, format!("DELETE /v1/responses/{}", answer.id), nothing)
-            }
-            Act::Begin => (key, "POST /v1/conversations".to_owned(), items),
-            Act::BeginNamed => {
-                let transcript = json!([{"role": "user", "content": words}]);
-                let body = json!({"id": "shared", "transcript": transcript});
-                (2, "POST /sabir/v1/conversations".to_owned(), body)
-            }
-            Act::Say => (
-                conversation.owner,
-                "POST /v1/responses".to_owned(),
-                with("conversation", &conversation.id),
-            ),
-            Act::SayByHeader => {
-                let head = format!(
-                    "POST /v1/chat/completions\r\nsabir-conversation: {}\r\n",
-                    conversation.id
-                );
-                let is_given = conversation.id.starts_with("conv_");
-                (if is_given { conversation.owner } else { key }, head, chat)
-            }
-            Act::SayByName => {
-                let head = "POST /v1/chat/completions\r\nsabir-conversation: shared\r\n";
-                (key, head.to_owned(), chat)
-            }
-            Act::Read => (conversation.owner, format!("GET {vendor}"), nothing),
-            Act::Change => {
-                let body = json!({"metadata": {"by": words}});
-                (conversation.owner, format!("POST {vendor}"), body)
-            }
-            Act::ListItems => {
-                (conversation.owner, format!("GET {vendor}/items?limit=100"), nothing)
-            }
-            Act::AddItem => (conversation.owner, format!("POST {vendor}/items"), items),
-            Act::ReadItem => {
-                (conversation.owner, format!("GET {vendor}/items/{}", item.id), nothing)
-            }
-            Act::DeleteItem => {
-                (conversation.owner, format!("DELETE {vendor}/items/{}", item.id), nothing)
-            }
-            Act::Delete => (conversation.owner, format!("DELETE {vendor}"), nothing),
-            Act::List => (key, "GET /sabir/v1/conversations?limit=100".to_owned(), nothing),
-            Act::Turns => (conversation.owner, format!("GET {own}"), nothing),
-            Act::Messages => (conversation.owner, format!("GET {own}/messages"), nothing),
-            Act::Fork => {
-                (conversation.owner, format!("POST {own}/fork"), json!({"after": turn.id}))
-            }
-            Act::ForkByHeader => {
-                let head = format!(
-                    "POST /v1/chat/completions\r\nsabir-conversation: {}@{}\r\n",
-                    conversation.id, turn.id
-                );
-                (conversation.owner, head, chat)
-            }
-            Act::DeleteOwn => (conversation.owner, format!("DELETE {own}"), nothing),
-        };
+        let picked = Picked { key, answer, conversation, item, turn, words };
+        let (owner, head, body) = about_answers(step.act, &picked)
+            .unwrap_or_else(|| about_conversations(step.act, &picked));
+        let conversation = &picked.conversation;
         let reply = self.ask(key, &head, &body);
         // A name that both may give is not the other's.
         let is_foreign = owner == 1 - key && conversation.id != "shared";
@@ -282,6 +196,118 @@ impl Town {
                 assert_eq!(self.ask(key, &messages, &Value::Null).status, 200);
             }
         }
+    }
+}
+
+/// What a step is about.
+struct Picked {
+    key: usize,
+    answer: Thing,
+    conversation: Thing,
+    item: Thing,
+    turn: Thing,
+    words: String,
+}
+
+/// Whose thing is asked for, the head of the request and its body.
+type Asked = (usize, String, Value);
+
+impl Picked {
+    /// A call with one more member.
+    fn call_with(&self, name: &str, value: &str) -> Value {
+        json!({"model": "p/m", "input": self.words, name: value})
+    }
+}
+
+fn about_answers(act: Act, picked: &Picked) -> Option<Asked> {
+    let Picked { key, answer, item, words, .. } = picked;
+    let key = *key;
+    let nothing = Value::Null;
+    Some(match act {
+        Act::Answer => {
+            let call = json!({"model": "p/m", "input": words});
+            (key, "POST /v1/responses".to_owned(), call)
+        }
+        Act::Chain => (
+            answer.owner,
+            "POST /v1/responses".to_owned(),
+            picked.call_with("previous_response_id", &answer.id),
+        ),
+        Act::Refer => {
+            let input = json!([{"type": "item_reference", "id": item.id}]);
+            let body = json!({"model": "p/m", "input": input});
+            // What was in a conversation only is no item of an answer.
+            let owner = if item.owner == key { 2 } else { item.owner };
+            (owner, "POST /v1/responses".to_owned(), body)
+        }
+        Act::ReadAnswer => (answer.owner, format!("GET /v1/responses/{}", answer.id), nothing),
+        Act::ListInput => {
+            (answer.owner, format!("GET /v1/responses/{}/input_items", answer.id), nothing)
+        }
+        Act::Submit => {
+            let head = format!("POST /v1/responses/{}/submit_tool_outputs", answer.id);
+            (answer.owner, head, json!({"tool_outputs": []}))
+        }
+        Act::DeleteAnswer => (answer.owner, format!("DELETE /v1/responses/{}", answer.id), nothing),
+        _ => return None,
+    })
+}
+
+fn about_conversations(act: Act, picked: &Picked) -> Asked {
+    let Picked { key, conversation, item, turn, words, .. } = picked;
+    let key = *key;
+    let chat = json!({"model": "p/m", "messages": [{"role": "user", "content": words}]});
+    let items = json!({"items": [{"role": "user", "content": words}]});
+    let vendor = format!("/v1/conversations/{}", conversation.id);
+    let own = format!("/sabir/v1/conversations/{}", conversation.id);
+    let nothing = Value::Null;
+    match act {
+        Act::Begin => (key, "POST /v1/conversations".to_owned(), items),
+        Act::BeginNamed => {
+            let transcript = json!([{"role": "user", "content": words}]);
+            let body = json!({"id": "shared", "transcript": transcript});
+            (2, "POST /sabir/v1/conversations".to_owned(), body)
+        }
+        Act::Call => (
+            conversation.owner,
+            "POST /v1/responses".to_owned(),
+            picked.call_with("conversation", &conversation.id),
+        ),
+        Act::CallByHeader => {
+            let head =
+                format!("POST /v1/chat/completions\r\nsabir-conversation: {}\r\n", conversation.id);
+            let is_given = conversation.id.starts_with("conv_");
+            (if is_given { conversation.owner } else { key }, head, chat)
+        }
+        Act::CallByName => {
+            let head = "POST /v1/chat/completions\r\nsabir-conversation: shared\r\n";
+            (key, head.to_owned(), chat)
+        }
+        Act::Read => (conversation.owner, format!("GET {vendor}"), nothing),
+        Act::Change => {
+            let body = json!({"metadata": {"by": words}});
+            (conversation.owner, format!("POST {vendor}"), body)
+        }
+        Act::ListItems => (conversation.owner, format!("GET {vendor}/items?limit=100"), nothing),
+        Act::AddItem => (conversation.owner, format!("POST {vendor}/items"), items),
+        Act::ReadItem => (conversation.owner, format!("GET {vendor}/items/{}", item.id), nothing),
+        Act::DeleteItem => {
+            (conversation.owner, format!("DELETE {vendor}/items/{}", item.id), nothing)
+        }
+        Act::Delete => (conversation.owner, format!("DELETE {vendor}"), nothing),
+        Act::List => (key, "GET /sabir/v1/conversations?limit=100".to_owned(), nothing),
+        Act::Turns => (conversation.owner, format!("GET {own}"), nothing),
+        Act::Messages => (conversation.owner, format!("GET {own}/messages"), nothing),
+        Act::Fork => (conversation.owner, format!("POST {own}/fork"), json!({"after": turn.id})),
+        Act::ForkByHeader => {
+            let head = format!(
+                "POST /v1/chat/completions\r\nsabir-conversation: {}@{}\r\n",
+                conversation.id, turn.id
+            );
+            (conversation.owner, head, chat)
+        }
+        Act::DeleteOwn => (conversation.owner, format!("DELETE {own}"), nothing),
+        _ => unreachable!("all others are about answers"),
     }
 }
 

@@ -73,7 +73,7 @@ impl Shelf<'_> {
         let known = self.store.known(&self.owner, hashes).await.map_err(invalid)?;
         let is_known = known > 0;
         if is_known && added.ids.iter().any(Option::is_some) {
-            let apart = told_apart(&items.entries, &added.ids);
+            let apart = with_ids(&items.entries, &added.ids);
             added = lines(self.client, base, &apart).map_err(invalid)?;
         }
         let messages = added.messages.clone();
@@ -115,7 +115,7 @@ fn read(client: Protocol, body: &str) -> sabir_wire::Result<Placeable> {
 }
 
 /// The same elements, different from others that mean the same under another id: the log has each line once.
-fn told_apart(entries: &[Entry<'static>], ids: &[Option<String>]) -> Vec<Entry<'static>> {
+fn with_ids(entries: &[Entry<'static>], ids: &[Option<String>]) -> Vec<Entry<'static>> {
     let named = entries.iter().zip(ids).map(|(entry, id)| {
         let mut entry = entry.clone();
         entry.meanings.extend(id.as_ref().map(|id| format!("id {id}").into_bytes()));
