@@ -18,6 +18,8 @@ pub(crate) use framing::{Misframed, check_framing};
 pub(crate) use guard::{admit, is_allowed_origin, names_loopback};
 pub(crate) use head::check_head;
 pub(crate) use key::identify;
-pub(crate) use path::{Endpoint, Listing, Own, find as find_endpoint, is_passthrough};
+pub(crate) use path::{
+    Conversations, Endpoint, Listing, Own, find as find_endpoint, is_passthrough,
+};
 pub(crate) use routing::{Arrived, Routed, route_call, route_large_call};
 pub(crate) use skim::skim;
