@@ -7,13 +7,13 @@ use crate::fault::Fault;
 use crate::json::Reader;
 use crate::loss::Report;
 use crate::protocol::conventions::Conventions;
-use crate::protocol::exchange::Machine;
 use crate::protocol::field::{FieldSet, Fields};
 use crate::protocol::handing::Rule;
+use crate::protocol::machine::{DecodeStream, EncodeStream};
 use crate::protocol::semantics::{Declared, Semantics, Spelling};
 use crate::protocol::tier::Words;
 use crate::protocol::watch::Progress;
-use crate::protocol::{Asked, Exchange, Facts, Field, Protocol, StreamDecoder};
+use crate::protocol::{Asked, Exchange, Facts, Field, Protocol};
 use crate::schema::Dialect;
 use crate::sse::Frame;
 use crate::target::Target;
@@ -27,8 +27,9 @@ pub(in crate::protocol) struct Codec {
     pub(in crate::protocol) decode_response: fn(&str) -> Result<Response<'_>>,
     pub(in crate::protocol) encode_response:
         fn(&Response<'_>, Protocol, &Asked<'_>, &mut Report) -> String,
-    pub(in crate::protocol) stream_decoder: fn() -> StreamDecoder,
-    pub(in crate::protocol) stream_encoder: fn(Protocol, Asked<'_>) -> Machine<'_>,
+    pub(in crate::protocol) stream_decoder: fn() -> Box<dyn DecodeStream>,
+    pub(in crate::protocol) stream_encoder:
+        for<'a> fn(Protocol, Asked<'a>) -> Box<dyn EncodeStream + 'a>,
     /// Reads what a frame that passes as it is says of the answer, and a whole answer whether it is an error.
     pub(in crate::protocol) watch_frame: fn(&Frame<'_>, &mut Progress) -> Result<()>,
     pub(in crate::protocol) watch_whole: fn(&str, &mut Progress) -> Result<bool>,

@@ -17,6 +17,7 @@ mod field;
 mod handing;
 mod hosted;
 mod losing;
+mod machine;
 mod media_type;
 mod namespaces;
 mod object;

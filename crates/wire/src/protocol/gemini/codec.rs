@@ -1,11 +1,10 @@
 //! Gemini as one record.
 
 use crate::alias::{CallIdRule, ToolNameRule};
+use crate::protocol::Facts;
 use crate::protocol::codec::{Codec, Schemas};
 use crate::protocol::conventions::Conventions;
-use crate::protocol::exchange::Machine;
 use crate::protocol::tier::Words;
-use crate::protocol::{Facts, StreamDecoder};
 use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
@@ -26,10 +25,8 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     encode_request: super::encode_request::encode_request,
     decode_response: super::decode_response::decode_response,
     encode_response: super::encode_response::encode_response,
-    stream_decoder: || StreamDecoder::Gemini(Box::default()),
-    stream_encoder: |source, asked| {
-        Machine::Gemini(Box::new(super::encode_stream::Encoder::new(source, asked)))
-    },
+    stream_decoder: || Box::new(super::decode_stream::Decoder::default()),
+    stream_encoder: |source, asked| Box::new(super::encode_stream::Encoder::new(source, asked)),
     watch_frame: super::watch::watch,
     watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
     decode_fault: super::fault::decode_fault,

@@ -11,6 +11,7 @@ use crate::json::Writer;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::losing::Losing;
+use crate::protocol::machine::EncodeStream;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_response::Head;
 use crate::protocol::openai_chat::encode_stream::choice::{Choice, Part};
@@ -22,7 +23,7 @@ use crate::sse;
 
 /// Events in, frames out.
 #[derive(Debug)]
-pub struct Encoder<'a> {
+pub(in crate::protocol) struct Encoder<'a> {
     source: Protocol,
     asked: Asked<'a>,
     /// The members that every chunk begins with, behind an opening brace.
@@ -78,8 +79,10 @@ impl<'a> Encoder<'a> {
             losses: Losses { source, report: Report::default(), seen: BTreeSet::new() },
         }
     }
+}
 
-    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
+impl EncodeStream for Encoder<'_> {
+    fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.failed {
             return;
         }
@@ -101,7 +104,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+    fn end(mut self: Box<Self>, out: &mut String) -> Report {
         self.report_usage();
         if !self.failed {
             self.begin_unsaid(out);
@@ -124,7 +127,9 @@ impl<'a> Encoder<'a> {
         }
         self.losses.report
     }
+}
 
+impl Encoder<'_> {
     fn is_same(&self) -> bool {
         self.source == Protocol::OpenaiChat
     }
