@@ -1,7 +1,7 @@
 //! One protocol as a record: what reads it, what writes it, and how it differs where all are treated alike.
 
 use crate::alias::{CallIdRule, ToolNameRule};
-use crate::conversation::{Response, Thinking, Tool};
+use crate::conversation::{Request, Response, Thinking, Tool};
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::json::Reader;
@@ -18,10 +18,13 @@ use crate::schema::Dialect;
 use crate::sse::Frame;
 use crate::target::Target;
 
+/// What a request says, and what its protocol meant beside.
+pub(in crate::protocol) type DecodedRequest<'a> = (Request<'a>, Semantics<'a>);
+
 /// What a protocol's folder offers to the rest of `protocol`.
 pub(in crate::protocol) struct Codec {
     pub(in crate::protocol) facts: Facts,
-    pub(in crate::protocol) decode_request: fn(Reader<'_>) -> Result<Exchange<'_>>,
+    pub(in crate::protocol) decode_request: fn(Reader<'_>) -> Result<DecodedRequest<'_>>,
     pub(in crate::protocol) encode_request:
         fn(&Exchange<'_>, &Target, &mut Report) -> Result<String>,
     pub(in crate::protocol) decode_response: fn(&str) -> Result<Response<'_>>,

@@ -45,14 +45,6 @@ impl<'a> Exchange<'a> {
         Self { request, protocol, semantics: Semantics::default(), body: None, body_bytes: 0 }
     }
 
-    pub(in crate::protocol) fn decoded(
-        protocol: Protocol,
-        request: Request<'a>,
-        semantics: Semantics<'a>,
-    ) -> Self {
-        Self { request, protocol, semantics, body: None, body_bytes: 0 }
-    }
-
     pub fn request(&self) -> &Request<'a> {
         &self.request
     }
@@ -128,10 +120,9 @@ impl Protocol {
     }
 
     fn decode_request_with<'a>(self, reader: Reader<'a>, body: &'a str) -> Result<Exchange<'a>> {
-        let mut exchange = (self.codec().decode_request)(reader)?;
-        exchange.body_bytes = body.len();
-        exchange.body = Some(Cow::Borrowed(body));
-        Ok(exchange)
+        let (request, semantics) = (self.codec().decode_request)(reader)?;
+        let (body, body_bytes) = (Some(Cow::Borrowed(body)), body.len());
+        Ok(Exchange { request, protocol: self, semantics, body, body_bytes })
     }
 
     /// Reads a whole answer.
