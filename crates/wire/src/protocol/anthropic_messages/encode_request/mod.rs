@@ -68,7 +68,7 @@ struct Prepared<'r> {
 impl<'r> Prepared<'r> {
     /// The same for a request of another protocol, with what it loses reported.
     fn of(request: &'r Request<'r>, target: &'r Target, losing: &mut Losing<'_>) -> Self {
-        let calls = Calls::of(request, HERE, target).naming_results(request);
+        let calls = Calls::of(request, HERE, target);
         let mut turns = Turns::of(request, target, losing);
         let told_apart = turns.arrange(request, &calls, losing);
         let plan = Plan::of(request, target, &turns, losing);

@@ -35,8 +35,7 @@ pub(in crate::protocol) fn encode_request(
     let mut losing = Losing::new(exchange.protocol(), GEMINI, report);
     losing.request(exchange);
     let request = &exchange.request;
-    let calls =
-        (!losing.is_same()).then(|| Calls::of(request, GEMINI, target).naming_results(request));
+    let calls = (!losing.is_same()).then(|| Calls::of(request, GEMINI, target));
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let scribe = Scribe { exchange, target, losing, calls: calls.as_ref(), mixes_tools: false };
     scribe.request(&mut writer);

@@ -38,7 +38,7 @@ pub(in crate::protocol) fn encode_request(
         losing.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
     }
     // This protocol's own names and ids stay as they are.
-    let fitted = || Calls::of(request, Protocol::OpenaiChat, target).naming_results(request);
+    let fitted = || Calls::of(request, Protocol::OpenaiChat, target);
     let calls = own.is_none().then(fitted);
     let word = asking::missing_word(exchange, losing);
     object.key("messages").array(|writer| {

@@ -307,9 +307,9 @@ fn write_output(
         ResultOutput::Parts(_) => None,
         ResultOutput::Object { response, .. } => Some(object_text(losing, response, place)),
     };
-    let told: Few<Cow<'_, Part<'_>>> =
+    // Most results are one text.
+    let parts: SmallVec<[Cow<'_, Part<'_>>; 1]> =
         output.parts().iter().filter_map(|part| sendable(losing, part)).collect();
-    let parts: Few<&Part<'_>> = told.iter().map(|part| &**part).collect();
     let plain = match &*parts {
         [part] => plain_text(losing, part),
         _ => None,

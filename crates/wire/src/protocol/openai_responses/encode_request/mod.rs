@@ -41,8 +41,10 @@ pub(in crate::protocol) fn encode_request(
     let request = &exchange.request;
     let semantics = exchange.semantics();
     report_prefill(&mut losing, exchange);
-    let calls = Calls::of(request, THIS, target).naming_results(request);
-    let calls = if losing.is_same() { calls.unaliased() } else { calls };
+    let mut calls = Calls::of(request, THIS, target);
+    if losing.is_same() {
+        calls.unalias();
+    }
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let extras = losing.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
@@ -51,12 +53,10 @@ pub(in crate::protocol) fn encode_request(
         None => losing.field(Place::default(), Field::Model, LossKind::Synthesised, UNNAMED_MODEL),
     }
     write_messages(&mut object, &mut losing, exchange, (&calls, target));
-    write_tools(
-        &mut object,
-        Tools { losing: &mut losing, calls: &calls, namespace: None },
-        request,
-    );
-    write_parallel(&mut object, &mut losing, request);
+    let offer = (!losing.is_same()).then(|| Offer::of(request, hosts));
+    let tools = Tools { losing: &mut losing, calls: &calls, namespace: None };
+    write_tools(&mut object, tools, request, offer.as_ref());
+    write_parallel(&mut object, &mut losing, request, offer.as_ref());
     Settings { losing: &mut losing, exchange, target }.write(&mut object);
     object.optional("stream", request.stream.as_ref());
     if losing.is_same() {
@@ -67,8 +67,13 @@ pub(in crate::protocol) fn encode_request(
 }
 
 /// Writes whether several tools may be called at once, where there is one.
-fn write_parallel(object: &mut Object<'_, '_>, losing: &mut Losing<'_>, request: &Request<'_>) {
-    if losing.is_same() || !Offer::of(request, hosts).is_empty() {
+fn write_parallel(
+    object: &mut Object<'_, '_>,
+    losing: &mut Losing<'_>,
+    request: &Request<'_>,
+    offer: Option<&Offer<'_>>,
+) {
+    if !offer.is_some_and(Offer::is_empty) {
         object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
     } else if request.parallel_tool_calls == Some(false) {
         let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
@@ -76,12 +81,17 @@ fn write_parallel(object: &mut Object<'_, '_>, losing: &mut Losing<'_>, request:
     }
 }
 
-/// Writes the tools and the choice among those that are there.
-fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, request: &Request<'_>) {
+/// Writes the tools and the choice among those that are there; this protocol's own choice is not held to them.
+fn write_tools<'r>(
+    object: &mut Object<'_, '_>,
+    mut tools: Tools<'_, '_>,
+    request: &'r Request<'r>,
+    offer: Option<&Offer<'r>>,
+) {
     object.list_unless_empty("tools", |writer| tools.list(writer, &request.tools));
-    let choice = match tools.losing.is_same() {
-        true => request.tool_choice.as_ref().map(Cow::Borrowed),
-        false => Offer::of(request, hosts).choice(request, tools.losing),
+    let choice = match offer {
+        None => request.tool_choice.as_ref().map(Cow::Borrowed),
+        Some(offer) => offer.choice(request, tools.losing),
     };
     if let Some(choice) = choice {
         tools.choice(object, &choice);
