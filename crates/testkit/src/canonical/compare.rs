@@ -239,8 +239,8 @@ impl Comparison<'_> {
 
     /// What is there with a node that came from nowhere: it may replace a neighbour, or be reported beside one.
     fn added(&self, node: &Node, neighbours: &[&Node]) -> Vec<Difference> {
-        let is_said = |fact: &&Fact| !normal::is_void(&fact.value);
-        let Some(fact) = node.facts.iter().find(is_said) else { return Vec::new() };
+        let is_stated = |fact: &&Fact| !normal::is_void(&fact.value);
+        let Some(fact) = node.facts.iter().find(is_stated) else { return Vec::new() };
         let replaces = |it: &&Node| {
             let is_dropped = self.has(&it.place, |kind| kind == LossKind::Dropped);
             let arrived = it.sort == node.sort && same_facts(it, node);
@@ -254,8 +254,8 @@ impl Comparison<'_> {
                 && (neighbours.is_empty() || neighbours.iter().any(is_near))
         });
         let is_moved = self.before.lists.iter().flatten().any(|it| {
-            let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
-            it.sort == node.sort && says_no_more(node, it) && self.has(&it.place, is_told)
+            let is_changed = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
+            it.sort == node.sort && has_no_more(node, it) && self.has(&it.place, is_changed)
         });
         let is_asked = node.sort == "instructions text" && self.is_instruction_reported();
         if is_made_up || is_asked || is_moved || neighbours.iter().any(replaces) {
@@ -462,7 +462,7 @@ fn notes(node: &Node) -> impl Iterator<Item = &Fact> {
 }
 
 /// Whether all that one node states is stated by the other, too.
-fn says_no_more(one: &Node, other: &Node) -> bool {
+fn has_no_more(one: &Node, other: &Node) -> bool {
     one.facts.iter().filter(|fact| !normal::is_void(&fact.value)).all(|fact| {
         let mut others = other.facts.iter().filter(|it| it.name == fact.name);
         others.any(|it| normal::same(&it.value, &fact.value))

@@ -7,7 +7,7 @@ use crate::protocol::codec::{Codec, Schemas};
 use crate::protocol::conventions::Conventions;
 use crate::protocol::handing::Rule;
 use crate::protocol::tier::Words;
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
@@ -28,8 +28,9 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     encode_request: super::encode_request::encode_request,
     decode_response: super::decode_response::decode_response,
     encode_response: super::encode_response::encode_response,
+    answer_elements: super::history::answer_elements,
     stream_decoder: || Box::new(super::decode_stream::Decoder::default()),
-    stream_encoder: |source, asked| Box::new(super::encode_stream::Encoder::new(source, asked)),
+    stream_encoder: |source, context| Box::new(super::encode_stream::Encoder::new(source, context)),
     watch_frame: super::watch::watch,
     watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
     decode_fault: super::fault::decode_fault,
@@ -41,7 +42,7 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     declared_of_nodes: super::types::DECLARED,
     declared_of_requests: super::types::AnthropicSemantics::DECLARED,
     is_stop_string: |_| false,
-    schemas: Schemas { strict: Some(Dialect::AnthropicStrict), ..Schemas::JSON_SCHEMA },
+    schemas: Schemas { strict: Some(SchemaLanguage::AnthropicStrict), ..Schemas::JSON_SCHEMA },
     // Models that take `enabled` show what they think unless told otherwise.
     shows_thinking_unasked: |thinking| thinking.mode == Some(ThinkingMode::Enabled),
     call_rules: |target| {

@@ -2,13 +2,13 @@
 
 use super::encode_response::{report_losses, write_end, write_usage};
 use super::fault::write_fault;
-use super::types::HERE;
+use super::types::SELF;
 use crate::json::Text;
 use crate::loss::Report;
 use crate::protocol::machine::EncodeStream;
-use crate::protocol::{Asked, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
+use crate::protocol::{AnswerContext, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
 use crate::protocol::event::Sequence;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 use crate::sse;
 
@@ -16,7 +16,7 @@ use crate::sse;
 #[derive(Debug)]
 pub(in crate::protocol) struct Encoder<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    context: AnswerContext<'a>,
     sequence: Sequence,
     /// The whole answer, for its end and for what is lost of it.
     fold: Fold,
@@ -26,9 +26,9 @@ pub(in crate::protocol) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         let (sequence, fold) = (Sequence::default(), Fold::default());
-        Self { source, asked, sequence, fold, texts: Vec::new(), has_failed: false }
+        Self { source, context, sequence, fold, texts: Vec::new(), has_failed: false }
     }
 }
 
@@ -54,7 +54,7 @@ impl EncodeStream for Encoder<'_> {
                 frame.close();
             });
         }
-        report_losses(&mut Losing::new(self.source, HERE, &mut report), &response);
+        report_losses(&mut Reporter::new(self.source, SELF, &mut report), &response);
         report
     }
 }
@@ -64,7 +64,7 @@ impl Encoder<'_> {
         match event {
             Event::Start(start) => self.start(&start, out),
             Event::Note(Note { at: NoteAt::Response, kind: NoteKind::Semantics(own) })
-                if self.source == HERE =>
+                if self.source == SELF =>
             {
                 sse::data_frame(out, |writer| {
                     Object::open(writer, own.extras().map(|extras| (extras, ""))).close();
@@ -74,7 +74,7 @@ impl Encoder<'_> {
                 Opening::Text | Opening::Refusal => self.texts.push(part),
                 Opening::Reasoning(_) | Opening::ToolCall { .. } | Opening::Whole(_) => {}
             },
-            Event::Delta(part, Delta::Text(text)) if self.texts.contains(&part) => say(&text, out),
+            Event::Delta(part, Delta::Text(text)) if self.texts.contains(&part) => write_delta(&text, out),
             Event::Fault(fault) => {
                 self.has_failed = true;
                 sse::data_frame(out, |writer| write_fault(writer, &fault));
@@ -91,16 +91,16 @@ impl Encoder<'_> {
 
     fn start(&self, start: &Start<'_>, out: &mut String) {
         sse::data_frame(out, |writer| {
-            let extras = start.semantics.extras().filter(|_| self.source == HERE);
+            let extras = start.semantics.extras().filter(|_| self.source == SELF);
             let mut frame = Object::open(writer, extras.map(|extras| (extras, "")));
             frame.optional("id", start.id.as_ref());
-            frame.optional("model", self.asked.model.as_ref().or(start.model.as_ref()));
+            frame.optional("model", self.context.model.as_ref().or(start.model.as_ref()));
             frame.close();
         });
     }
 }
 
-fn say(text: &Text<'_>, out: &mut String) {
+fn write_delta(text: &Text<'_>, out: &mut String) {
     sse::data_frame(out, |writer| {
         let mut frame = Object::open(writer, None);
         frame.field("text", text);
