@@ -162,6 +162,20 @@ fn a_chain_goes_on_with_any_provider() {
 }
 
 #[test]
+fn instructions_among_the_items_are_part_of_a_chain() {
+    let house = House::of(&["BLUE", "GREEN"]);
+    let first = house.responses(&json!({"model": "openai-chat/m", "instructions": "ONCE",
+        "input": [{"role": "developer", "content": "ALWAYS"}, {"role": "user", "content": "FACT1"}]}));
+    let id = first.json()["id"].as_str().unwrap().to_owned();
+    let second = house.responses(&json!({"model": "openai-chat/m", "previous_response_id": id,
+        "input": [{"role": "developer", "content": "LATER"}, {"role": "user", "content": "FACT2"}]}));
+    assert_eq!(second.status, 200, "{}", second.body);
+    let sent = house.sent(Protocol::OpenaiChat);
+    assert_holds(&sent, &["ALWAYS", "FACT1", "BLUE", "LATER", "FACT2"]);
+    assert!(!sent.contains("ONCE"), "{sent}");
+}
+
+#[test]
 fn an_answer_can_be_asked_for_again() {
     let house = House::of(&["BLUE"]);
     for provider in ["openai-chat", "openai-responses"] {

@@ -8,9 +8,8 @@ use crate::protocol::{Exchange, Protocol};
 impl<'a> Exchange<'a> {
     /// Puts recalled messages behind the leading instructions, before whatever else the request says.
     pub fn recall(&mut self, history: Vec<Message<'a>>) {
-        let messages = &mut self.edit().messages;
-        let leading = messages.iter().take_while(|message| message.role.instructs()).count();
-        messages.splice(leading..leading, history);
+        let leading = self.leading_messages();
+        self.edit().messages.splice(leading..leading, history);
     }
 }
 

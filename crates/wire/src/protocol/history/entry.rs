@@ -37,7 +37,7 @@ impl Exchange<'_> {
         let mut members = Members::of(self.protocol(), body)?;
         let (messages, pointer) = (&self.request().messages, self.elements_pointer());
         let mut meanings = meaning::by_element(messages, pointer, members.elements.len());
-        let leading = leading_elements(messages, pointer).min(members.elements.len());
+        let leading = self.leading_elements(messages, pointer).min(members.elements.len());
         let instructions: Vec<Cow<'_, str>> = members.elements.drain(..leading).collect();
         members.keep_instructions(self.protocol(), &instructions);
         let entries = members.elements.into_iter().zip(meanings.drain(leading..));
@@ -48,19 +48,33 @@ impl Exchange<'_> {
     fn elements_pointer(&self) -> &'static str {
         self.protocol().facts().messages_pointer
     }
+
+    /// How many elements of the list are the instructions. Where these have a field of their own, none is: what stands in
+    /// the list is part of the conversation.
+    fn leading_elements(&self, messages: &[Message<'_>], pointer: &str) -> usize {
+        if self.protocol().facts().system.is_some() {
+            return 0;
+        }
+        let leading = messages.iter().take_while(|message| message.role.instructs());
+        let places = leading.filter_map(|message| message.semantics().place().element_of(pointer));
+        places.last().map_or(0, |last| last + 1)
+    }
+
+    /// How many messages are the instructions.
+    pub(super) fn leading_messages(&self) -> usize {
+        let (pointer, facts) = (self.elements_pointer(), self.protocol().facts());
+        let is_leading = |message: &&Message<'_>| {
+            let is_element = message.semantics().place().element_of(pointer).is_some();
+            message.role.instructs() && (facts.system.is_none() || !is_element)
+        };
+        self.request().messages.iter().take_while(is_leading).count()
+    }
 }
 
 impl Entry<'_> {
     pub fn into_owned(self) -> Entry<'static> {
         Entry { json: Cow::Owned(self.json.into_owned()), meanings: self.meanings }
     }
-}
-
-/// How many elements of the list instruct, before anything else is said.
-fn leading_elements(messages: &[Message<'_>], pointer: &str) -> usize {
-    let leading = messages.iter().take_while(|message| message.role.instructs());
-    let last = leading.filter_map(|message| message.semantics().place().element_of(pointer)).last();
-    last.map_or(0, |last| last + 1)
 }
 
 /// Which element a part stands in.
