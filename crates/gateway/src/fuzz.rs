@@ -1,7 +1,7 @@
-//! What must hold for any bytes that a client sends, up to the point where its model is looked for: shared by the fuzz target and
-//! the property test.
+//! What must hold for any bytes that a client sends, up to the point where its model is looked for: shared by the fuzz targets and
+//! the property tests.
 //!
-//! The function panics if a promise is broken and says nothing otherwise.
+//! Each function panics if a promise is broken and says nothing otherwise.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -15,7 +15,7 @@ use sabir_wire::json::Json;
 use crate::call::unmarked;
 use crate::ingress::Endpoint;
 use crate::state::Snapshot;
-use crate::{config, ingress};
+use crate::{config, ingress, server};
 
 /// A gateway that asks for a key and is reached by loopback names alone.
 static GATEWAY: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {
@@ -47,6 +47,11 @@ pub fn ingress(bytes: &[u8]) {
         assert!(is_spelt, "somebody is known without the key");
     }
     check_body(body.strip_prefix(b"\n\n").unwrap_or(body), &headers);
+}
+
+/// Serves a connection: only requests whose end every reader sees in the same place.
+pub fn framing(bytes: &[u8]) {
+    server::check_framing(bytes);
 }
 
 fn read_head(head: &[u8]) -> Option<(Method, Uri, HeaderMap)> {

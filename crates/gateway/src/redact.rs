@@ -13,7 +13,7 @@ use std::{fmt, str};
 use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use memchr::memmem::Finder;
-use memchr::{memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 
 use crate::config::types::Provider;
 use crate::redact::reference::References;
@@ -61,9 +61,13 @@ impl Redactor {
         Self((!spellings.is_empty()).then(|| Arc::new(Secrets::new(spellings))))
     }
 
-    /// Redacts the values of headers.
+    /// Redacts the values of headers, and leaves out those whose name has a secret in it.
     pub(crate) fn redact_headers(&self, headers: &mut HeaderMap) {
         let Some(secrets) = &self.0 else { return };
+        let named = headers.keys().filter(|name| secrets.are_in_name(name));
+        for name in named.cloned().collect::<Vec<_>>() {
+            headers.remove(name);
+        }
         for value in headers.values_mut().filter(|value| secrets.may_be_in(value.as_bytes())) {
             let redacted = HeaderValue::from_bytes(&secrets.redact_whole(value.as_bytes()));
             *value = redacted.unwrap_or(HeaderValue::from_static("[redacted]"));
@@ -241,6 +245,16 @@ impl Secrets {
         text.len()
     }
 
+    /// Whether a header's name, which is in lower case, holds a secret that was in any.
+    fn are_in_name(&self, name: &HeaderName) -> bool {
+        let name = name.as_str().as_bytes();
+        let is_in = |secret: &[u8]| {
+            secret.len() <= name.len()
+                && name.windows(secret.len()).any(|part| part.eq_ignore_ascii_case(secret))
+        };
+        self.spellings.iter().any(|spelling| is_in(spelling.bytes()))
+    }
+
     /// Where to begin to look: in most texts there is no secret, and no end of one that could be its beginning.
     fn start(&self, text: &[u8], extent: Extent) -> usize {
         if self.may_be_in(text) {
@@ -261,12 +275,25 @@ impl Secrets {
     }
 
     fn find(&self, text: &[u8], from: usize, extent: Extent) -> Option<Found> {
-        let mut starts = (from..text.len()).filter(|at| self.begins[usize::from(text[*at])]);
-        starts.find_map(|at| match self.read(&text[at..]) {
-            Reading { is_begun: true, .. } if extent == Extent::Open => Some(Found::Beginning(at)),
-            Reading { whole: Some(length), .. } => Some(Found::Secret(at..at + length)),
-            Reading { whole: None, .. } => None,
-        })
+        let mut at = from;
+        loop {
+            at = self.next_start(text, at)?;
+            match self.read(&text[at..]) {
+                Reading { is_begun: true, .. } if extent == Extent::Open => {
+                    return Some(Found::Beginning(at));
+                }
+                Reading { whole: Some(length), .. } => return Some(Found::Secret(at..at + length)),
+                Reading { whole: None, .. } => at += 1,
+            }
+        }
+    }
+
+    /// Where a spelling can begin next. No more backslashes stand before its first character than an escape has.
+    fn next_start(&self, text: &[u8], from: usize) -> Option<usize> {
+        let rest = text.get(from..)?;
+        let at = from + rest.iter().position(|byte| self.begins[usize::from(*byte)])?;
+        let backslashes = text[at..].iter().take_while(|byte| **byte == b'\\').count();
+        Some(at + backslashes.saturating_sub(spelling::FIRST_RUN_MAX))
     }
 
     /// What a text begins with: the longest secret counts, and one that may still become longer is waited for.
@@ -284,8 +311,8 @@ impl Secrets {
         self.spellings.iter().any(|it| it.is_plainly_in(text))
             || self.short_escapes.iter().any(|escape| escape.find(text).is_some())
             || self.long_escape.find_iter(text).any(|at| self.is_unit(&text[at + 2..]))
-            || memchr_iter(b'%', text).any(|at| self.is_byte(&text[at + 1..]))
-            || memchr_iter(b'&', text).any(|at| self.references.begin(&text[at + 1..]))
+            || places(b'%', text).any(|at| self.is_byte(&text[at + 1..]))
+            || places(b'&', text).any(|at| self.references.begin(&text[at + 1..]))
     }
 
     /// Whether a text behind `\u` begins with a code unit of a secret.
@@ -310,6 +337,22 @@ impl Secrets {
         false
     }
 }
+
+/// Where a byte stands in a text. A search costs more than a look at a few bytes, and is begun only where they are others: a
+/// text of nothing else takes hardly longer than one without it.
+fn places(byte: u8, text: &[u8]) -> impl Iterator<Item = usize> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(from..)?;
+        let near = rest.iter().take(NEAR_BYTES).position(|it| *it == byte);
+        let at = from + near.or_else(|| memchr(byte, rest))?;
+        from = at + 1;
+        Some(at)
+    })
+}
+
+/// How far the next place of a byte is looked for without a search.
+const NEAR_BYTES: usize = 8;
 
 fn escape(letter: u8) -> Finder<'static> {
     Finder::new(&[b'\\', letter]).into_owned()

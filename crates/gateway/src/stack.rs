@@ -106,6 +106,10 @@ where
             let asked = admin::ReloadAsked { is_local, uri, headers, key };
             Box::pin(admin::reload(gateway, snapshot, asked)).await
         }
+        Endpoint::Conversations(asked) => {
+            let asker = admin::Asker { is_local, uri, headers, key };
+            Box::pin(admin::conversations(snapshot, asker, &asked, body)).await
+        }
         Endpoint::Own(own) => Box::pin(admin::own(snapshot, own, (headers, key), body)).await,
         Endpoint::Kept { client: protocol, kept: Kept::SubmitResults(id) } => {
             let (action, from_path, submits_to) = (Action::Generate, None, None);
@@ -113,8 +117,8 @@ where
             Box::pin(submit(snapshot, client, arrived, &id, body)).await
         }
         Endpoint::Kept { client, kept } => {
-            let asked = admin::KeptAsked { client, kept, uri, key };
-            Box::pin(admin::kept(snapshot, asked)).await
+            let asked = admin::KeptAsked { client, kept, uri, headers, key };
+            Box::pin(admin::kept(snapshot, asked, body)).await
         }
         Endpoint::Models { shape, listing } => {
             let asked = admin::ModelsAsked { shape, listing, headers, key };

@@ -23,6 +23,7 @@ use sabir_wire::target::Target;
 use crate::builder::{Builder, Built, Stored, Summary};
 
 pub use error::HistoryError;
+pub use write::messages_of;
 
 /// What is to be built, as it was read.
 ///

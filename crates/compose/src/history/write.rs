@@ -213,8 +213,9 @@ fn write_made(list: &mut Writer, message: &Message<'_>) {
     }
 }
 
-/// Cuts a request down to its messages.
-pub(super) fn messages_of(body: &str, protocol: Protocol) -> Result<String> {
+/// Cuts the body of a request down to its messages: `{"messages"}`, `{"input"}`, `{"system"?, "messages"}` or
+/// `{"systemInstruction"?, "contents"}`.
+pub fn messages_of(body: &str, protocol: Protocol) -> Result<String> {
     let facts = protocol.facts();
     let mut system: Option<Json<'_>> = None;
     let mut messages: Option<Json<'_>> = None;

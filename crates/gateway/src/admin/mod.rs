@@ -1,5 +1,6 @@
-//! What the gateway answers itself: its health, its counters, its last exchanges, its models, translations.
+//! What the gateway answers itself: its health, its counters, its last exchanges, its models, what it keeps, translations.
 
+mod conversations;
 mod exchanges;
 mod health;
 mod kept;
@@ -8,6 +9,7 @@ mod passthrough;
 mod reload;
 mod translate;
 
+pub(crate) use conversations::{Asker, conversations};
 pub(crate) use kept::{KeptAsked, kept};
 pub(crate) use models::{ModelsAsked, models};
 pub(crate) use passthrough::{Raw, embeddings, passthrough};

@@ -29,6 +29,9 @@ const FAILED_FOR: Duration = Duration::from_secs(30);
 /// How long a provider may take to give its list: a listing must not wait for the slowest.
 const DEADLINE: Duration = Duration::from_secs(3);
 
+/// How many models of a provider are listed: whoever asks for the list waits until all of them are written.
+const LISTED_MAX: usize = 10_000;
+
 const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A question for models.
@@ -152,5 +155,13 @@ async fn fetch(
     let begun = attempt::send_alone(handles, provider, endpoint, request, || {}).await;
     let Incoming { head, mut feed, .. } = begun.ok()?;
     let body = feed.collect_unpacked(handles.snapshot, &head.headers, LIST_BYTES_MAX).await.ok()?;
-    (head.status == 200).then(|| surface::listed_ids(&body))
+    if head.status != 200 {
+        return None;
+    }
+    let pool = &handles.snapshot.shared.pool;
+    let ids = pool.run_on(body.len(), move |_| Ok(surface::listed_ids(&body))).await;
+    ids.ok().map(|mut ids| {
+        ids.truncate(LISTED_MAX);
+        ids
+    })
 }

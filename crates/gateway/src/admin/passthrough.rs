@@ -83,12 +83,14 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let method = raw.method;
-    if matches!(*method, Method::TRACE | Method::CONNECT) {
+    // Some servers read methods in any case.
+    let is = |known: Method| method.as_str().eq_ignore_ascii_case(known.as_str());
+    if is(Method::TRACE) || is(Method::CONNECT) {
         let message = format!("{method} is not sent on to providers");
         return Err(Failure::client(FaultKind::BadRequest, message));
     }
     let body = ingress::read_raw(body, raw.headers, admission).await?;
-    if matches!(*method, Method::GET | Method::HEAD) && !body.is_empty() {
+    if (is(Method::GET) || is(Method::HEAD)) && !body.is_empty() {
         let message = format!("expected no body with {method}, found one");
         return Err(Failure::client(FaultKind::BadRequest, message));
     }
@@ -251,13 +253,13 @@ fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &Header
     let is_named = move |name: &HeaderName| {
         named.iter().any(|it| name.as_str().as_bytes().eq_ignore_ascii_case(it))
     };
-    headers.iter().filter(move |(name, _)| !is_hop_by_hop(name) && !is_named(name))
+    headers.iter().filter(move |(name, _)| !is_hop_by_hop(name.as_str()) && !is_named(name))
 }
 
-/// Headers that speak of one connection only.
-fn is_hop_by_hop(name: &HeaderName) -> bool {
+/// Headers that speak of one connection only. Many servers take an underscore in a name for a hyphen.
+fn is_hop_by_hop(name: &str) -> bool {
     matches!(
-        name.as_str(),
+        name,
         "connection"
             | "keep-alive"
             | "proxy-authenticate"
@@ -270,7 +272,7 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
             | "content-length"
             | "expect"
             | "host"
-    )
+    ) || name.contains('_') && is_hop_by_hop(&name.replace('_', "-"))
 }
 
 /// A path without those parameters of its query that hold the client's own key, under whichever name.

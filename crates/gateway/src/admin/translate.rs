@@ -133,7 +133,8 @@ fn bad(param: &'static str, message: impl Into<Cow<'static, str>>) -> Box<Failur
 }
 
 fn request(order: &Order<'_>) -> Result<(Product, Report)> {
-    let mut exchange = order.from.decode_request(order.body.as_str().as_bytes())?;
+    let survey = ingress::survey(order.body.as_str())?;
+    let mut exchange = order.from.decode_request_surveyed(&survey)?;
     if let Some(model) = &order.model {
         exchange.edit().model = Some(model.reborrow());
     }
@@ -146,8 +147,9 @@ fn request(order: &Order<'_>) -> Result<(Product, Report)> {
 }
 
 fn response(order: &Order<'_>) -> Result<(Product, Report)> {
-    let body = order.body.as_str().as_bytes();
-    let encoded = order.to.translate_response(body, order.from, &context(order))?;
+    let body = order.body.as_str();
+    ingress::check_answer_density(body)?;
+    let encoded = order.to.translate_response(body.as_bytes(), order.from, &context(order))?;
     Ok((Product::Json(encoded.body), encoded.report))
 }
 

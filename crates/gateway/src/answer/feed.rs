@@ -24,6 +24,9 @@ use crate::upstream::{Body, Piece, unreached};
 /// How long a provider may be silent behind the end of its answer, where a count of tokens may follow.
 const AFTERMATH_MAX: Duration = Duration::from_secs(1);
 
+/// How long a refusal or a count of tokens may be: nobody writes more, and both are read on the thread of the connection.
+pub(crate) const SHORT_BYTES_MAX: usize = 1024 * 1024;
+
 /// A body that is read against the clock.
 #[derive(Debug)]
 pub(crate) struct Feed {
@@ -148,8 +151,10 @@ impl Feed {
             return Ok(body);
         }
         let unpacking = ingress::unpack(snapshot, body.into(), headers, bytes_max);
-        let unpacked = Box::pin(unpacking).await;
-        unpacked.map(|(body, _)| self.redactor().redact_body(body).into()).map_err(|_| unreadable())
+        let (body, _) = Box::pin(unpacking).await.map_err(|_| unreadable())?;
+        let (redactor, bytes) = (self.redactor().clone(), body.len());
+        let work = move |_: &_| Ok(redactor.redact_body(body).into());
+        Box::pin(snapshot.shared.pool.run_on(bytes, work)).await
     }
 
     /// When the answer must be over.

@@ -51,7 +51,11 @@ impl Form {
 
     /// Whether something of it waits for other threads, or is there.
     pub(super) fn has_large(&self) -> bool {
-        matches!(self, Self::Translation(it) if it.has_large())
+        match self {
+            Self::PassThrough(it) => it.has_large(),
+            Self::Translation(it) => it.has_large(),
+            Self::Whole(_) | Self::Raw(_) => false,
+        }
     }
 
     /// Waits for other threads.
@@ -61,15 +65,18 @@ impl Form {
         (snapshot, taps): (&Arc<Snapshot>, &mut Taps),
     ) -> Poll<Result<(), Box<Failure>>> {
         match self {
+            Self::PassThrough(it) => it.poll_large(cx, snapshot),
             Self::Translation(it) => it.poll_large(cx, (snapshot, taps)),
-            Self::PassThrough(_) | Self::Whole(_) | Self::Raw(_) => Poll::Ready(Ok(())),
+            Self::Whole(_) | Self::Raw(_) => Poll::Ready(Ok(())),
         }
     }
 
     /// The provider has sent all. Something of it may be left for other threads before the end.
     pub(super) fn read_last(&mut self, taps: &mut Taps) {
-        if let Self::Translation(it) = self {
-            it.read_last(taps);
+        match self {
+            Self::PassThrough(it) => it.read_last(taps),
+            Self::Translation(it) => it.read_last(taps),
+            Self::Whole(_) | Self::Raw(_) => {}
         }
     }
 

@@ -1,5 +1,5 @@
-//! Frames of a stream that take long to translate: they go to other threads together with the decoder and the encoder, and
-//! whatever follows waits behind them.
+//! Frames of a stream that take long to read: they go to other threads together with whatever reads them, and all that follows
+//! waits behind them.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,32 +8,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use sabir_wire::protocol::{Event, StreamDecoder};
+use sabir_wire::protocol::Event;
 use sabir_wire::sse::Frame;
 
-use crate::answer::frames::Defect;
-use crate::answer::translation::{Writing, step};
 use crate::failure::Result;
 use crate::pool::{LARGE_BYTES, Wanted};
 use crate::state::Snapshot;
 use crate::tap::{Tap, Taps};
 
-/// A large frame and those that came with it, waiting or under way.
-#[derive(Debug, Default)]
-pub(super) struct LargeFrames {
+/// A large frame and those that came with it, waiting or under way, and what comes back from another thread.
+#[derive(Debug)]
+pub(super) struct LargeFrames<T> {
     /// A large one first.
     waiting: Vec<OwnedFrame>,
-    job: Option<Job>,
-}
-
-/// What comes back from another thread.
-#[derive(Debug)]
-pub(super) struct Translated {
-    pub(super) decoder: Option<StreamDecoder>,
-    pub(super) writing: Writing,
-    pub(super) read: std::result::Result<(), Defect>,
-    /// What the taps have not seen yet.
-    pub(super) unseen: Unseen,
+    job: Option<Job<T>>,
 }
 
 /// Frames and events that came of large ones, for the taps of an answer.
@@ -60,81 +48,90 @@ impl Tap for Notebook {
     }
 }
 
+/// Notes what the taps of an answer are to see, on another thread.
+pub(super) struct Notes {
+    events: Rc<RefCell<Vec<Event<'static>>>>,
+    is_watched: bool,
+}
+
+impl Notes {
+    /// Notes of nothing, unless somebody watches.
+    pub(super) fn new(is_watched: bool) -> Self {
+        Self { events: Rc::default(), is_watched }
+    }
+
+    /// What stands for the taps meanwhile.
+    pub(super) fn taps(&self) -> Taps {
+        let mut taps = Taps::default();
+        if self.is_watched {
+            taps.add(Box::new(Notebook(Rc::clone(&self.events))));
+        }
+        taps
+    }
+
+    pub(super) fn unseen(self, frames: Vec<OwnedFrame>) -> Unseen {
+        let frames = if self.is_watched { frames } else { Vec::new() };
+        Unseen { frames, events: self.events.take() }
+    }
+}
+
 #[derive(Debug)]
-struct OwnedFrame {
+pub(super) struct OwnedFrame {
     event: Option<Box<str>>,
     data: Box<str>,
 }
 
 /// Work on another thread. Dropping it takes the work back.
-struct Job(Pin<Box<dyn Future<Output = Result<Translated>> + Send>>);
+struct Job<T>(Pin<Box<dyn Future<Output = Result<T>> + Send>>);
 
-impl LargeFrames {
-    /// Takes a frame that is large or stands behind a large one. Taps are on this thread: they see what comes of it when it
-    /// is back, and what they change is not taken.
+impl<T> Default for LargeFrames<T> {
+    fn default() -> Self {
+        Self { waiting: Vec::new(), job: None }
+    }
+}
+
+impl<T: Send + 'static> LargeFrames<T> {
+    /// Takes a frame that is large or stands behind a large one. Taps are on this thread: what they change is not taken, and
+    /// the rest they see when it is back.
     pub(super) fn takes(&mut self, frame: &Frame<'_>, taps: &Taps) -> bool {
         let is_taken =
             !taps.changes_events() && (frame.data.len() >= LARGE_BYTES || !self.waiting.is_empty());
         if is_taken {
-            self.waiting.push(OwnedFrame::of(frame));
+            self.take(frame);
         }
         is_taken
+    }
+
+    /// Takes a frame, whatever its length.
+    pub(super) fn take(&mut self, frame: &Frame<'_>) {
+        self.waiting.push(OwnedFrame::of(frame));
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.job.is_none()
     }
 
-    /// Begins to translate what waits, unless that is under way, with the machines that are handed over for it.
-    pub(super) fn begin(
-        &mut self,
-        snapshot: &Arc<Snapshot>,
-        is_watched: bool,
-        leave: impl FnOnce() -> (Option<StreamDecoder>, Writing),
-    ) {
+    /// Begins to read what waits, unless that is under way, by the work that is handed over for it.
+    pub(super) fn begin<W>(&mut self, snapshot: &Arc<Snapshot>, leave: impl FnOnce() -> W)
+    where
+        W: FnOnce(Vec<OwnedFrame>, &Wanted) -> Result<T> + Send + 'static,
+    {
         if self.job.is_some() {
             return;
         }
-        let frames = std::mem::take(&mut self.waiting);
-        let (decoder, writing) = leave();
+        let (frames, read) = (std::mem::take(&mut self.waiting), leave());
         let snapshot = Arc::clone(snapshot);
-        let work =
-            move |wanted: &Wanted| translate(frames, (decoder, writing), (is_watched, wanted));
+        let work = move |wanted: &Wanted| read(frames, wanted);
         self.job = Some(Job(Box::pin(async move { snapshot.shared.pool.run(work).await })));
     }
 
     /// Waits for what is under way.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Translated>> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<T>> {
         let Some(Job(job)) = &mut self.job else { return Poll::Pending };
-        let translated = std::task::ready!(job.as_mut().poll(cx));
+        let read = std::task::ready!(job.as_mut().poll(cx));
         self.job = None;
-        Poll::Ready(translated)
+        Poll::Ready(read)
     }
-}
-
-/// Translates frames in their order, for as long as somebody waits for them.
-fn translate(
-    frames: Vec<OwnedFrame>,
-    (mut decoder, mut writing): (Option<StreamDecoder>, Writing),
-    (is_watched, wanted): (bool, &Wanted),
-) -> Result<Translated> {
-    let mut read = Ok(());
-    let events = Rc::default();
-    let mut taps = Taps::default();
-    if is_watched {
-        taps.add(Box::new(Notebook(Rc::clone(&events))));
-    }
-    for frame in &frames {
-        wanted.check()?;
-        let stepped = step(&mut decoder, &frame.lend(), (&mut writing, &mut taps));
-        if stepped.is_err() {
-            read = Err(Defect::Unreadable);
-            break;
-        }
-    }
-    let frames = if is_watched { frames } else { Vec::new() };
-    let unseen = Unseen { frames, events: events.take() };
-    Ok(Translated { decoder, writing, read, unseen })
 }
 
 impl OwnedFrame {
@@ -142,12 +139,12 @@ impl OwnedFrame {
         Self { event: frame.event.map(Box::from), data: frame.data.into() }
     }
 
-    fn lend(&self) -> Frame<'_> {
+    pub(super) fn lend(&self) -> Frame<'_> {
         Frame { event: self.event.as_deref(), data: &self.data }
     }
 }
 
-impl fmt::Debug for Job {
+impl<T> fmt::Debug for Job<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Job(…)")
     }

@@ -16,7 +16,7 @@ mod translation;
 mod whole;
 
 pub(crate) use answering::Answering;
-pub(crate) use feed::{Feed, is_packed};
+pub(crate) use feed::{Feed, SHORT_BYTES_MAX, is_packed};
 pub(crate) use flight::{Ended, InFlight};
 pub(crate) use frames::decode_all;
 pub(crate) use open::{AnswerMode, Incoming, open};

@@ -17,6 +17,7 @@ use crate::answer::whole::Reading;
 use crate::answer::{Answering, Feed, InFlight, is_packed, whole};
 use crate::call::Call;
 use crate::failure::{Failure, Result, Whose};
+use crate::ingress;
 use crate::state::Snapshot;
 use crate::tap::Head;
 use crate::upstream::unreached;
@@ -129,13 +130,20 @@ async fn context<'m>(
     if let AnswerMode::Translate(context) = mode {
         return Ok(Cow::Borrowed(context));
     }
-    let of = |call: &Call<'_>| match call.exchange() {
-        Ok(exchange) => AnswerContext::by(&exchange, call.client, &Target::default()),
-        Err(_) => AnswerContext::default(),
-    };
-    let Some(large) = call.large else { return Ok(Cow::Owned(of(call))) };
+    let Some(large) = call.large else { return Ok(Cow::Owned(context_of(call))) };
     let large = Arc::clone(large);
-    Box::pin(snapshot.shared.pool.run(move |_| Ok(of(&large.lend())))).await.map(Cow::Owned)
+    let context = snapshot.shared.pool.run(move |_| Ok(context_of(&large.lend())));
+    Box::pin(context).await.map(Cow::Owned)
+}
+
+/// What a request says of its answer, if it can be read and does not take far more memory than its length.
+fn context_of(call: &Call<'_>) -> AnswerContext<'static> {
+    let is_readable = ingress::check_density(&call.survey).is_ok();
+    let exchange = is_readable.then(|| call.exchange());
+    match exchange {
+        Some(Ok(exchange)) => AnswerContext::by(&exchange, call.client, &Target::default()),
+        Some(Err(_)) | None => AnswerContext::default(),
+    }
 }
 
 fn packed() -> Box<Failure> {

@@ -1,11 +1,18 @@
 //! A stream whose bytes reach the client as they came, up to the last event that is whole.
 
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
 use sabir_wire::json::Json;
 use sabir_wire::protocol::{AnswerContext, Event, StreamEncoder, Watch};
 use sabir_wire::{Fault, Protocol};
 
 use crate::answer::frames::{Defect, Frames};
+use crate::answer::large::{LargeFrames, OwnedFrame};
 use crate::answer::output::Output;
+use crate::failure::{Failure, Whose};
+use crate::pool::{LARGE_BYTES, Wanted};
+use crate::state::Snapshot;
 use crate::tap::Taps;
 
 /// A stream that passes through.
@@ -22,6 +29,31 @@ pub(super) struct PassThrough {
     held: Vec<u8>,
     held_bytes_max: usize,
     pub(super) output: Output,
+    /// Frames for other threads, and what waits for them.
+    large: LargeFrames<Looked>,
+    waiting: Waiting,
+    /// What is wrong with the last frame.
+    defect: Option<Defect>,
+}
+
+/// What waits until other threads have looked at large frames.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// How much of what is held may pass then.
+    passing: usize,
+    /// What came behind, unread.
+    behind: Vec<u8>,
+    /// Whether the provider has sent all.
+    has_ended: bool,
+    /// Present if the last frame is among those that are looked at: whether the answer was complete before.
+    was_complete: Option<bool>,
+}
+
+/// What comes back from another thread.
+#[derive(Debug)]
+struct Looked {
+    watch: Watch,
+    is_readable: bool,
 }
 
 /// What may stand around the data of an event: its name, its number, comments.
@@ -38,14 +70,25 @@ impl PassThrough {
             held: Vec::new(),
             held_bytes_max: frame_bytes_max.saturating_add(AROUND_BYTES_MAX),
             output: Output::default(),
+            large: LargeFrames::default(),
+            waiting: Waiting::default(),
+            defect: None,
         }
     }
 
     /// Reads along, and passes all on up to the last event that has ended, unless a frame among them is none of the
     /// protocol. Nothing from there on can pass.
     pub(super) fn push(&mut self, bytes: &[u8], taps: &mut Taps) -> Result<(), Defect> {
-        let passable = self.read(bytes, taps);
-        let (now, later) = bytes.split_at(passable);
+        if self.has_large() {
+            self.waiting.behind.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let Read { passable, passing, read } = self.read(bytes, taps);
+        let (now, later, behind) = (&bytes[..passable], &bytes[passable..read], &bytes[read..]);
+        // Pieces of a frame that came before go with it.
+        let held_bytes = if now.is_empty() { self.held.len() } else { 0 };
+        self.waiting.passing = if passing > passable { held_bytes + passing - passable } else { 0 };
+        self.waiting.behind.extend_from_slice(behind);
         if !now.is_empty() {
             if !self.held.is_empty() {
                 self.output.add(&std::mem::take(&mut self.held));
@@ -60,13 +103,17 @@ impl PassThrough {
         Ok(())
     }
 
-    /// How many of the bytes come before an event that has not ended, or that nobody can read.
-    fn read(&mut self, bytes: &[u8], taps: &mut Taps) -> usize {
-        let Self { frames: Some(frames), watch, .. } = self else { return 0 };
-        let (mut read, mut passable) = (0, 0);
+    /// Reads frames, up to one that other threads look at.
+    fn read(&mut self, bytes: &[u8], taps: &mut Taps) -> Read {
+        let mut all = Read { passable: 0, passing: 0, read: bytes.len() };
+        let Self { frames: Some(frames), watch, large, .. } = self else { return all };
+        let mut read = 0;
         while read < bytes.len() {
             let piece = up_to_frame_end(&bytes[read..]);
             let pushed = frames.push(piece, &mut |frame| {
+                if taps.is_empty() && large.takes(&frame, taps) {
+                    return Ok(());
+                }
                 taps.frame(&frame);
                 watch.frame(&frame)
             });
@@ -75,9 +122,85 @@ impl PassThrough {
                 break;
             }
             read += piece.len();
-            passable = frames.ended(read).unwrap_or(passable);
+            let ended = frames.ended(read);
+            if !large.is_empty() {
+                return Read { passing: ended.unwrap_or_default(), read, ..all };
+            }
+            all.passable = ended.unwrap_or(all.passable);
         }
-        passable
+        all
+    }
+
+    pub(super) fn has_large(&self) -> bool {
+        !self.large.is_empty()
+    }
+
+    /// Has others look at what takes long, while nothing more is read; ready when that is done.
+    pub(super) fn poll_large(
+        &mut self,
+        cx: &mut Context<'_>,
+        snapshot: &Arc<Snapshot>,
+    ) -> Poll<Result<(), Box<Failure>>> {
+        let Self { large, watch, waiting, .. } = self;
+        large.begin(snapshot, || {
+            let (watch, is_last) = (watch.clone(), waiting.was_complete.is_some());
+            move |frames: Vec<OwnedFrame>, wanted: &Wanted| look(&frames, watch, is_last, wanted)
+        });
+        let looked = match ready!(large.poll(cx)) {
+            Ok(looked) => self.go_on(looked),
+            Err(failure) => return Poll::Ready(Err(failure)),
+        };
+        Poll::Ready(looked.map_err(|defect| Failure::stating(Whose::Upstream, defect.fault())))
+    }
+
+    /// Passes on what was looked at, and reads what came behind it.
+    fn go_on(&mut self, Looked { watch, is_readable }: Looked) -> Result<(), Defect> {
+        self.watch = watch;
+        let Waiting { passing, behind, has_ended, was_complete } =
+            std::mem::take(&mut self.waiting);
+        if let Some(was_complete) = was_complete {
+            let held = std::mem::take(&mut self.held);
+            match is_readable {
+                true => self.output.add(&held),
+                false => self.defect = Some(Defect::Unreadable).filter(|_| !was_complete),
+            }
+            return Ok(());
+        }
+        if !is_readable {
+            self.frames = None;
+            return Err(Defect::Unreadable);
+        }
+        if passing > 0 {
+            self.output.add(&self.held[..passing]);
+            self.held.drain(..passing);
+        }
+        // There are no taps where other threads look at frames.
+        self.push(&behind, &mut Taps::default())?;
+        if has_ended {
+            self.read_last(&Taps::default());
+        }
+        Ok(())
+    }
+
+    /// The provider has sent all. Its last frame may lack the blank line, and be one that other threads look at first.
+    pub(super) fn read_last(&mut self, taps: &Taps) {
+        self.waiting.has_ended = true;
+        if self.has_large() || self.held.len() < LARGE_BYTES || !taps.is_empty() {
+            return;
+        }
+        let was_complete = self.is_complete();
+        let Some(frames) = self.frames.take() else { return };
+        self.is_open_list = frames.is_open_list();
+        let large = &mut self.large;
+        let ended = frames.end(&mut |frame| {
+            large.take(&frame);
+            Ok(())
+        });
+        match (ended, large.is_empty()) {
+            (Ok(()), false) => self.waiting.was_complete = Some(was_complete),
+            (Ok(()), true) => self.output.add(&std::mem::take(&mut self.held)),
+            (Err(_), _) => self.defect = Some(Defect::Unreadable).filter(|_| !was_complete),
+        }
     }
 
     /// The stream has ended; its last frame may lack the blank line. A stream that merely stops would look like a whole
@@ -85,6 +208,9 @@ impl PassThrough {
     ///
     /// Half a frame behind the end of the answer is none of it, and nothing is missing without it.
     pub(super) fn end(&mut self, taps: &mut Taps) -> Result<(), Defect> {
+        if let Some(defect) = self.defect {
+            return Err(defect);
+        }
         let held = std::mem::take(&mut self.held);
         let was_complete = self.is_complete();
         let Self { frames, watch, .. } = self;
@@ -114,6 +240,7 @@ impl PassThrough {
     /// Lines that may have gone before and are no event, such as comments, are ended first.
     pub(super) fn fail(&mut self, fault: Fault<'_>) -> bool {
         self.frames = None;
+        self.large = LargeFrames::default();
         if self.is_sse {
             self.output.add(b"\n\n");
             self.output.add(fault_frame(self.protocol, fault).as_bytes());
@@ -138,6 +265,31 @@ impl PassThrough {
     pub(super) fn is_sse(&self) -> bool {
         self.is_sse
     }
+}
+
+/// What came of reading some bytes.
+struct Read {
+    /// How many of them come before an event that has not ended, that nobody can read, or that is large.
+    passable: usize,
+    /// How many come before the first event that has not ended behind a large one.
+    passing: usize,
+    read: usize,
+}
+
+/// Looks at frames in their order, for as long as somebody waits for them. The last frame of a stream may be half of one.
+fn look(
+    frames: &[OwnedFrame],
+    mut watch: Watch,
+    is_last: bool,
+    wanted: &Wanted,
+) -> Result<Looked, Box<Failure>> {
+    for frame in frames.iter().map(OwnedFrame::lend) {
+        wanted.check()?;
+        if is_last && !is_json(frame.data) || watch.frame(&frame).is_err() {
+            return Ok(Looked { watch, is_readable: false });
+        }
+    }
+    Ok(Looked { watch, is_readable: true })
 }
 
 /// The bytes up to and with the next blank line, or all.

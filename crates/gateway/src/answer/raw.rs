@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
+use sabir_wire::Protocol;
 
 use crate::answer::{Answering, InFlight, Incoming, is_packed};
 use crate::failure::{Result, Whose};
@@ -32,9 +33,21 @@ pub(crate) async fn open_raw(
     flight.body(&body);
     let outcome = match head.status {
         ..400 => Outcome::Answered,
-        status => Outcome::Failed(Whose::of_upstream(protocol.decode_fault(status, &body).kind)),
+        status => Outcome::Failed(whose(snapshot, protocol, status, &body).await?),
     };
     Ok(Answering::whole(head, body, outcome))
+}
+
+/// Whose fault a refusal is. A long one is read on another thread.
+async fn whose(
+    snapshot: &Snapshot,
+    protocol: Protocol,
+    status: u16,
+    body: &Bytes,
+) -> Result<Whose> {
+    let own = body.clone();
+    let work = move |_: &_| Ok(Whose::of_upstream(protocol.decode_fault(status, &own).kind));
+    Box::pin(snapshot.shared.pool.run_on(body.len(), work)).await
 }
 
 /// An answer that has no body, whatever its headers say of one.

@@ -12,11 +12,12 @@ use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
 use crate::answer::array::ArrayWriter;
 use crate::answer::frames::{Defect, Frames};
-use crate::answer::large::{LargeFrames, Translated};
+use crate::answer::large::{LargeFrames, Notes, OwnedFrame, Unseen};
 use crate::answer::pass_through::fault_frame;
 use crate::call::{Delivery, Recipient};
 use crate::failure::{Failure, Whose};
 use crate::observe::Losses;
+use crate::pool::Wanted;
 use crate::state::Snapshot;
 use crate::surface;
 use crate::tap::Taps;
@@ -28,14 +29,14 @@ pub(super) struct Translation {
     decoder: Option<StreamDecoder>,
     writing: Writing,
     /// Frames for other threads. While they are there the decoder and the encoder are too.
-    large: LargeFrames,
+    large: LargeFrames<Translated>,
     /// What is wrong with the stream behind those frames, or at its end.
     defect: Option<Defect>,
 }
 
 /// The client's side of a translation.
 #[derive(Debug)]
-pub(super) struct Writing {
+struct Writing {
     client: Protocol,
     encoder: Option<StreamEncoder<'static>>,
     out: String,
@@ -118,7 +119,13 @@ impl Translation {
         (snapshot, taps): (&Arc<Snapshot>, &mut Taps),
     ) -> Poll<Result<(), Box<Failure>>> {
         let Self { decoder, writing, large, .. } = self;
-        large.begin(snapshot, !taps.is_empty(), || (decoder.take(), writing.leave()));
+        let is_watched = !taps.is_empty();
+        large.begin(snapshot, || {
+            let machines = (decoder.take(), writing.leave());
+            move |frames: Vec<OwnedFrame>, wanted: &Wanted| {
+                translate(frames, machines, (is_watched, wanted))
+            }
+        });
         match std::task::ready!(large.poll(cx)) {
             Ok(Translated { decoder, writing, read, unseen }) => {
                 unseen.show(taps);
@@ -231,7 +238,37 @@ impl Translation {
     }
 }
 
-pub(super) fn step(
+/// What comes back from another thread.
+#[derive(Debug)]
+struct Translated {
+    decoder: Option<StreamDecoder>,
+    writing: Writing,
+    read: Result<(), Defect>,
+    /// What the taps have not seen yet.
+    unseen: Unseen,
+}
+
+/// Translates frames in their order, for as long as somebody waits for them.
+fn translate(
+    frames: Vec<OwnedFrame>,
+    (mut decoder, mut writing): (Option<StreamDecoder>, Writing),
+    (is_watched, wanted): (bool, &Wanted),
+) -> Result<Translated, Box<Failure>> {
+    let mut read = Ok(());
+    let notes = Notes::new(is_watched);
+    let mut taps = notes.taps();
+    for frame in &frames {
+        wanted.check()?;
+        let stepped = step(&mut decoder, &frame.lend(), (&mut writing, &mut taps));
+        if stepped.is_err() {
+            read = Err(Defect::Unreadable);
+            break;
+        }
+    }
+    Ok(Translated { decoder, writing, read, unseen: notes.unseen(frames) })
+}
+
+fn step(
     decoder: &mut Option<StreamDecoder>,
     frame: &Frame<'_>,
     (writing, taps): (&mut Writing, &mut Taps),

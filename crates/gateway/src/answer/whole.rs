@@ -21,6 +21,7 @@ use crate::answer::{
 };
 use crate::call::Recipient;
 use crate::failure::Result;
+use crate::ingress;
 use crate::observe::{Losses, Outcome};
 use crate::pool::LARGE_BYTES;
 use crate::state::Snapshot;
@@ -187,6 +188,7 @@ fn response(
     body: &[u8],
     (tally, taps): (&mut Tally, &mut Taps),
 ) -> Result<Form> {
+    check_density(body)?;
     let response = parties.upstream.decode_response(body).map_err(|_| unreadable())?;
     if response.fault.is_none() && is_empty(&response) {
         tally.counts = response.usage.as_ref().map(|usage| usage.counts).unwrap_or_default();
@@ -195,6 +197,17 @@ fn response(
     match taps.changes_events() {
         true => encode(parties, context, changed(response, taps), tally),
         false => encode(parties, context, response, tally),
+    }
+}
+
+/// Refuses a large answer of so many small pieces that it would take far more memory than its length.
+fn check_density(body: &[u8]) -> Result<()> {
+    match utf8::text(body) {
+        Ok(text) if body.len() >= LARGE_BYTES => {
+            ingress::check_answer_density(text).map_err(|_| unreadable())
+        }
+        // What is no text is refused by whoever decodes it.
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

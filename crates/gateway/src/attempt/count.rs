@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue};
 use sabir_wire::Protocol;
 use sabir_wire::json::{Kind, Reader, Survey, Writer};
 
-use crate::answer::{Answering, InFlight, Incoming};
+use crate::answer::{Answering, InFlight, Incoming, SHORT_BYTES_MAX};
 use crate::attempt::fallback::{AffectsHealth, Attempt};
 use crate::attempt::notes::{Notes, Stamp};
 use crate::attempt::prepare::Prepared;
@@ -82,7 +82,7 @@ impl Attempt for Count<'_> {
     ) -> Result<Box<Answering>> {
         let incoming = send::begin(handles, provider, prepared).await?;
         let Incoming { protocol, head, mut feed } = incoming;
-        let bytes_max = handles.snapshot.config().limits.answer_bytes_max;
+        let bytes_max = handles.snapshot.config().limits.answer_bytes_max.min(SHORT_BYTES_MAX);
         let body = feed.collect_unpacked(handles.snapshot, &head.headers, bytes_max).await?;
         if is_missing(head.status, &body) {
             return Ok(self.estimated(prepared));

@@ -2,7 +2,6 @@
 
 mod alone;
 mod count;
-mod density;
 mod embed;
 mod fallback;
 mod generate;

@@ -11,7 +11,7 @@ use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
 use crate::attempt::notes::{Notes, Stamp};
-use crate::attempt::{density, late_system, repair, same_protocol};
+use crate::attempt::{late_system, repair, same_protocol};
 use crate::call::{Action, Call, LargeCall};
 use crate::config::types::Repair;
 use crate::failure::{Failure, Result, Whose};
@@ -20,10 +20,10 @@ use crate::recall::trouble;
 use crate::recalled::Missing;
 use crate::route::Candidate;
 use crate::state::Snapshot;
-use crate::surface;
 use crate::surface::Trouble;
 use crate::trace::Trace;
 use crate::upstream::{Endpoint, Payload, outgoing_headers};
+use crate::{ingress, surface};
 
 /// A request as a target will see it.
 #[derive(Debug)]
@@ -208,7 +208,7 @@ fn translated(
     if let Some(param) = call.session.filter(|param| !is_supplied(param)) {
         return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
     }
-    density::check(&call.survey)?;
+    ingress::check_density(&call.survey)?;
     let mut exchange = Box::new(call.exchange()?);
     notes.check()?;
     let repairs = match snapshot.config().repair {

@@ -6,7 +6,7 @@ use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Text;
 
-use crate::answer::Incoming;
+use crate::answer::{Incoming, SHORT_BYTES_MAX};
 use crate::failure::{Failure, Refusal, Whose};
 use crate::state::Snapshot;
 use crate::tap::Head;
@@ -14,7 +14,7 @@ use crate::tap::Head;
 /// Reads an answer with any status but a good one to its end: it says what failed.
 pub(super) async fn refused(snapshot: &Arc<Snapshot>, incoming: Incoming) -> Box<Failure> {
     let Incoming { protocol, head: Head { status, headers }, mut feed } = incoming;
-    let bytes_max = snapshot.config().limits.answer_bytes_max;
+    let bytes_max = snapshot.config().limits.answer_bytes_max.min(SHORT_BYTES_MAX);
     let body = feed.collect_unpacked(snapshot, &headers, bytes_max).await.unwrap_or_default();
     refusal(Refusal { protocol, status, headers, body })
 }

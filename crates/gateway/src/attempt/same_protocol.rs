@@ -9,16 +9,16 @@ use sabir_wire::target::Target;
 use sabir_wire::{LossKind, Protocol, Report};
 
 use crate::attempt::notes::Notes;
-use crate::attempt::{density, repair};
+use crate::attempt::repair;
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
 use crate::recalled::Recalled;
 use crate::route::Candidate;
 use crate::state::Snapshot;
-use crate::surface;
 use crate::surface::{Change, History};
 use crate::upstream::Payload;
+use crate::{ingress, surface};
 
 /// The body written anew, if anything of it must change; else the client's own bytes will do.
 pub(super) fn rewritten(
@@ -96,7 +96,7 @@ fn encoded(
     (candidate, target): (&Candidate, &Target),
     notes: &mut Notes<'_>,
 ) -> Result<Option<Payload<'static>>> {
-    density::check(&call.survey)?;
+    ingress::check_density(&call.survey)?;
     // What cannot be read is for the provider to refuse.
     let Ok(exchange) = call.client.decode_request_surveyed(&call.survey) else {
         return Ok(None);

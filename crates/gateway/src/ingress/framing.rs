@@ -11,6 +11,7 @@ use crate::failure::{Failure, Result};
 pub(crate) enum Misframed {
     LengthAndCoding,
     Lengths,
+    Length,
     Coding,
     Chunks,
     BareLineEnd,
@@ -19,14 +20,20 @@ pub(crate) enum Misframed {
 /// Refuses a request that the connection found misframed, as RFC 9112 has it in section 6.
 pub(crate) fn check_framing(extensions: &Extensions) -> Result<()> {
     let Some(misframed) = extensions.get::<Misframed>() else { return Ok(()) };
-    let message = match misframed {
-        Misframed::LengthAndCoding => {
-            "the request has both `content-length` and `transfer-encoding`; send one of them"
+    Err(Failure::client(FaultKind::BadRequest, misframed.message()))
+}
+
+impl Misframed {
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Self::LengthAndCoding => {
+                "the request has both `content-length` and `transfer-encoding`; send one of them"
+            }
+            Self::Lengths => "the request has more than one `content-length`",
+            Self::Length => "the `content-length` of the request is no number",
+            Self::Coding => "the one `transfer-encoding` that a request may have is `chunked`",
+            Self::Chunks => "the chunks of the request's body cannot be read",
+            Self::BareLineEnd => "a line of the request's head ends without a carriage return",
         }
-        Misframed::Lengths => "the request has more than one `content-length`",
-        Misframed::Coding => "the one `transfer-encoding` that a request may have is `chunked`",
-        Misframed::Chunks => "the chunks of the request's body cannot be read",
-        Misframed::BareLineEnd => "a line of the request's head ends without a carriage return",
-    };
-    Err(Failure::client(FaultKind::BadRequest, message))
+    }
 }

@@ -32,6 +32,8 @@ pub(crate) enum Endpoint {
         client: Protocol,
         kept: Kept,
     },
+    /// What is kept of conversations, whatever the protocol.
+    Conversations(Conversations),
     /// The configuration is to be read again.
     Reload,
     Own(Own),
@@ -43,6 +45,18 @@ pub(crate) enum Endpoint {
 pub(crate) enum Listing {
     All,
     One(String),
+}
+
+/// What is asked of conversations.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Conversations {
+    List,
+    Begin,
+    /// The turns of one.
+    Read(String),
+    Messages(String),
+    Fork(String),
+    Delete(String),
 }
 
 /// Sabir's own endpoints.
@@ -65,9 +79,11 @@ impl Endpoint {
             | Self::Models { shape: protocol, .. }
             | Self::Kept { client: protocol, .. }
             | Self::Unknown(protocol) => *protocol,
-            Self::Passthrough { .. } | Self::Embeddings | Self::Reload | Self::Own(_) => {
-                surface::DEFAULT
-            }
+            Self::Passthrough { .. }
+            | Self::Embeddings
+            | Self::Conversations(_)
+            | Self::Reload
+            | Self::Own(_) => surface::DEFAULT,
         }
     }
 
@@ -90,7 +106,8 @@ pub(crate) fn find(method: &Method, uri: &Uri, headers: &HeaderMap) -> Endpoint 
         let (client, kept) = surface::find_kept(method, path)?;
         Some(Endpoint::Kept { client, kept })
     };
-    found.or_else(kept).or_else(|| passthrough(uri)).unwrap_or_else(unknown)
+    let conversations = || conversations(method, path).map(Endpoint::Conversations);
+    found.or_else(kept).or_else(conversations).or_else(|| passthrough(uri)).unwrap_or_else(unknown)
 }
 
 fn post(path: &str, query: Option<&str>) -> Option<Endpoint> {
@@ -125,6 +142,26 @@ fn get(path: &str, headers: &HeaderMap, query: Option<&str>) -> Option<Endpoint>
     }
     let id = surface::below_models(path).filter(|id| !id.is_empty())?;
     Some(Endpoint::Models { shape, listing: Listing::One(percent::decode(id)) })
+}
+
+fn conversations(method: &Method, path: &str) -> Option<Conversations> {
+    let rest = path.strip_prefix("/sabir/v1/conversations")?;
+    if rest.is_empty() {
+        return match *method {
+            Method::GET => Some(Conversations::List),
+            Method::POST => Some(Conversations::Begin),
+            _ => None,
+        };
+    }
+    let mut steps = rest.strip_prefix('/')?.splitn(2, '/');
+    let id = steps.next().map(percent::decode).filter(|id| !id.is_empty())?;
+    match (method.as_str(), steps.next()) {
+        ("GET", None) => Some(Conversations::Read(id)),
+        ("DELETE", None) => Some(Conversations::Delete(id)),
+        ("GET", Some("messages")) => Some(Conversations::Messages(id)),
+        ("POST", Some("fork")) => Some(Conversations::Fork(id)),
+        _ => None,
+    }
 }
 
 const PASSTHROUGH: &str = "/passthrough/";
@@ -190,6 +227,22 @@ mod tests {
         check(Method::PUT, "/v1/responses/r_1", Endpoint::Unknown(Protocol::OpenaiResponses));
         check(Method::GET, "/v1/files", Endpoint::Unknown(Protocol::OpenaiChat));
         check(Method::POST, "/v1beta/files", Endpoint::Unknown(Protocol::Gemini));
+    }
+
+    #[test]
+    fn conversations_are_asked_for_by_their_ids() {
+        let base = "/sabir/v1/conversations";
+        let check_one = |method, below: &str, expected| {
+            check(method, &format!("{base}{below}"), Endpoint::Conversations(expected));
+        };
+        check_one(Method::GET, "?limit=2", Conversations::List);
+        check_one(Method::POST, "", Conversations::Begin);
+        check_one(Method::GET, "/a%2Db", Conversations::Read("a-b".to_owned()));
+        check_one(Method::DELETE, "/a", Conversations::Delete("a".to_owned()));
+        check_one(Method::GET, "/a/messages?as=x", Conversations::Messages("a".to_owned()));
+        check_one(Method::POST, "/a/fork", Conversations::Fork("a".to_owned()));
+        let unknown = Endpoint::Unknown(Protocol::OpenaiChat);
+        check(Method::POST, &format!("{base}/a"), unknown);
     }
 
     #[test]

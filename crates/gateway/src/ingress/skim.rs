@@ -43,10 +43,18 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
         let start = mark_bytes + reader.position();
         match (&*key, kind) {
             ("model", Kind::String) => {
+                skimmed.survey.count_member();
                 skimmed.model = Some(reader.string()?.into_str().into_owned())
             }
-            ("stream", Kind::Boolean) => skimmed.is_stream = reader.boolean()?,
+            ("stream", Kind::Boolean) => {
+                skimmed.survey.count_member();
+                skimmed.is_stream = reader.boolean()?
+            }
             _ => {
+                // A survey counts what else it begins with.
+                if matches!(kind, Kind::Null | Kind::Boolean | Kind::Number) {
+                    skimmed.survey.count_member();
+                }
                 if let Some(parameter) = session.asked(&key, reader) {
                     skimmed.session.get_or_insert(parameter);
                 }
@@ -90,6 +98,17 @@ mod tests {
         }
         let skimmed = skim(Protocol::OpenaiChat, r#"{"messages":[{"model":"m"}]}"#).unwrap();
         assert_eq!(skimmed.model_at, None);
+    }
+
+    #[test]
+    fn all_members_and_elements_are_counted() {
+        let body =
+            r#"{"model":"m","stream":false,"a":1,"b":{"c":[{"d":"e"},"f"]},"conversation":"g"}"#;
+        let mut whole = Survey::new(body);
+        Reader::new(body).survey(&mut whole).unwrap();
+        let skimmed = skim(Protocol::OpenaiResponses, body).unwrap();
+        assert_eq!(skimmed.survey.nodes(), 9);
+        assert_eq!(whole.nodes(), 1 + 9, "the same, and the whole");
     }
 
     #[test]

@@ -4,15 +4,15 @@ use sabir_store::{
     Conversation, ConversationId, Error, Fork, Hash, Held, Kind, NewConversation, Purpose, Record,
     ResponseId, Status, Title, Turn, TurnId,
 };
-use sabir_wire::Protocol;
 use sabir_wire::conversation::{Content, Message, Role};
 
 use crate::call::Action;
 use crate::failure::{Failure, Result};
+use crate::recall::settings::{settings_in, settings_of};
 use crate::recall::wish::{Named, Wish};
 use crate::recall::{Task, out_of_order, submission, trouble};
 use crate::recalled::{KeptBy, Missing, Settings};
-use crate::record::{Details, read_record};
+use crate::record::Details;
 use crate::surface::{Link, Trouble};
 
 /// Where a call goes on.
@@ -101,7 +101,7 @@ impl Task<'_> {
                 Held::Used => return Err(trouble(self.client(), &Trouble::ThreadContinued)),
             }
         }
-        let settings = Some(self.settings_of(&turn).await?);
+        let settings = Some(settings_of(&self.store, &self.owner, &turn).await?);
         let (previous, tip) = (Some(turn.id), turn.tip);
         Ok(Base { previous, tip, settings, ..Base::nothing() })
     }
@@ -180,7 +180,9 @@ impl Task<'_> {
         let conversation = conversation.ok_or_else(|| self.unknown(id.as_str()))?;
         let settings = match settings {
             SettingsOf::Call => None,
-            SettingsOf::Conversation => self.settings_in(&conversation).await?,
+            SettingsOf::Conversation => {
+                settings_in(&self.store, &self.owner, &conversation).await?
+            }
         };
         let Conversation { id, tip, last_turn, .. } = conversation;
         let (previous, conversation) = (last_turn, Some(id));
@@ -190,30 +192,6 @@ impl Task<'_> {
     async fn hold(&self, purpose: Purpose) -> Result<Held> {
         let held = self.store.hold(&self.owner, purpose, &self.turn_id()?).await;
         held.map_err(|error| out_of_order(&error))
-    }
-
-    /// What the last turn of a conversation went by, or what the conversation was begun with.
-    async fn settings_in(&self, conversation: &Conversation) -> Result<Option<Settings>> {
-        if let Some(turn) = &conversation.last_turn
-            && let Some(turn) = found(self.store.turn(&self.owner, turn).await)?
-        {
-            return self.settings_of(&turn).await.map(Some);
-        }
-        let system = self.setting(conversation.system).await?;
-        let tools = self.setting(conversation.tools).await?;
-        Ok((system.is_some() || tools.is_some()).then_some(Settings { system, tools }))
-    }
-
-    async fn settings_of(&self, turn: &Turn) -> Result<Settings> {
-        let system = self.setting(turn.system).await?;
-        Ok(Settings { system, tools: self.setting(turn.tools).await? })
-    }
-
-    async fn setting(&self, hash: Option<Hash>) -> Result<Option<(Protocol, String)>> {
-        let Some(hash) = hash else { return Ok(None) };
-        let record = found(self.store.setting(&self.owner, hash).await)?;
-        let read = record.as_ref().and_then(read_record);
-        Ok(read.map(|(protocol, text)| (protocol, text.to_owned())))
     }
 }
 
@@ -227,7 +205,7 @@ enum SettingsOf {
 }
 
 /// What is there; none if it is not, and a failure if that cannot be known.
-pub(super) fn found<T>(read: std::result::Result<T, Error>) -> Result<Option<T>> {
+pub(crate) fn found<T>(read: std::result::Result<T, Error>) -> Result<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == Kind::NotFound => Ok(None),
@@ -236,7 +214,7 @@ pub(super) fn found<T>(read: std::result::Result<T, Error>) -> Result<Option<T>>
 }
 
 /// The beginning of what the user says first.
-fn title(messages: &[Message<'_>]) -> String {
+pub(crate) fn title(messages: &[Message<'_>]) -> String {
     let users = messages.iter().filter(|message| message.role == Role::User);
     let mut texts =
         users.flat_map(|message| &message.parts).filter_map(|part| match part.content() {

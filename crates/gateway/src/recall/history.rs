@@ -12,10 +12,10 @@ use crate::record::read_record;
 
 /// A conversation and its turns.
 #[derive(Default)]
-pub(super) struct Recollection {
-    pub(super) stretches: Vec<Stretch>,
+pub(crate) struct Recollection {
+    pub(crate) stretches: Vec<Stretch>,
     /// By their numbers.
-    pub(super) turns: Vec<String>,
+    pub(crate) turns: Vec<String>,
 }
 
 /// Bytes of a conversation that are recalled at most: no provider takes more.
@@ -23,13 +23,23 @@ const BYTES_MAX: u64 = 64 << 20;
 
 /// Everything up to where a call goes on.
 pub(super) async fn stretches(store: &Store, owner: &Owner, base: &Base) -> Result<Recollection> {
-    let Some(tip) = base.tip else { return Ok(Recollection::default()) };
+    recollect(store, owner, base.tip, base.previous.as_ref()).await
+}
+
+/// Everything up to a line of the log, which turns up to the last one have added.
+pub(crate) async fn recollect(
+    store: &Store,
+    owner: &Owner,
+    tip: Option<Hash>,
+    last: Option<&TurnId>,
+) -> Result<Recollection> {
+    let Some(tip) = tip else { return Ok(Recollection::default()) };
     let window = Window { bytes: BYTES_MAX, ..Window::default() };
     let history = store.history(owner, tip, window).await.map_err(|error| out_of_order(&error))?;
     if !history.is_complete() {
         return Err(too_long());
     }
-    let turns = turns(store, owner, base.previous.as_ref()).await?;
+    let turns = turns(store, owner, last).await?;
     let ends: HashMap<Hash, usize> =
         turns.iter().enumerate().filter_map(|(at, turn)| turn.tip.map(|tip| (tip, at))).collect();
     // Each message belongs to the turn whose end comes next.

@@ -7,10 +7,14 @@ mod history;
 mod read;
 mod reference;
 mod session;
+mod settings;
 mod submission;
 mod wish;
 
-pub(crate) use reference::text_of as item_text;
+pub(crate) use base::{found, title};
+pub(crate) use history::recollect;
+pub(crate) use reference::{Resolved, resolve as resolve_references, text_of as item_text};
+pub(crate) use settings::settings_in;
 pub(crate) use submission::{Submission, submission};
 
 use std::sync::Arc;
@@ -27,14 +31,13 @@ use crate::pool::Pool;
 use crate::recall::base::Base;
 use crate::recall::body::Known;
 use crate::recall::read::{Continued, Read};
-use crate::recall::reference::Resolved;
 use crate::recall::wish::Wish;
 use crate::recalled::{KeptBy, Missing, Recalled};
 use crate::record::{Plan, Recorder, record};
 use crate::state::Snapshot;
-use crate::surface;
 use crate::surface::{Link, Trouble};
 use crate::trace::TurnNames;
+use crate::{ingress, surface};
 
 /// Whoever asks, and what for.
 #[derive(Clone, Copy)]
@@ -149,6 +152,7 @@ impl<'c> Task<'c> {
                 return Err(trouble(self.client(), &Trouble::UnknownItem(&id)));
             }
         };
+        ingress::check_density(&call.survey)?;
         let client = self.client();
         let continued = Continued {
             tip: base.tip,

@@ -11,14 +11,14 @@ use crate::record::{Details, read_record};
 use crate::surface;
 
 /// A body in which nothing is named by its id.
-pub(super) enum Resolved {
+pub(crate) enum Resolved {
     Body(String),
     /// An item that nobody here has, by its id.
     Without(String),
 }
 
 /// The body with every reference replaced by the item that it names.
-pub(super) async fn resolve(
+pub(crate) async fn resolve(
     store: &Store,
     owner: &Owner,
     client: Protocol,

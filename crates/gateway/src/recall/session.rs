@@ -11,6 +11,7 @@ use sabir_wire::Protocol;
 
 use crate::answer::InFlight;
 use crate::failure::Result;
+use crate::ingress;
 use crate::recall::base::found;
 use crate::recall::read::{Continued, Read, read};
 use crate::recall::{Task, out_of_order};
@@ -29,6 +30,7 @@ impl Task<'_> {
     }
 
     async fn followed(&self, flight: &mut InFlight) -> Result<()> {
+        ingress::check_density(&self.asker.call.survey)?;
         let (client, body) = (self.client(), self.asker.call.survey.source().to_owned());
         let work = move |_: &_| read(client, &body, Continued::default());
         let Read { mut input, effective, .. } =

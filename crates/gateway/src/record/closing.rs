@@ -8,7 +8,7 @@ use sabir_wire::json::{Kind, Reader};
 use sabir_wire::protocol::AnswerContext;
 
 use crate::record::received::{Answer, Answerer};
-use crate::record::{Details, Lines, Plan, lines};
+use crate::record::{Details, Lines, Plan, digits, lines};
 use crate::surface;
 
 /// How an answer ended.
@@ -53,6 +53,7 @@ pub(super) fn closing(plan: Plan, ended: Ended) -> sabir_store::Result<Closing> 
         losses: Some(losses),
         settings: plan.settings,
         conversation: plan.conversation.as_ref().map(|it| it.id.as_str().to_owned()),
+        input_end: tip.as_ref().map(digits),
     };
     let mut items = Vec::new();
     if response.is_some() && surface::of(plan.client).state.has_responses {

@@ -1,7 +1,7 @@
 //! Elements of a conversation as lines of the log: each in the spelling of its own protocol, under a hash over all that was
 //! meant up to it.
 
-use sabir_store::{Hash, NewMessage, Record};
+use sabir_store::{Hash, NewMessage, Record, Time};
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
 use sabir_wire::protocol::Entry;
@@ -76,16 +76,36 @@ impl Lines {
     }
 }
 
+/// A hash in hexadecimal digits.
+pub(crate) fn digits(hash: &Hash) -> String {
+    hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A record: the protocol, then what it says.
 pub(crate) fn record(protocol: Protocol, text: &str) -> sabir_store::Result<Record> {
     Record::new(format!("{}\n{text}", protocol.as_str()))
 }
 
+/// The same of what was said at a time of its own, in milliseconds since 1970.
+pub(crate) fn record_of(protocol: Protocol, text: &str, time: Time) -> sabir_store::Result<Record> {
+    Record::new(format!("{} {}\n{text}", protocol.as_str(), time.0))
+}
+
 /// Reads a record.
 pub(crate) fn read(record: &Record) -> Option<(Protocol, &str)> {
-    let text = std::str::from_utf8(record.as_bytes()).ok()?;
-    let (protocol, text) = text.split_once('\n')?;
+    let (head, text) = parts(record)?;
+    let protocol = head.split(' ').next().unwrap_or_default();
     Some((Protocol::parse(protocol)?, text))
+}
+
+/// When it was said, if the record tells.
+pub(crate) fn time_of(record: &Record) -> Option<Time> {
+    let (_, time) = parts(record)?.0.split_once(' ')?;
+    time.parse().ok().map(Time)
+}
+
+fn parts(record: &Record) -> Option<(&str, &str)> {
+    std::str::from_utf8(record.as_bytes()).ok()?.split_once('\n')
 }
 
 #[cfg(test)]
@@ -108,6 +128,14 @@ mod tests {
         assert_eq!(apart.tip(), together.tip());
         assert_eq!(apart.messages[1].hash, together.messages[0].hash);
         assert_eq!(apart.messages.len(), 3);
+    }
+
+    #[test]
+    fn a_record_may_tell_its_time() {
+        let plain = record(Protocol::Gemini, "a b").unwrap();
+        let timed = record_of(Protocol::Gemini, "a b", Time(7)).unwrap();
+        assert_eq!(read(&plain), read(&timed));
+        assert_eq!((time_of(&plain), time_of(&timed)), (None, Some(Time(7))));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod lines;
 mod received;
 mod recorder;
 
-pub(crate) use lines::{Lines, lines, read as read_record, record};
+pub(crate) use lines::{Lines, digits, lines, read as read_record, record, record_of, time_of};
 pub(crate) use recorder::Recorder;
 
 use sabir_store::{Advance, Opening, Record};
@@ -47,6 +47,8 @@ pub(crate) struct Details {
     pub(crate) settings: Option<String>,
     /// The conversation that it advanced.
     pub(crate) conversation: Option<String>,
+    /// The line of the log that its input ends with, in hexadecimal digits; the answer stands behind it.
+    pub(crate) input_end: Option<String>,
 }
 
 impl Details {
@@ -55,6 +57,7 @@ impl Details {
         writer.object(|it| {
             it.optional("response", self.response.as_deref());
             it.optional("conversation", self.conversation.as_deref());
+            it.optional("input_end", self.input_end.as_deref());
             it.field("passed", &self.is_passed);
             for (name, json) in
                 [("usage", &self.usage), ("losses", &self.losses), ("settings", &self.settings)]
@@ -76,6 +79,7 @@ impl Details {
                 "conversation" => {
                     details.conversation = Some(reader.string()?.into_str().into_owned());
                 }
+                "input_end" => details.input_end = Some(reader.string()?.into_str().into_owned()),
                 "passed" => details.is_passed = reader.boolean()?,
                 "usage" => details.usage = Some(reader.raw()?.as_str().to_owned()),
                 "losses" => details.losses = Some(reader.raw()?.as_str().to_owned()),

@@ -107,6 +107,12 @@ impl References {
 
     /// Whether a text behind an ampersand begins with a reference to one of the characters.
     pub(super) fn begin(&self, text: &[u8]) -> bool {
+        // Most bytes behind an ampersand show by themselves that there is none.
+        text.first().is_some_and(|first| self.begins[usize::from(*first)]) && self.begin_at(text)
+    }
+
+    #[inline(never)]
+    fn begin_at(&self, text: &[u8]) -> bool {
         let mut from = 0;
         for _ in 0..=LEVELS_MAX {
             let level = &text[from..];

@@ -45,6 +45,9 @@ const ESCAPE_BYTES_MAX: usize = r"ud83d\ude00".len();
 /// What one backslash has become behind four levels of JSON in JSON. An escape has one less.
 const BACKSLASHES_MAX: usize = 16;
 
+/// The most backslashes before the first character of a secret, which has none of its own before it.
+pub(super) const FIRST_RUN_MAX: usize = BACKSLASHES_MAX - 1;
+
 impl Spelling {
     pub(super) fn of(secret: &str) -> Self {
         let mut backslashes = 0;
@@ -139,7 +142,7 @@ impl Spelling {
     fn is_other(&self, text: &[u8]) -> bool {
         match (text, self.bytes()) {
             ([b'\\', second, ..], _) => !b"\\uU\"/tT%&".contains(second),
-            ([b'%', ..], _) => false,
+            ([b'%', second, ..], [own, ..]) => own != &b'%' && !second.is_ascii_hexdigit(),
             ([b'&', second, ..], [own, ..]) => {
                 own != &b'&' && second != &b'#' && !second.is_ascii_alphabetic()
             }

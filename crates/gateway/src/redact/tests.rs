@@ -213,6 +213,26 @@ fn headers_are_redacted_and_the_rest_of_them_stays() {
 }
 
 #[test]
+fn a_header_whose_name_is_a_secret_is_left_out() {
+    let mut headers = HeaderMap::new();
+    for name in ["sk-Live-Abc123", "x-sk-live-abc123", "sk-live-abc124"] {
+        headers.append(HeaderName::try_from(name).unwrap(), HeaderValue::from_static("plain"));
+        headers.append(HeaderName::try_from(name).unwrap(), HeaderValue::from_static("again"));
+    }
+    redactor(&["sk-Live-Abc123"]).redact_headers(&mut headers);
+    let names: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
+    assert_eq!((names, headers.len()), (vec!["sk-live-abc124"], 2));
+}
+
+#[test]
+fn no_place_of_a_byte_is_passed_over() {
+    for text in ["", "&", "&&", "a&", "12345678&", "123456789&&12345678901234567890&", "none"] {
+        let expected: Vec<usize> = text.match_indices('&').map(|(at, _)| at).collect();
+        assert_eq!(places(b'&', text.as_bytes()).collect::<Vec<_>>(), expected, "{text}");
+    }
+}
+
+#[test]
 fn debug_output_hides_the_secrets() {
     let shown = format!("{:?}", Redacting::new(redactor(&[KEY])));
     assert!(!shown.contains("Abc"), "{shown}");

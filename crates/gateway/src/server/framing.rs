@@ -27,6 +27,11 @@ impl Framing {
         self.fault.get().filter(|(head, _)| *head <= self.served.get()).map(|(_, fault)| fault)
     }
 
+    /// What is wrong with the head that came last, if nobody serves it.
+    pub(super) fn refused(&self) -> Option<Misframed> {
+        self.fault.get().filter(|(head, _)| *head > self.served.get()).map(|(_, fault)| fault)
+    }
+
     fn add_head(&self, fault: Option<Misframed>) {
         self.heads.set(self.heads.get() + 1);
         if let Some(fault) = fault {
@@ -157,7 +162,6 @@ impl Tracker {
         self.stage = match stated.length {
             _ if fault.is_some() => Stage::Lost,
             _ if stated.is_chunked => Stage::Chunked(Box::default()),
-            None if stated.lengths > 0 => Stage::Lost,
             None | Some(0) => Stage::First,
             Some(length) => Stage::Length(length),
         };
@@ -179,10 +183,11 @@ impl Stated {
     }
 
     fn fault(&self) -> Option<Misframed> {
-        let Self { lengths, codings, is_chunked, has_bare_line_end, .. } = *self;
+        let Self { lengths, length, codings, is_chunked, has_bare_line_end } = *self;
         match () {
             () if lengths > 0 && codings > 0 => Some(Misframed::LengthAndCoding),
             () if lengths > 1 => Some(Misframed::Lengths),
+            () if lengths == 1 && length.is_none() => Some(Misframed::Length),
             () if codings > 1 || codings == 1 && !is_chunked => Some(Misframed::Coding),
             () if has_bare_line_end => Some(Misframed::BareLineEnd),
             () => None,

@@ -3,7 +3,10 @@
 mod arrival;
 mod connection;
 mod framing;
+#[cfg(any(test, feature = "fuzz"))]
+mod fuzz;
 mod listen;
+mod refusal;
 mod reload;
 mod sending;
 mod turn;
@@ -11,3 +14,6 @@ mod watched;
 mod worker;
 
 pub use listen::{Server, ServerError, Stop};
+
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) use fuzz::framing as check_framing;

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 use crate::server::framing::{Framing, Tracker};
+use crate::server::refusal;
 use crate::server::sending::{Sending, Stall};
 use crate::server::turn::Turn;
 
@@ -30,6 +31,8 @@ pub(super) struct Watched<'c> {
     /// Where requests end, as far as they have come.
     framing: &'c Framing,
     tracker: Tracker,
+    /// A refusal of the server's own, in words, as far as it has not been written.
+    refusal: Vec<u8>,
 }
 
 impl<'c> Watched<'c> {
@@ -43,6 +46,7 @@ impl<'c> Watched<'c> {
             turn: Turn::default(),
             framing,
             tracker: Tracker::default(),
+            refusal: Vec::new(),
         }
     }
 
@@ -60,6 +64,24 @@ impl<'c> Watched<'c> {
             alarm.set(tokio::time::sleep(LOOK_EVERY));
         }
         Ok(())
+    }
+
+    /// Takes a refusal of the server's own, which is written in more words than it has.
+    fn takes(&mut self, bytes: &[u8]) -> bool {
+        let refusal = refusal::in_words(bytes, self.framing);
+        refusal.map(|refusal| self.refusal = refusal).is_some()
+    }
+
+    /// Writes such a refusal.
+    fn poll_refusal(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.refusal.is_empty() {
+            let wrote = Pin::new(&mut self.stream).poll_write(cx, &self.refusal);
+            match ready!(self.timed(wrote, cx))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                length => drop(self.refusal.drain(..length)),
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Keeps the time of what cannot be written.
@@ -113,6 +135,9 @@ impl AsyncWrite for Watched<'_> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        if this.takes(bytes) {
+            return Poll::Ready(Ok(bytes.len()));
+        }
         let wrote = Pin::new(&mut this.stream).poll_write(cx, bytes);
         this.timed(wrote, cx)
     }
@@ -123,6 +148,11 @@ impl AsyncWrite for Watched<'_> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        if let [bytes] = slices
+            && this.takes(bytes)
+        {
+            return Poll::Ready(Ok(bytes.len()));
+        }
         let wrote = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
         this.timed(wrote, cx)
     }
@@ -134,6 +164,7 @@ impl AsyncWrite for Watched<'_> {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         this.watch(cx)?;
+        ready!(this.poll_refusal(cx))?;
         Pin::new(&mut this.stream).poll_flush(cx)
     }
 

@@ -62,6 +62,27 @@ pub(crate) enum Kept {
     DeleteItem { conversation: String, item: String },
 }
 
+impl Kept {
+    /// Whether the body says more.
+    pub(crate) fn has_body(&self) -> bool {
+        match self {
+            Self::SubmitResults(_)
+            | Self::CreateConversation
+            | Self::ChangeConversation(_)
+            | Self::AddItems(_) => true,
+            Self::ReadAnswer(_)
+            | Self::DeleteAnswer(_)
+            | Self::ListInput(_)
+            | Self::CancelAnswer(_)
+            | Self::ReadConversation(_)
+            | Self::DeleteConversation(_)
+            | Self::ListItems(_)
+            | Self::ReadItem { .. }
+            | Self::DeleteItem { .. } => false,
+        }
+    }
+}
+
 /// Why a conversation cannot go on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble<'a> {

@@ -192,3 +192,78 @@ async fn a_large_last_frame_needs_no_blank_line() {
     assert!(text_of(&answer) == long);
     assert_eq!(counter(&snapshot, "sabir_large_jobs_total"), 1);
 }
+
+#[tokio::test]
+async fn a_large_frame_that_passes_is_looked_at_elsewhere_too() {
+    let long = "long ".repeat(LARGE / 5);
+    let frames = chunk("before ") + &chunk(&long) + &chunk("behind") + &chunk(&long) + END;
+    let (snapshot, _) = provider(frames.clone());
+    let (release, mut busy) = occupy(&snapshot).await;
+    let mut reply = ask(&snapshot, Protocol::OpenaiChat, "p/m", Asking::Stream).await;
+    let mut text = read_until_waiting(&snapshot, &mut reply).await;
+    assert!(text == chunk("before "), "what is small has left already");
+    assert!(is_waiting(&mut reply).await);
+    drop(release);
+    let (rest, is_cut) = rest(&mut reply).await;
+    text.push_str(&rest);
+    assert!(!is_cut && text == frames, "all of it as it was");
+    assert_eq!(counter(&snapshot, "sabir_large_jobs_total"), BUSY + 2);
+    while busy.join_next().await.is_some() {}
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_takes_its_passing_frames_back() {
+    let (snapshot, has_left) = provider(chunk("a") + &chunk(&"long ".repeat(LARGE / 5)) + END);
+    let (release, mut busy) = occupy(&snapshot).await;
+    let mut reply = ask(&snapshot, Protocol::OpenaiChat, "p/m", Asking::Stream).await;
+    read_until_waiting(&snapshot, &mut reply).await;
+    let waiting = counter(&snapshot, "sabir_large_jobs_waiting");
+    drop(reply);
+    assert_eq!(counter(&snapshot, "sabir_large_jobs_waiting"), waiting - 1);
+    assert!(has_left.recv().unwrap());
+    drop(release);
+    while busy.join_next().await.is_some() {}
+}
+
+#[tokio::test]
+async fn large_frames_pass_as_far_as_they_are_whole() {
+    let long = "long ".repeat(LARGE / 5);
+    let half = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{long}");
+    let first = chunk("a");
+    let last = chunk(&long).replace("\"finish_reason\":null", "\"finish_reason\":\"stop\"");
+    for (frames, passes, jobs, is_whole) in [
+        // A last frame that lacks nothing but its blank line.
+        (format!("{first}{}", last.trim_end()), format!("{first}{}", last.trim_end()), 1, true),
+        (
+            format!("{first}{last}{}", last.trim_end()),
+            format!("{first}{last}{}", last.trim_end()),
+            2,
+            true,
+        ),
+        // Half a frame, before the answer's end and behind it.
+        (format!("{first}{half}"), first.clone(), 1, false),
+        (format!("{first}{half}\n\n{END}"), first.clone(), 1, false),
+        (format!("{first}{END}{half}"), format!("{first}{END}"), 1, true),
+        (format!("{first}{last}data: {{]\n\n"), format!("{first}{last}"), 1, false),
+        // A stream that merely stops.
+        (format!("{first}{}", chunk(&long)), format!("{first}{}", chunk(&long)), 1, false),
+        // Comments are no event, however many they are.
+        (format!("{first}{END}:{long}"), format!("{first}{END}:{long}"), 0, true),
+    ] {
+        let (snapshot, _) = provider(frames.clone());
+        let mut reply = ask(&snapshot, Protocol::OpenaiChat, "p/m", Asking::Stream).await;
+        let mut text = String::new();
+        while let Some(Ok(bytes)) = next(&mut reply).await {
+            text.push_str(std::str::from_utf8(&bytes).unwrap());
+        }
+        let shown: String = frames.chars().rev().take(80).collect();
+        let behind = text.strip_prefix(&passes);
+        assert!(behind.is_some(), "{shown}: {} of {} bytes", text.len(), passes.len());
+        assert_eq!(
+            behind.is_some_and(|it| it.contains("\"error\"")),
+            !is_whole,
+            "{shown}: {behind:?}"
+        );
+        assert_eq!(counter(&snapshot, "sabir_large_jobs_total"), jobs, "{shown}");
+    }
+}

@@ -76,7 +76,7 @@ fn codings_other_than_one_chunked_are_refused() {
         "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n",
         "transfer-encoding: identity\r\ntransfer-encoding: chunked\r\n",
         "transfer-encoding: ,chunked\r\n",
-        // These the server beneath refuses by itself, without words.
+        // These the server beneath refuses by itself.
         "transfer-encoding: chunked, identity\r\n",
         "transfer-encoding: identity\r\n",
         "transfer-encoding: xchunked\r\n",
@@ -144,6 +144,7 @@ fn check_refused(request: &str) {
     let mut answers = send(&gateway, request);
     let reply = Reply::read(&mut answers);
     assert_eq!(reply.status, 400, "{request:?}: {}", reply.body);
+    assert!(reply.json()["error"]["message"].is_string(), "{request:?}: {}", reply.body);
     assert_eq!(until_closed(&mut answers), "", "{request:?}");
     assert!(provider.received().is_empty(), "{request:?}");
 }
@@ -196,4 +197,34 @@ fn requests_with_one_end_are_served_one_after_the_other() {
         assert_eq!(reply.status, 200, "{request}: {}", reply.body);
     }
     assert_eq!(provider.received().len(), 4);
+}
+
+#[test]
+fn a_head_that_cannot_be_read_is_refused_in_words() {
+    let (provider, gateway) = start();
+    let served = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let long = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(70_000));
+    let many = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(300));
+    for (head, status, words) in [
+        ("GET / HTTP/1.1\r\nhost : a\r\n\r\n", 400, "cannot be read"),
+        ("GET /\r\n\r\n", 400, "cannot be read"),
+        ("\u{16}\u{3}\u{1}\r\n\r\n", 400, "without TLS"),
+        ("POST / HTTP/1.1\r\ncontent-length: +5\r\n\r\n", 400, "`content-length`"),
+        ("POST / HTTP/1.1\r\ntransfer-encoding: gzip\r\n\r\n", 400, "`chunked`"),
+        (&long, 414, "target"),
+        (&many, 431, "headers"),
+    ] {
+        for before in ["", served] {
+            let mut answers = send(&gateway, &format!("{before}{head}"));
+            if !before.is_empty() {
+                assert_eq!(Reply::read(&mut answers).status, 200);
+            }
+            let reply = Reply::read(&mut answers);
+            assert_eq!(reply.status, status, "{head:.60}: {}", reply.body);
+            let message = reply.json()["error"]["message"].to_string();
+            assert!(message.contains(words), "{head:.60}: {message}");
+            assert_eq!(until_closed(&mut answers), "", "{head:.60}");
+        }
+    }
+    assert!(provider.received().is_empty());
 }

@@ -1,5 +1,8 @@
 //! Bodies so large that other threads read and write them: nothing else is different about them.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use crate::harness::*;
 
 /// More than what is translated on the threads that serve connections.
@@ -161,4 +164,99 @@ fn chunk_by_chunk(texts: &[&str]) -> String {
 fn without_ids(stream: &str) -> String {
     let is_id = |word: &&str| !word.contains("resp_") && !word.contains("msg_");
     stream.split(['"', ',']).filter(is_id).collect::<Vec<_>>().join("\"")
+}
+
+#[test]
+fn large_frames_that_pass_are_the_providers_own_bytes() {
+    let long = "hi".repeat(LARGE / 2);
+    let element = |text: &str, end: &str| {
+        format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{text}"}}],"role":"model"}}{end}}}]}}"#
+        )
+    };
+    let stop = ",\"finishReason\":\"STOP\"";
+    let list = [element("a", ""), element(&long, ""), element("b", ""), element(&long, stop)];
+    let list = format!("[{}]", list.join("\n,\r\n"));
+    let events = chunk_by_chunk(&["a", &long, "b", &long, "c"]);
+    let gemini = "/v1beta/models/p%2Fm:streamGenerateContent";
+    for (protocol, path, body, answer, sent) in [
+        ("openai-chat", "/v1/chat/completions", chat("p/m", true), sse(&events), events.clone()),
+        (
+            "openai-chat",
+            "/v1/chat/completions",
+            chat("p/m", true),
+            sse(&events.replace('\n', "\r\n")),
+            events.replace('\n', "\r\n"),
+        ),
+        (
+            "openai-chat",
+            "/v1/chat/completions",
+            chat("p/m", true),
+            sse(&events.replace('\n', "\r")),
+            events.replace('\n', "\r"),
+        ),
+        ("gemini", gemini, GEMINI.to_owned(), json(200, "", &list), list),
+    ] {
+        let provider = Provider::start(vec![Script::Reply(answer)]);
+        let gateway = Running::start(&provider.toml("p", protocol));
+        let reply = gateway.post(path, &body);
+        assert_eq!(reply.status, 200, "{protocol}");
+        assert!(reply.body == sent, "{protocol}: {} of {} bytes", reply.body.len(), sent.len());
+        assert!(jobs(&gateway) >= 1, "{protocol}");
+    }
+}
+
+#[test]
+fn a_refusal_without_end_keeps_its_status_alone() {
+    let error = format!(r#"{{"error":{{"message":"{}","type":"x"}}}}"#, "hi".repeat(1 << 20));
+    let provider = Provider::start(vec![Script::Reply(json(400, "", &error))]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    for (path, body) in
+        [("/v1/chat/completions", chat("p/m", false)), ("/v1/messages", messages("p/m", true))]
+    {
+        let reply = gateway.post(path, &body);
+        assert_eq!(reply.status, 400, "{path}");
+        assert!(reply.body.len() < 1_000, "{path}: {} bytes", reply.body.len());
+        assert!(reply.json()["error"]["message"].is_string(), "{path}: {}", reply.body);
+    }
+    let before = jobs(&gateway);
+    let reply = gateway.post("/passthrough/p/v1/x", "{}");
+    assert_eq!((reply.status, reply.body.len()), (400, error.len()));
+    assert_eq!(jobs(&gateway), before + 1, "who looks into it is another thread");
+}
+
+#[test]
+fn a_large_answer_that_was_packed_is_redacted_elsewhere() {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all("&#115;k-".repeat(LARGE / 8).as_bytes()).unwrap();
+    let packed = packer.finish().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let gateway = Running::start(&format!(
+        "[[provider]]\nname = \"p\"\nprotocol = \"openai-chat\"\nbase_url = \"http://{}/v1\"\n\
+         api_key = {{ value = \"sk-secret-key\" }}\n",
+        listener.local_addr().unwrap()
+    ));
+    std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let _ = stream.read(&mut [0; 65_536]).unwrap();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+            packed.len()
+        );
+        stream.write_all(&[head.as_bytes(), &packed].concat()).unwrap();
+    });
+    let reply = gateway.post("/passthrough/p/v1/x", "{}");
+    assert_eq!((reply.status, reply.body.len()), (200, LARGE));
+    assert_eq!(jobs(&gateway), 2, "one unpacks it, one redacts it");
+}
+
+#[test]
+fn a_list_of_models_has_an_end() {
+    let ids: Vec<String> = (0..30_000).map(|number| format!(r#"{{"id":"m{number}"}}"#)).collect();
+    let provider = Provider::whole(&format!(r#"{{"data":[{}]}}"#, ids.join(",")));
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let listed = gateway.get("/v1/models").json();
+    let is_own = |it: &&serde_json::Value| it["id"].as_str().is_some_and(|id| id.starts_with("p/"));
+    assert_eq!(listed["data"].as_array().unwrap().iter().filter(is_own).count(), 10_000);
+    assert_eq!(jobs(&gateway), 1);
 }

@@ -168,3 +168,55 @@ fn a_client_that_reads_slowly_but_steadily_is_not_given_up() {
     }
     assert!(gone.try_recv().is_err(), "it reads all the time, and was given up");
 }
+
+/// Bodies of a Messages client that take far more memory than their length when they are decoded.
+fn many_pieces() -> [String; 4] {
+    let hello = r#"{"role":"user","content":"hello"}"#;
+    let keys: Vec<String> = (0..60_000).map(|number| format!(r#""k{number}":1"#)).collect();
+    let keys = keys.join(",");
+    let messages = vec![hello; 40_000].join(",");
+    let texts = vec![r#"{"type":"text","text":"a"}"#; 40_000].join(",");
+    [
+        format!(r#"{{"model":"p/m","max_tokens":9,"messages":[{hello}],{keys}}}"#),
+        format!(
+            r#"{{"model":"p/m","max_tokens":9,"messages":[{{"role":"user","content":"a",{keys}}}]}}"#
+        ),
+        format!(r#"{{"model":"p/m","max_tokens":9,"messages":[{messages}]}}"#),
+        format!(
+            r#"{{"model":"p/m","max_tokens":9,"messages":[{{"role":"user","content":[{texts}]}}]}}"#
+        ),
+    ]
+}
+
+#[test]
+fn a_body_of_more_small_pieces_than_its_length_can_carry_is_not_translated() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let other = Running::start(&provider.toml("p", "openai-chat"));
+    let same = Running::start(&provider.toml("p", "anthropic-messages"));
+    for (number, body) in many_pieces().iter().enumerate() {
+        for path in ["/v1/messages", "/v1/messages/count_tokens"] {
+            let reply = other.post(path, body);
+            assert_eq!(reply.status, 413, "{path} {number}: {}", reply.body);
+            assert!(reply.body.contains("join short ones"), "{path} {number}: {}", reply.body);
+            assert_eq!(same.post(path, body).status, 200, "{path} {number}");
+        }
+        let order = format!(r#"{{"from":"anthropic-messages","to":"openai-chat","body":{body}}}"#);
+        let reply = other.post("/sabir/v1/translate", &order);
+        assert_eq!(reply.status, 413, "{number}: {}", reply.body);
+    }
+}
+
+#[test]
+fn an_answer_of_more_small_pieces_than_its_length_can_carry_is_not_translated() {
+    let choice =
+        r#"{"index":0,"message":{"role":"assistant","content":"a"},"finish_reason":"stop"}"#;
+    let answer = format!(r#"{{"id":"a","choices":[{}]}}"#, vec![choice; 20_000].join(","));
+    let provider = Provider::whole(&answer);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let order =
+        format!(r#"{{"from":"openai-chat","to":"gemini","kind":"response","body":{answer}}}"#);
+    assert_eq!(gateway.post("/sabir/v1/translate", &order).status, 413);
+    assert_eq!(gateway.post("/v1/messages", &messages("p/m", false)).status, 502);
+    let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
+    assert_eq!((reply.status, reply.body.len()), (200, answer.len()));
+}

@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "what is not there fails its test")]
 
+mod archive;
 mod attempts;
 mod breaks;
 mod cancel;
 mod contract;
+mod conversations;
 mod doors;
 mod ends;
 mod events;
@@ -15,6 +17,7 @@ mod kept;
 mod large;
 mod limits;
 mod memory;
+mod owners;
 mod pass;
 mod refusals;
 mod reload;

@@ -5,20 +5,20 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-const STORE: &str = "\n[store]\nurl = \"memory:\"\n";
+pub(crate) const STORE: &str = "\n[store]\nurl = \"memory:\"\n";
 
 /// A gateway with a provider of each protocol, named after it, which gives these answers one after the other.
-struct House {
-    gateway: Running,
-    providers: Vec<(Protocol, Provider)>,
+pub(crate) struct House {
+    pub(crate) gateway: Running,
+    pub(crate) providers: Vec<(Protocol, Provider)>,
 }
 
 impl House {
-    fn of(answers: &[&str]) -> Self {
+    pub(crate) fn of(answers: &[&str]) -> Self {
         Self::with(answers, "")
     }
 
-    fn with(answers: &[&str], more: &str) -> Self {
+    pub(crate) fn with(answers: &[&str], more: &str) -> Self {
         let providers: Vec<(Protocol, Provider)> = Protocol::ALL
             .into_iter()
             .map(|protocol| {
@@ -36,25 +36,31 @@ impl House {
     }
 
     /// What a provider was sent last.
-    fn sent(&self, protocol: Protocol) -> String {
+    pub(crate) fn sent(&self, protocol: Protocol) -> String {
         let (_, provider) = self.providers.iter().find(|(it, _)| *it == protocol).unwrap();
         provider.received().last().unwrap().body.clone()
     }
 
     /// Says something in a conversation by header.
-    fn say(&self, client: Protocol, upstream: Protocol, conversation: &str, text: &str) -> Reply {
+    pub(crate) fn say(
+        &self,
+        client: Protocol,
+        upstream: Protocol,
+        conversation: &str,
+        text: &str,
+    ) -> Reply {
         let (path, body) = request(client, upstream.as_str(), text);
         self.gateway
             .request(&format!("POST {path}\r\nsabir-conversation: {conversation}\r\n"), &body)
     }
 
-    fn responses(&self, body: &Value) -> Reply {
+    pub(crate) fn responses(&self, body: &Value) -> Reply {
         self.gateway.post("/v1/responses", &body.to_string())
     }
 }
 
 /// A request of a protocol that says one thing.
-fn request(client: Protocol, provider: &str, text: &str) -> (String, String) {
+pub(crate) fn request(client: Protocol, provider: &str, text: &str) -> (String, String) {
     let model = format!("{provider}/m");
     let path = match client {
         Protocol::OpenaiChat => "/v1/chat/completions".to_owned(),
@@ -76,7 +82,7 @@ fn request(client: Protocol, provider: &str, text: &str) -> (String, String) {
 }
 
 /// An answer of a protocol that says one thing.
-fn answer(protocol: Protocol, text: &str, number: usize) -> String {
+pub(crate) fn answer(protocol: Protocol, text: &str, number: usize) -> String {
     let usage = json!({"input_tokens": 1, "output_tokens": 1, "total_tokens": 2});
     let body = match protocol {
         Protocol::OpenaiChat => {

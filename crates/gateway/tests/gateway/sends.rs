@@ -277,6 +277,9 @@ fn bodies_where_none_belongs_and_methods_for_one_hop_are_refused() {
         ("TRACE /passthrough/p/v1/x", ""),
         ("TRACE /passthrough/p/v1/x", "{}"),
         ("CONNECT /passthrough/p/v1/x", ""),
+        ("trace /passthrough/p/v1/x", ""),
+        ("Connect /passthrough/p/v1/x", ""),
+        ("get /passthrough/p/v1/x", "{}"),
     ] {
         if head.contains("chunked") {
             let request =
@@ -307,4 +310,20 @@ fn every_connection_header_names_what_stays_on_its_hop() {
     let received = &provider.received()[0];
     assert_eq!(["x-a", "x-b", "x-c"].map(|it| received.header(it)), [None, None, Some("3")]);
     assert_eq!(["x-one", "x-two", "x-three"].map(|it| reply.header(it)), [None, None, Some("3")]);
+}
+
+#[test]
+fn a_header_for_one_connection_stays_on_it_however_it_is_spelled() {
+    let answer = "HTTP/1.1 200 OK\r\ntransfer_encoding: chunked\r\nx_one: 1\r\ncontent-length: 2\r\n\
+                  connection: close\r\n\r\n{}";
+    let provider = Provider::start(vec![Script::Reply(answer.to_owned())]);
+    let gateway = Running::start(&provider.toml("p", "openai-chat"));
+    let head = "POST /passthrough/p/v1/x\r\ncontent_length: 9\r\nTransfer_Encoding: chunked\r\n\
+                content_Length: 9\r\nproxy_authorization: a\r\nx_a: 1\r\n";
+    let reply = gateway.request(head, "{}");
+    let received = &provider.received()[0];
+    for name in ["content_length", "transfer_encoding", "proxy_authorization"] {
+        assert_eq!((received.header(name), reply.header(name)), (None, None), "{name}");
+    }
+    assert_eq!((received.header("x_a"), reply.header("x_one")), (Some("1"), Some("1")));
 }

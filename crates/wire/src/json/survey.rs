@@ -48,6 +48,11 @@ impl<'a> Survey<'a> {
         self.nodes
     }
 
+    /// Counts a member whose value is not surveyed, or has nothing in it that a survey counts.
+    pub fn count_member(&mut self) {
+        self.nodes += 1;
+    }
+
     /// The text itself.
     pub fn source(&self) -> &'a str {
         self.source

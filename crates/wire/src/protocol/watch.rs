@@ -24,7 +24,7 @@ use crate::sse::Frame;
 /// watch.whole(r#"{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":5}}"#);
 /// assert_eq!(watch.counts()[Count::Output], Some(5));
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Watch {
     protocol: Protocol,
     has_begun: bool,
@@ -33,7 +33,7 @@ pub struct Watch {
 }
 
 /// How far a passing answer has come.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::protocol) struct Progress {
     pub(in crate::protocol) candidates: Candidates,
     pub(in crate::protocol) has_failed: bool,
@@ -47,7 +47,7 @@ pub(in crate::protocol) struct Progress {
 }
 
 /// The candidates that have begun, and those that have ended: a bit for each, the last for all beyond.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::protocol) struct Candidates {
     begun: u64,
     ended: u64,

@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::recall::item_text;
 use crate::surface::Kept;
 
-impl Shelf {
+impl Shelf<'_> {
     async fn response(&self, id: &str) -> Result<Response> {
         let missing = || absent(&Kept::ReadAnswer(id.to_owned()));
         let known = ResponseId::new(id).map_err(|_| missing())?;

@@ -15,6 +15,12 @@ impl Item {
         Self { id, text }
     }
 
+    /// Its type, where it says so.
+    pub(super) fn kind(&self) -> Option<String> {
+        let kind = Reader::new(&self.text).peek_tag("type").ok().flatten();
+        kind.map(|kind| kind.into_str().into_owned())
+    }
+
     /// Writes the item with what a client may leave out.
     pub(super) fn write(&self, list: &mut Writer) -> sabir_wire::Result<()> {
         let reader = Reader::new(&self.text);

@@ -1,50 +1,72 @@
 //! What is kept for clients, as they ask for it: answers, what they were asked with, and conversations.
 
 mod answers;
+mod contents;
+mod conversations;
+mod identity;
 mod item;
-mod page;
+mod items;
+pub(super) mod metadata;
+mod order;
+pub(super) mod page;
+mod placing;
+mod spelling;
 
 use std::sync::Arc;
 
-use http::{StatusCode, Uri};
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode, Uri};
+use http_body::Body;
 use sabir_store::{Error, Kind, Owner, Store};
 use sabir_wire::json::Text;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::answer::{Ended, InFlight};
 use crate::config::types::{GatewayKey, Level};
-use crate::egress;
 use crate::egress::Reply;
 use crate::failure::{Failure, Result, Whose};
 use crate::observe::Outcome;
-use crate::recall::out_of_order;
+use crate::pool::Pool;
+use crate::recall::{out_of_order, trouble};
 use crate::state::Snapshot;
-use crate::surface::Kept;
+use crate::surface::{Kept, Trouble};
+use crate::{egress, ingress};
 
 /// Who asks for what.
 pub(crate) struct KeptAsked<'r> {
     pub(crate) client: Protocol,
     pub(crate) kept: Kept,
     pub(crate) uri: &'r Uri,
+    pub(crate) headers: &'r HeaderMap,
     pub(crate) key: Option<&'r Arc<GatewayKey>>,
 }
 
-/// The store, and whose part of it is shown.
-#[derive(Clone)]
-struct Shelf {
+/// What came with it.
+struct Sent<'r> {
+    uri: &'r Uri,
+    /// Empty where nobody reads one.
+    body: &'r str,
+    /// The id of the exchange, which ids are made of.
+    exchange: &'r str,
+}
+
+/// The store, and whose part of it is shown in whose words.
+struct Shelf<'s> {
     store: Store,
     owner: Owner,
+    client: Protocol,
+    /// For what takes long to read.
+    pool: &'s Pool,
 }
 
 /// Answers what needs no model.
-pub(crate) async fn kept(snapshot: &Arc<Snapshot>, asked: KeptAsked<'_>) -> Reply {
-    let KeptAsked { client, kept, uri, key } = asked;
-    let mut flight = InFlight::begin(snapshot, client, key);
-    let outcome = match Shelf::of(snapshot, key) {
-        Some(shelf) => shelf.answer(&kept, uri).await,
-        None => Err(absent(&kept)),
-    };
-    match outcome {
+pub(crate) async fn kept<B>(snapshot: &Arc<Snapshot>, asked: KeptAsked<'_>, body: &mut B) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let client = asked.client;
+    let mut flight = InFlight::begin(snapshot, client, asked.key);
+    match answer(snapshot, &asked, body, &mut flight).await {
         Ok(body) => {
             flight.trace.set_status(200);
             flight.end(Ended::plain(Outcome::Answered));
@@ -54,21 +76,58 @@ pub(crate) async fn kept(snapshot: &Arc<Snapshot>, asked: KeptAsked<'_>) -> Repl
     }
 }
 
-impl Shelf {
-    fn of(snapshot: &Snapshot, key: Option<&Arc<GatewayKey>>) -> Option<Self> {
+async fn answer<B>(
+    snapshot: &Snapshot,
+    asked: &KeptAsked<'_>,
+    body: &mut B,
+    flight: &mut InFlight,
+) -> Result<String>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let shelf = Shelf::of(snapshot, asked).ok_or_else(|| unkept(asked))?;
+    let mut sent = String::new();
+    if asked.kept.has_body() {
+        flight.admission.admit()?;
+        let body = ingress::read_body(body, asked.headers, &mut flight.admission).await?;
+        sent = ingress::into_text(body)?;
+    }
+    let exchange = flight.trace.id();
+    shelf.answer(&asked.kept, &Sent { uri: asked.uri, body: &sent, exchange }).await
+}
+
+impl<'s> Shelf<'s> {
+    fn of(snapshot: &'s Snapshot, asked: &KeptAsked<'_>) -> Option<Self> {
         let memory = snapshot.shared.memory.as_ref()?;
-        let (store, owner) = (memory.store().clone(), memory.owner(key));
-        (memory.level() >= Level::Stateful).then_some(Self { store, owner })
+        let (store, owner) = (memory.store().clone(), memory.owner(asked.key));
+        let (client, pool) = (asked.client, &snapshot.shared.pool);
+        (memory.level() >= Level::Stateful).then_some(Self { store, owner, client, pool })
     }
 
-    async fn answer(&self, kept: &Kept, uri: &Uri) -> Result<String> {
+    async fn answer(&self, kept: &Kept, sent: &Sent<'_>) -> Result<String> {
         match kept {
-            Kept::ReadAnswer(id) => self.read_answer(id, uri).await,
+            Kept::ReadAnswer(id) => self.read_answer(id, sent.uri).await,
             Kept::DeleteAnswer(id) => self.delete_answer(id).await,
-            Kept::ListInput(id) => self.list_input(id, uri).await,
+            Kept::ListInput(id) => self.list_input(id, sent.uri).await,
             Kept::CancelAnswer(id) => self.cancel_answer(id).await,
-            _ => Err(absent(kept)),
+            Kept::SubmitResults(_) => Err(absent(kept)),
+            Kept::CreateConversation => self.create_conversation(sent).await,
+            Kept::ReadConversation(id) => self.read_conversation(id).await,
+            Kept::ChangeConversation(id) => self.change_conversation(id, sent).await,
+            Kept::DeleteConversation(id) => self.delete_conversation(id).await,
+            Kept::ListItems(id) => self.list_items(id, sent.uri).await,
+            Kept::AddItems(id) => self.add_items(id, sent).await,
+            Kept::ReadItem { conversation, item } => self.read_item(conversation, item).await,
+            Kept::DeleteItem { conversation, item } => self.delete_item(conversation, item).await,
         }
+    }
+}
+
+/// Nothing may be kept here.
+fn unkept(asked: &KeptAsked<'_>) -> Box<Failure> {
+    match &asked.kept {
+        Kept::CreateConversation => trouble(asked.client, &Trouble::Unkept),
+        kept => absent(kept),
     }
 }
 
@@ -80,7 +139,7 @@ fn absent(kept: &Kept) -> Box<Failure> {
         | Kept::ListInput(id)
         | Kept::CancelAnswer(id)
         | Kept::SubmitResults(id) => format!("Response with id '{id}' not found."),
-        Kept::CreateConversation => "This gateway keeps no conversations.".to_owned(),
+        Kept::CreateConversation => "Not found.".to_owned(),
         Kept::ReadConversation(id)
         | Kept::ChangeConversation(id)
         | Kept::DeleteConversation(id)

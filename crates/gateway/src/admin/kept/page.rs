@@ -22,13 +22,7 @@ const LIMIT_MAX: u32 = 100;
 
 impl Page {
     pub(super) fn of(uri: &Uri) -> Result<Self> {
-        let limit = match parameter(uri, "limit") {
-            None => LIMIT,
-            Some(text) => {
-                let limit = text.parse().ok().filter(|limit| (1..=LIMIT_MAX).contains(limit));
-                limit.ok_or_else(|| invalid("limit", "a number from 1 to 100"))?
-            }
-        };
+        let limit = limit(uri)?;
         let order = match parameter(uri, "order").as_deref() {
             None | Some("desc") => Order::Descending,
             Some("asc") => Order::Ascending,
@@ -49,13 +43,20 @@ impl Page {
     }
 }
 
+/// How many the query asks for.
+pub(in crate::admin) fn limit(uri: &Uri) -> Result<u32> {
+    let Some(text) = parameter(uri, "limit") else { return Ok(LIMIT) };
+    let limit = text.parse().ok().filter(|limit| (1..=LIMIT_MAX).contains(limit));
+    limit.ok_or_else(|| invalid("limit", "a number from 1 to 100"))
+}
+
 fn invalid(name: &'static str, expected: &str) -> Box<Failure> {
     let message = format!("Invalid '{name}': expected {expected}.");
     Failure::client(FaultKind::BadRequest, message).with_param(name)
 }
 
 /// A parameter of the query, decoded.
-pub(super) fn parameter(uri: &Uri, name: &str) -> Option<String> {
+pub(in crate::admin) fn parameter(uri: &Uri, name: &str) -> Option<String> {
     let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
     let mut values = pairs.filter(|(key, _)| percent::decode(key) == name);
     values.next().map(|(_, value)| percent::decode(value))

@@ -9,6 +9,9 @@ use sabir_wire::conversation::{
 };
 use sabir_wire::json::{Json, Text};
 
+use crate::call::unmarked;
+use crate::ingress;
+
 /// What begins the answer.
 const ANSWER_TOKENS: u64 = 3;
 /// What is put around a message, its role included.
@@ -29,10 +32,15 @@ const BYTES_PER_TOKEN: usize = 4;
 /// average and 16 % at worst. A token for every four bytes of the body was 80 % off on average, since in a short request
 /// most bytes are names of fields.
 pub(super) fn tokens(protocol: Protocol, body: &[u8]) -> u64 {
-    match protocol.decode_request(body) {
-        Ok(exchange) => of_request(exchange.request()),
-        Err(_) => body.len().div_ceil(BYTES_PER_TOKEN) as u64,
-    }
+    let tokens = std::str::from_utf8(body).ok().and_then(|body| of_body(protocol, body));
+    tokens.unwrap_or_else(|| body.len().div_ceil(BYTES_PER_TOKEN) as u64)
+}
+
+/// The tokens of a body that can be read, and would not take far more memory than its length.
+fn of_body(protocol: Protocol, body: &str) -> Option<u64> {
+    let survey = ingress::survey(unmarked(body)).ok()?;
+    let exchange = protocol.decode_request_surveyed(&survey).ok()?;
+    Some(of_request(exchange.request()))
 }
 
 fn of_request(request: &Request<'_>) -> u64 {
@@ -132,4 +140,22 @@ fn of_text(text: &Text<'_>) -> u64 {
 
 fn of_json(json: &Json<'_>) -> u64 {
     text::tokens(&json.compact())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_body_of_too_many_pieces_the_length_counts() {
+        let body = |messages: usize| {
+            let messages = vec![r#"{"role":"user","content":"a"}"#; messages].join(",");
+            format!(r#"{{"model":"m","messages":[{messages}]}}"#)
+        };
+        let few = body(1_000);
+        assert_eq!(tokens(Protocol::OpenaiChat, few.as_bytes()), 3 + 1_000 * (4 + 1));
+        let many = body(100_000);
+        let tokens = tokens(Protocol::OpenaiChat, many.as_bytes());
+        assert_eq!(tokens, many.len().div_ceil(BYTES_PER_TOKEN) as u64);
+    }
 }
