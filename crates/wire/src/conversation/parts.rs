@@ -34,7 +34,9 @@ impl<'a> Parts<'a> {
 
     fn push_second(&mut self, part: Part<'a>) {
         let mut parts = Vec::with_capacity(SEVERAL);
-        parts.extend(mem::take(self));
+        if let Held::One(first) = mem::take(&mut self.0) {
+            parts.push(first);
+        }
         parts.push(part);
         self.0 = Held::Several(parts);
     }

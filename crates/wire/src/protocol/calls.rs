@@ -24,8 +24,8 @@ pub(in crate::protocol) struct Calls<'r> {
     made_up: Vec<(Position, Position)>,
     /// The calls that results without an id answer, in the order of the results' positions.
     answered: Vec<(Position, &'r ToolCall<'r>)>,
-    /// The messages in which results find the names of their calls, for targets whose results name their tool.
-    naming: &'r [Message<'r>],
+    /// The messages in which results find the names of their calls.
+    messages: &'r [Message<'r>],
     /// Where their calls with ids stand, in the order of ids and positions; found out when a result stands far from its
     /// call.
     called: OnceCell<Vec<Position>>,
@@ -51,7 +51,7 @@ impl<'r> Calls<'r> {
             ids: (!fit.ids).then(|| id_aliases(request, ids)),
             made_up: Vec::new(),
             answered: Vec::new(),
-            naming: &[],
+            messages: &request.messages,
             called: OnceCell::new(),
         };
         if !fit.states_ids {
@@ -60,16 +60,9 @@ impl<'r> Calls<'r> {
         calls
     }
 
-    /// The same under their own names and ids, for the protocol that they came in.
-    pub(in crate::protocol) fn unaliased(mut self) -> Self {
+    /// Leaves their own names and ids, for the protocol that they came in.
+    pub(in crate::protocol) fn unalias(&mut self) {
         (self.names, self.ids) = (None, None);
-        self
-    }
-
-    /// Makes ready for [`Calls::result_name`], which only some targets need.
-    pub(in crate::protocol) fn naming_results(mut self, request: &'r Request<'r>) -> Self {
-        self.naming = &request.messages;
-        self
     }
 
     /// The name under which the target knows a tool.
@@ -113,8 +106,7 @@ impl<'r> Calls<'r> {
         self.id(at, result.call_id.as_ref())
     }
 
-    /// The tool that a result comes from, as the target knows it; none if no call is known that it answers. Calls with ids
-    /// are known after [`Calls::naming_results`].
+    /// The tool that a result comes from, as the target knows it; none if no call is known that it answers.
     pub(in crate::protocol) fn result_name<'t>(
         &'t self,
         at: Position,
@@ -140,18 +132,18 @@ impl<'r> Calls<'r> {
         if let Some(name) = self.called_near(id, at) {
             return Some(name);
         }
-        let called = self.called.get_or_init(|| called_by_id(self.naming));
-        let key = |call: Position| (named_call(self.naming, call).map(|(id, _)| id), call);
+        let called = self.called.get_or_init(|| called_by_id(self.messages));
+        let key = |call: Position| (named_call(self.messages, call).map(|(id, _)| id), call);
         let wanted = (Some(Cow::Borrowed(id)), at);
         let behind = called.partition_point(|call| key(*call) < wanted);
         let last = called.get(behind.checked_sub(1)?)?;
-        let (other, name) = named_call(self.naming, *last)?;
+        let (other, name) = named_call(self.messages, *last)?;
         (other == id).then_some(name)
     }
 
     /// The same for a call that stands a few parts before the position, as nearly all do.
     fn called_near(&self, id: &str, (message, part): Position) -> Option<&'r Text<'r>> {
-        let (before, from) = self.naming.split_at_checked(message)?;
+        let (before, from) = self.messages.split_at_checked(message)?;
         let beside = from.first()?.parts.get(..part)?;
         let before = before.iter().rev().take(NEAR).flat_map(|it| it.parts.iter().rev());
         beside.iter().rev().chain(before).take(NEAR).find_map(|part| match part.content() {

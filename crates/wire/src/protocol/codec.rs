@@ -1,27 +1,30 @@
 //! One protocol as a record: what reads it, what writes it, and how it differs where all are treated alike.
 
 use crate::alias::{CallIdRule, ToolNameRule};
-use crate::conversation::{Response, Thinking, Tool};
+use crate::conversation::{Request, Response, Thinking, Tool};
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::json::Reader;
 use crate::loss::Report;
 use crate::protocol::conventions::Conventions;
-use crate::protocol::exchange::Machine;
 use crate::protocol::field::{FieldSet, Fields};
 use crate::protocol::handing::Rule;
+use crate::protocol::machine::{DecodeStream, EncodeStream};
 use crate::protocol::semantics::{Declared, Semantics, Spelling};
 use crate::protocol::tier::Words;
 use crate::protocol::watch::Progress;
-use crate::protocol::{AnswerContext, Exchange, Facts, Field, Protocol, StreamDecoder};
+use crate::protocol::{AnswerContext, Exchange, Facts, Field, Protocol};
 use crate::schema::SchemaLanguage;
 use crate::sse::Frame;
 use crate::target::Target;
 
+/// What a request says, and what its protocol meant beside.
+pub(in crate::protocol) type DecodedRequest<'a> = (Request<'a>, Semantics<'a>);
+
 /// What a protocol's folder offers to the rest of `protocol`.
 pub(in crate::protocol) struct Codec {
     pub(in crate::protocol) facts: Facts,
-    pub(in crate::protocol) decode_request: fn(Reader<'_>) -> Result<Exchange<'_>>,
+    pub(in crate::protocol) decode_request: fn(Reader<'_>) -> Result<DecodedRequest<'_>>,
     pub(in crate::protocol) encode_request:
         fn(&Exchange<'_>, &Target, &mut Report) -> Result<String>,
     pub(in crate::protocol) decode_response: fn(&str) -> Result<Response<'_>>,
@@ -29,8 +32,9 @@ pub(in crate::protocol) struct Codec {
         fn(&Response<'_>, Protocol, &AnswerContext<'_>, &mut Report) -> String,
     /// What a client adds to its history for a whole answer, as elements of a request.
     pub(in crate::protocol) answer_elements: fn(&str) -> Result<Vec<String>>,
-    pub(in crate::protocol) stream_decoder: fn() -> StreamDecoder,
-    pub(in crate::protocol) stream_encoder: fn(Protocol, AnswerContext<'_>) -> Machine<'_>,
+    pub(in crate::protocol) stream_decoder: fn() -> Box<dyn DecodeStream>,
+    pub(in crate::protocol) stream_encoder:
+        for<'a> fn(Protocol, AnswerContext<'a>) -> Box<dyn EncodeStream + 'a>,
     /// Reads what a frame that passes as it is says of the answer, and a whole answer whether it is an error.
     pub(in crate::protocol) watch_frame: fn(&Frame<'_>, &mut Progress) -> Result<()>,
     pub(in crate::protocol) watch_whole: fn(&str, &mut Progress) -> Result<bool>,

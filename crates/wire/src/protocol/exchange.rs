@@ -11,10 +11,10 @@ use crate::loss::Report;
 use crate::owned::into_owned;
 use crate::protocol::field::FieldSet;
 use crate::protocol::handing::{Handing, Rule, handed};
+use crate::protocol::machine::{DecodeStream, EncodeStream};
 use crate::protocol::semantics::{Artefact, Declared, Semantics, Spelling};
 use crate::protocol::{
-    AnswerContext, Delta, Event, Fate, Field, Open, PartId, Protocol, anthropic_messages,
-    fault_losses, gemini, openai_chat, openai_responses,
+    AnswerContext, Delta, Event, Fate, Field, Open, PartId, Protocol, fault_losses,
 };
 use crate::sse::Frame;
 use crate::target::Target;
@@ -44,15 +44,12 @@ impl<'a> Exchange<'a> {
     /// anywhere: what rode on them meant something in the exchange that they were decoded in, and stays behind.
     pub fn new(protocol: Protocol, mut request: Request<'a>) -> Self {
         request.forget_semantics();
-        Self { request, protocol, semantics: Semantics::default(), body: None, body_bytes: 0 }
+        Self::of_decoded(protocol, request)
     }
 
-    pub(in crate::protocol) fn decoded(
-        protocol: Protocol,
-        request: Request<'a>,
-        semantics: Semantics<'a>,
-    ) -> Self {
-        Self { request, protocol, semantics, body: None, body_bytes: 0 }
+    /// A request of messages and tools that were read in `protocol` and keep what they meant there.
+    pub(in crate::protocol) fn of_decoded(protocol: Protocol, request: Request<'a>) -> Self {
+        Self { request, protocol, semantics: Semantics::default(), body: None, body_bytes: 0 }
     }
 
     pub fn request(&self) -> &Request<'a> {
@@ -138,10 +135,9 @@ impl Protocol {
     }
 
     fn decode_request_with<'a>(self, reader: Reader<'a>, body: &'a str) -> Result<Exchange<'a>> {
-        let mut exchange = (self.codec().decode_request)(reader)?;
-        exchange.body_bytes = body.len();
-        exchange.body = Some(Cow::Borrowed(body));
-        Ok(exchange)
+        let (request, semantics) = (self.codec().decode_request)(reader)?;
+        let (body, body_bytes) = (Some(Cow::Borrowed(body)), body.len());
+        Ok(Exchange { request, protocol: self, semantics, body, body_bytes })
     }
 
     /// Reads a whole answer.
@@ -240,58 +236,40 @@ fn without_mark(text: &str) -> &str {
 }
 
 /// Reads a stream of one protocol, frame by frame; a step consumes its state and returns the next.
-///
-/// The states are boxed, because they are large and move with every frame.
 #[derive(Debug)]
-pub enum StreamDecoder {
-    OpenaiChat(Box<openai_chat::Decoder>),
-    OpenaiResponses(Box<openai_responses::Decoder>),
-    AnthropicMessages(Box<anthropic_messages::Decoder>),
-    Gemini(Box<gemini::Decoder>),
+pub struct StreamDecoder {
+    machine: Box<dyn DecodeStream>,
 }
 
 impl StreamDecoder {
     pub fn new(protocol: Protocol) -> Self {
-        (protocol.codec().stream_decoder)()
+        Self { machine: (protocol.codec().stream_decoder)() }
     }
 
     /// Reads one frame. A frame that cannot be read is an error and ends the stream.
     pub fn step<'f>(mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<Self> {
-        match &mut self {
-            Self::OpenaiChat(decoder) => decoder.step(frame, emit),
-            Self::OpenaiResponses(decoder) => decoder.step(frame, emit),
-            Self::AnthropicMessages(decoder) => decoder.step(frame, emit),
-            Self::Gemini(decoder) => decoder.step(frame, emit),
-        }?;
+        self.machine.step(frame, emit)?;
         Ok(self)
     }
 
     /// Whether the end of the answer has been read and is held back, since more may come before it; [`StreamDecoder::end`]
     /// tells it.
     pub fn is_ending(&self) -> bool {
-        match self {
-            Self::OpenaiChat(decoder) => decoder.is_complete(),
-            Self::OpenaiResponses(_) | Self::AnthropicMessages(_) | Self::Gemini(_) => false,
-        }
+        self.machine.is_ending()
     }
 
     /// Says that no frame follows. A stream that had not reached its end emits a fault of kind `Truncated`.
     pub fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
-        match self {
-            Self::OpenaiChat(decoder) => decoder.end(emit),
-            Self::OpenaiResponses(decoder) => decoder.end(emit),
-            Self::AnthropicMessages(decoder) => decoder.end(emit),
-            Self::Gemini(decoder) => decoder.end(emit),
-        }
+        self.machine.end(emit);
     }
 }
 
 /// Writes a stream of one protocol, event by event.
 #[derive(Debug)]
 pub struct StreamEncoder<'a> {
-    machine: Machine<'a>,
-    /// Where the protocol signs thinking alone.
-    handing: Option<Handing>,
+    machine: Box<dyn EncodeStream + 'a>,
+    /// Where the protocol signs thinking alone; boxed, because an encoder moves with every event.
+    handing: Option<Box<Handing>>,
     /// How many parts are open; a hostile stream could open them without end.
     open: usize,
     /// Halves of characters at the ends of deltas, which wait for the other half: no client can read one alone.
@@ -299,20 +277,11 @@ pub struct StreamEncoder<'a> {
     is_over: bool,
 }
 
-/// The state of one protocol's encoder, boxed as decoders are.
-#[derive(Debug)]
-pub(in crate::protocol) enum Machine<'a> {
-    OpenaiChat(Box<openai_chat::Encoder<'a>>),
-    OpenaiResponses(Box<openai_responses::Encoder<'a>>),
-    AnthropicMessages(Box<anthropic_messages::Encoder<'a>>),
-    Gemini(Box<gemini::Encoder<'a>>),
-}
-
 impl<'a> StreamEncoder<'a> {
     /// An encoder into `protocol` of a stream that comes in `source`'s.
     pub fn new(protocol: Protocol, source: Protocol, context: AnswerContext<'a>) -> Self {
         let machine = (protocol.codec().stream_encoder)(source, context);
-        let handing = Rule::of(source, protocol).map(Handing::new);
+        let handing = Rule::of(source, protocol).map(|rule| Box::new(Handing::new(rule)));
         Self { machine, handing, open: 0, halves: Vec::new(), is_over: false }
     }
 
@@ -387,23 +356,7 @@ impl<'a> StreamEncoder<'a> {
         if let Some(handing) = handing {
             handing.end(&mut |event| machine.step(event, out));
         }
-        match self.machine {
-            Machine::OpenaiChat(encoder) => encoder.end(out),
-            Machine::OpenaiResponses(encoder) => encoder.end(out),
-            Machine::AnthropicMessages(encoder) => encoder.end(out),
-            Machine::Gemini(encoder) => encoder.end(out),
-        }
-    }
-}
-
-impl Machine<'_> {
-    fn step(&mut self, event: Event<'_>, out: &mut String) {
-        match self {
-            Self::OpenaiChat(encoder) => encoder.step(event, out),
-            Self::OpenaiResponses(encoder) => encoder.step(event, out),
-            Self::AnthropicMessages(encoder) => encoder.step(event, out),
-            Self::Gemini(encoder) => encoder.step(event, out),
-        }
+        self.machine.end(out)
     }
 }
 

@@ -131,11 +131,12 @@ impl Handing {
         if self.waits_for(&event) {
             return self.waiting.push(event.into_owned());
         }
-        match &event {
-            Event::Delta(part, Delta::Text(_)) if self.waiting_part() == Some(*part) => {
+        match (&event, self.waiting_part()) {
+            (_, None) => {}
+            (Event::Delta(part, Delta::Text(_)), Some(first)) if *part == first => {
                 self.begin_signed(emit);
             }
-            _ => self.begin_unsigned(emit),
+            (_, Some(_)) => self.begin_unsigned(emit),
         }
         match event {
             Event::Open(open) if open.candidate == 0 => self.open(open, emit),

@@ -18,6 +18,7 @@ mod handing;
 mod history;
 mod hosted;
 mod json_mode;
+mod machine;
 mod media_type;
 mod namespaces;
 mod object;

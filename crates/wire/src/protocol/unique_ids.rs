@@ -18,8 +18,10 @@ pub(in crate::protocol) fn are_different(messages: &[Message<'_>]) -> bool {
     let parts = messages.iter().flat_map(|message| &message.parts);
     let mut marks: SmallVec<[u64; FEW]> = SmallVec::new();
     parts.for_each(|part| {
-        if let Content::ToolCall(call) = part.content() {
-            marks.extend(call.id.iter().map(|id| mark(&id.to_str()) | 1));
+        if let Content::ToolCall(call) = part.content()
+            && let Some(id) = &call.id
+        {
+            marks.push(mark(&id.to_str()) | 1);
         }
     });
     if marks.len() <= FEW {

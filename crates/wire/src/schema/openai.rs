@@ -43,28 +43,43 @@ pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translate
     Translated { json: edited(schema.as_str(), &skim.edits), losses: skim.losses }
 }
 
-/// How most schemas begin: with what is asked of the root.
-const BEGINNING: [&str; 8] =
-    ["{", r#""type""#, ":", r#""object""#, ",", r#""properties""#, ":", "{"];
+/// How most schemas begin: with what is asked of the root. Spaces stand behind colons and commas, if anywhere.
+const BEGINNING: [&str; 4] = [r#"{"type":"#, r#""object","#, r#""properties":"#, "{"];
+
+/// What most lists have behind their type.
+const ITEMS: [&str; 2] = [",", r#""items":"#];
 
 /// Whether the schema lacks nothing, as far as can be seen without reading it whole.
 fn is_complete_at_a_glance(schema: &str, strictness: Strictness) -> bool {
-    strictness == Strictness::Loose
-        && BEGINNING.iter().try_fold(schema, |rest, token| behind(rest, token)).is_some()
-        && !may_lack_below(schema)
+    strictness == Strictness::Loose && begins_with(schema, &BEGINNING) && !may_lack_below(schema)
 }
 
-fn behind<'t>(text: &'t str, token: &str) -> Option<&'t str> {
-    text.trim_ascii_start().strip_prefix(token)
+/// Whether a text begins with these tokens, whatever space stands before them.
+fn begins_with(text: &str, tokens: &[&str]) -> bool {
+    let mut tokens = tokens.iter();
+    tokens.try_fold(text, |rest, token| rest.trim_ascii_start().strip_prefix(*token)).is_some()
 }
 
-/// Whether schemas below the root can lack anything that is asked of loose ones: they would have a list or a null, or an
-/// escape that hides it. Looking for the words is cheaper than reading.
+const LIST: &str = r#""array""#;
+
+/// Whether schemas below the root can lack anything that is asked of loose ones: they would have a list whose items do not
+/// follow at once, a null, or an escape that hides either. Looking for the words is cheaper than reading.
 fn may_lack_below(schema: &str) -> bool {
-    static LIST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r#""array""#));
+    static LISTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(LIST));
     static NULL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("null"));
     let bytes = schema.as_bytes();
-    LIST.find(bytes).is_some() || NULL.find(bytes).is_some() || memchr(b'\\', bytes).is_some()
+    if NULL.find(bytes).is_some() || memchr(b'\\', bytes).is_some() {
+        return true;
+    }
+    let mut rest = schema;
+    while let Some(at) = LISTS.find(rest.as_bytes()) {
+        rest = &rest[at + LIST.len()..];
+        // A string that a member follows is a member's value, and both are of one schema.
+        if !begins_with(rest, &ITEMS) {
+            return true;
+        }
+    }
+    false
 }
 
 fn no_arguments(strictness: Strictness) -> Json<'static> {
@@ -297,6 +312,27 @@ mod tests {
                 .replace(r#""null"]"#, r#""null"],"items":{"type":"string"}"#)
                 .replace(r#":"object"}}}"#, r#":"object","properties":{}}}}"#),
             &["/properties/a/items", "/properties/type/properties"],
+        );
+    }
+
+    /// Lists whose items follow their type lack nothing, wherever the others stand.
+    #[test]
+    fn a_list_without_items_is_found_among_those_that_have_them() {
+        let list = |rest: &str| {
+            let listed = r#"{"type":"array", "items": {"type":"array","items":{}}}"#;
+            format!(
+                r#"{{"type":"object","properties":{{"a":{listed},"b":{{"type":"array"{rest}}}}}}}"#
+            )
+        };
+        check(&list(""), Strictness::Loose, &list(r#","items":{}"#), &["/properties/b/items"]);
+        let titled = list(r#","title":"T","items":{}"#);
+        check_same(&titled, Strictness::Loose);
+        check_same(&list(r#","items":{}"#), Strictness::Loose);
+        check(
+            r#"{"type":"object","properties":{"a":{"type":["array"],"enum":["array","items"]}}}"#,
+            Strictness::Loose,
+            r#"{"type":"object","properties":{"a":{"type":["array"],"enum":["array","items"],"items":{}}}}"#,
+            &["/properties/a/items"],
         );
     }
 

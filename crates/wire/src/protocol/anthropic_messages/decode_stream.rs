@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::place::{Place, Step};
+use crate::protocol::machine::DecodeStream;
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start};
@@ -22,7 +23,7 @@ use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub(in crate::protocol) struct Decoder {
     frame: usize,
     state: State,
     /// The blocks that have begun and not ended, by their index.
@@ -66,12 +67,8 @@ pub(super) fn kind_of<'f>(frame: &Frame<'f>, data: &Reader<'f>) -> Result<Cow<'f
     Ok(stated.or(frame.event.map(Cow::Borrowed)).unwrap_or_default())
 }
 
-impl Decoder {
-    pub(in crate::protocol) fn step<'f>(
-        &mut self,
-        frame: &Frame<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+impl DecodeStream for Decoder {
+    fn step<'f>(&mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
         if self.state == State::Over || frame.data.trim() == "[DONE]" {
@@ -94,14 +91,16 @@ impl Decoder {
         }
     }
 
-    pub(in crate::protocol) fn end(mut self, emit: &mut dyn FnMut(Event<'static>)) {
+    fn end(mut self: Box<Self>, emit: &mut dyn FnMut(Event<'static>)) {
         if self.state != State::Over {
             self.give(None, emit);
             let message = "the stream ended before the answer did";
             emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
         }
     }
+}
 
+impl Decoder {
     fn begin<'f>(
         &mut self,
         reader: &mut Reader<'f>,

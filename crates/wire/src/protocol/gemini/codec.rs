@@ -1,11 +1,10 @@
 //! Gemini as one record.
 
 use crate::alias::{CallIdRule, ToolNameRule};
+use crate::protocol::Facts;
 use crate::protocol::codec::{Codec, Schemas};
 use crate::protocol::conventions::Conventions;
-use crate::protocol::exchange::Machine;
 use crate::protocol::tier::Words;
-use crate::protocol::{Facts, StreamDecoder};
 use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
@@ -27,10 +26,8 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     decode_response: super::decode_response::decode_response,
     encode_response: super::encode_response::encode_response,
     answer_elements: super::history::answer_elements,
-    stream_decoder: || StreamDecoder::Gemini(Box::default()),
-    stream_encoder: |source, context| {
-        Machine::Gemini(Box::new(super::encode_stream::Encoder::new(source, context)))
-    },
+    stream_decoder: || Box::new(super::decode_stream::Decoder::default()),
+    stream_encoder: |source, context| Box::new(super::encode_stream::Encoder::new(source, context)),
     watch_frame: super::watch::watch,
     watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
     decode_fault: super::fault::decode_fault,

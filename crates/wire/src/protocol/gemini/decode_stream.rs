@@ -14,6 +14,7 @@ use crate::protocol::gemini::decode_response::{
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::{CALL_PIECE, SELF, WILL_CONTINUE};
 use crate::protocol::gemini::usage::USAGE;
+use crate::protocol::machine::DecodeStream;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{
     Closed, Delta, Event, Logprobs, Note, NoteAt, NoteKind, Open, Opening, PartId, Start,
@@ -22,7 +23,7 @@ use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub(in crate::protocol) struct Decoder {
     frames: usize,
     stage: Stage,
     next_part: u32,
@@ -81,12 +82,8 @@ enum TextKind {
     Thought,
 }
 
-impl Decoder {
-    pub(in crate::protocol) fn step<'f>(
-        &mut self,
-        frame: &Frame<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+impl DecodeStream for Decoder {
+    fn step<'f>(&mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frames);
         self.frames += 1;
         if frame.data.trim() == "[DONE]" {
@@ -104,7 +101,7 @@ impl Decoder {
     }
 
     /// Says that no frame follows. Only now is it certain that nothing comes after the finish reason.
-    pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+    fn end(self: Box<Self>, emit: &mut dyn FnMut(Event<'static>)) {
         if self.stage == Stage::Failed {
             return;
         }
@@ -121,7 +118,9 @@ impl Decoder {
             emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
         }
     }
+}
 
+impl Decoder {
     fn chunk<'f>(&mut self, mut chunk: Chunk<'f>, place: Place, emit: Emit<'_, 'f>) {
         if self.stage == Stage::Failed {
             return;

@@ -71,7 +71,7 @@ impl Exchange<'_> {
         let tools = tools.iter().filter(is_foreign).cloned().collect();
         let request = Request { model: model.clone(), messages, tools, ..Request::default() };
         let source = self.origins().next().unwrap_or(self.protocol());
-        Exchange::decoded(source, request, Default::default())
+        Exchange::of_decoded(source, request)
     }
 }
 

@@ -17,6 +17,4 @@ mod usage;
 mod watch;
 
 pub(in crate::protocol) use codec::CODEC;
-pub use decode_stream::Decoder;
-pub use encode_stream::Encoder;
 pub use types::ResponsesSemantics;

@@ -68,7 +68,7 @@ struct Prepared<'r> {
 impl<'r> Prepared<'r> {
     /// The same for a request of another protocol, with what it loses reported.
     fn of(request: &'r Request<'r>, target: &'r Target, reporter: &mut Reporter<'_>) -> Self {
-        let calls = Calls::of(request, SELF, target).naming_results(request);
+        let calls = Calls::of(request, SELF, target);
         let mut turns = Turns::of(request, target, reporter);
         let fresh_ids = turns.arrange(request, &calls, reporter);
         let plan = Plan::of(request, target, &turns, reporter);

@@ -14,6 +14,7 @@ use crate::protocol::anthropic_messages::encode_response::Answering;
 use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::anthropic_messages::usage::{USAGE, report_absent_usage};
 use crate::protocol::event::Sequence;
+use crate::protocol::machine::EncodeStream;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{
@@ -22,7 +23,7 @@ use crate::protocol::{
 
 /// Events in, frames out.
 #[derive(Debug)]
-pub struct Encoder<'a> {
+pub(in crate::protocol) struct Encoder<'a> {
     /// Blocks may not overlap here.
     sequence: Sequence,
     writing: Writing<'a>,
@@ -85,16 +86,18 @@ impl<'a> Encoder<'a> {
         };
         Self { sequence: Sequence::default(), writing }
     }
+}
 
-    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
+impl EncodeStream for Encoder<'_> {
+    fn step(&mut self, event: Event<'_>, out: &mut String) {
         let Self { sequence, writing } = self;
         if writing.is_wanted(&event) {
             sequence.step(event, &mut |event| writing.event(event, out));
         }
     }
 
-    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
-        let Self { sequence, writing } = &mut self;
+    fn end(mut self: Box<Self>, out: &mut String) -> Report {
+        let Self { sequence, writing } = &mut *self;
         sequence.flush(&mut |event| writing.event(event, out));
         self.writing.end(out)
     }

@@ -10,13 +10,13 @@ use crate::conversation::{Message, Parts, Request, Role};
 use crate::error::Result;
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::Exchange;
+use crate::protocol::codec::DecodedRequest;
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
-use crate::protocol::gemini::types::{AMONG_TURNS, GeminiSemantics, MODEL_PREFIX, SELF, Shape};
+use crate::protocol::gemini::types::{AMONG_TURNS, GeminiSemantics, MODEL_PREFIX, Shape};
 use crate::protocol::object::{Member, Unread, messages_expected, read_first, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
-pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
+pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<DecodedRequest<'_>> {
     let mut draft = Draft::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {
@@ -83,14 +83,14 @@ impl<'a> Draft<'a> {
         })
     }
 
-    fn finish(mut self, extras: Extras<'a>) -> Exchange<'a> {
+    fn finish(mut self, extras: Extras<'a>) -> DecodedRequest<'a> {
         self.finish_output();
         if let Some(system) = self.system.take() {
             self.request.messages.insert(0, system);
         }
         self.semantics.add_shape(self.shape);
         self.semantics.extras_mut().update(extras);
-        Exchange::decoded(SELF, self.request, self.semantics)
+        (self.request, self.semantics)
     }
 }
 

@@ -35,8 +35,7 @@ pub(in crate::protocol) fn encode_request(
     let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
     reporter.request(exchange);
     let request = &exchange.request;
-    let calls =
-        (!reporter.is_same()).then(|| Calls::of(request, SELF, target).naming_results(request));
+    let calls = (!reporter.is_same()).then(|| Calls::of(request, SELF, target));
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let scribe = Scribe { exchange, target, reporter, calls: calls.as_ref(), mixes_tools: false };
     scribe.request(&mut writer);

@@ -16,6 +16,7 @@ use crate::protocol::gemini::encode_response::{
 };
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::SELF;
+use crate::protocol::machine::EncodeStream;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
@@ -30,7 +31,7 @@ use part::OpenPart;
 /// Text goes out at once. A call goes out whole, since the protocol has no pieces of one, and the last frame waits for
 /// the end, since finish reason and usage stand in it together.
 #[derive(Debug)]
-pub struct Encoder<'a> {
+pub(in crate::protocol) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
     report: Report,
@@ -67,8 +68,10 @@ impl<'a> Encoder<'a> {
             failed: false,
         }
     }
+}
 
-    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
+impl EncodeStream for Encoder<'_> {
+    fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.failed {
             return;
         }
@@ -84,7 +87,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+    fn end(mut self: Box<Self>, out: &mut String) -> Report {
         if let (Some(usage), false) = (self.usage.take(), self.failed) {
             self.lose(None, |reporter| {
                 reporter.usage(&usage);
@@ -103,7 +106,9 @@ impl<'a> Encoder<'a> {
         }
         self.report
     }
+}
 
+impl Encoder<'_> {
     /// Takes a usage report; a later one adds to it.
     fn count(&mut self, usage: Usage<'static>) {
         match &mut self.usage {

@@ -199,20 +199,20 @@ impl<'a> Fields<'a> {
 
     /// All parts in the order of the conversation.
     pub(in crate::protocol::openai_chat) fn into_parts(self) -> Parts<'a> {
-        if self.late.is_empty() {
-            return self.parts;
+        match self.late.is_empty() {
+            true => self.parts,
+            false => in_order(self.parts, self.ends, self.late),
         }
-        let slot_of = |index| SLOTS[self.ends.partition_point(|end| *end <= index)];
-        let mut all: Vec<(Slot, Part<'a>)> = self
-            .parts
-            .into_iter()
-            .enumerate()
-            .map(|(index, part)| (slot_of(index), part))
-            .collect();
-        all.extend(self.late);
-        all.sort_by_key(|(slot, _)| *slot);
-        all.into_iter().map(|(_, part)| part).collect()
     }
+}
+
+/// Puts the late parts where they belong among those of which it is known where each field's end.
+fn in_order<'a>(parts: Parts<'a>, ends: [usize; FIELDS], late: Vec<(Slot, Part<'a>)>) -> Parts<'a> {
+    let slot_of = |index| SLOTS[ends.partition_point(|end| *end <= index)];
+    let parts = parts.into_iter().enumerate().map(|(index, part)| (slot_of(index), part));
+    let mut all: Vec<(Slot, Part<'a>)> = parts.chain(late).collect();
+    all.sort_by_key(|(slot, _)| *slot);
+    all.into_iter().map(|(_, part)| part).collect()
 }
 
 /// What a server wants back unchanged to go on reasoning: only that server can read it.

@@ -8,14 +8,14 @@ mod tools;
 use crate::conversation::Request;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
-use crate::protocol::Exchange;
+use crate::protocol::codec::DecodedRequest;
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::ChatSemantics;
-use crate::protocol::openai_chat::types::{SELF, request_shape};
+use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::{Extras, Semantics};
 use crate::target::{Family, TokenLimit};
 
-pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
+pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<DecodedRequest<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, _| decoding.member(key, reader))?;
@@ -116,7 +116,7 @@ impl<'a> Decoding<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<Exchange<'a>> {
+    fn finish(mut self) -> Result<DecodedRequest<'a>> {
         if !self.has_messages {
             return Err(Error::new(ErrorKind::Missing, "expected `messages`, found none"));
         }
@@ -126,7 +126,7 @@ impl<'a> Decoding<'a> {
             options::read_later(name, json, &mut self.request, &mut self.semantics)?;
         }
         self.name_limit();
-        Ok(Exchange::decoded(SELF, self.request, self.semantics))
+        Ok((self.request, self.semantics))
     }
 }
 

@@ -19,6 +19,7 @@ use crate::index::Index;
 use crate::json::{Json, Kind, Reader};
 use crate::limit::OPEN_PARTS_MAX;
 use crate::place::{Place, Step};
+use crate::protocol::machine::DecodeStream;
 use crate::protocol::openai_chat::decode_stream::choice::Choice;
 use crate::protocol::openai_chat::decode_stream::held_finish::HeldEvents;
 use crate::protocol::openai_chat::decode_stream::pattern::{ChunkContent, Pattern};
@@ -31,7 +32,7 @@ use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub(in crate::protocol) struct Decoder {
     state: State,
     /// The number of the next frame.
     frame: usize,
@@ -73,12 +74,8 @@ enum State {
 /// The sink of a decoder's events.
 type Emit<'s, 'f> = &'s mut dyn FnMut(Event<'f>);
 
-impl Decoder {
-    pub(in crate::protocol) fn step<'f>(
-        &mut self,
-        frame: &Frame<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+impl DecodeStream for Decoder {
+    fn step<'f>(&mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {
         let data = frame.data.trim();
         if data == DONE && self.state == State::Started && !self.choices.is_empty() {
             self.end_unfinished();
@@ -97,6 +94,20 @@ impl Decoder {
         Ok(())
     }
 
+    fn is_ending(&self) -> bool {
+        self.is_complete()
+    }
+
+    fn end(mut self: Box<Self>, emit: &mut dyn FnMut(Event<'static>)) {
+        self.release(emit);
+        if !self.is_over() && !self.is_complete() {
+            let words = "the stream ended before the answer did";
+            emit(Event::Fault(Fault::new(FaultKind::Truncated, words)));
+        }
+    }
+}
+
+impl Decoder {
     /// Reads a chunk member by member.
     fn read<'f>(&mut self, data: &'f str, place: Place, emit: Emit<'_, 'f>) -> Result<()> {
         self.pattern.forget();
@@ -121,16 +132,8 @@ impl Decoder {
         read
     }
 
-    pub(in crate::protocol) fn end(mut self, emit: &mut dyn FnMut(Event<'static>)) {
-        self.release(emit);
-        if !self.is_over() && !self.is_complete() {
-            let words = "the stream ended before the answer did";
-            emit(Event::Fault(Fault::new(FaultKind::Truncated, words)));
-        }
-    }
-
     /// Whether every choice has finished.
-    pub(in crate::protocol) fn is_complete(&self) -> bool {
+    fn is_complete(&self) -> bool {
         !self.choices.is_empty() && self.ended == self.choices.len()
     }
 

@@ -121,6 +121,7 @@ mod tests {
 
     use super::super::Decoder;
     use super::*;
+    use crate::protocol::machine::DecodeStream;
     use crate::sse::Frame;
 
     /// Every event of a stream, as the decoder tells it.
@@ -141,7 +142,7 @@ mod tests {
             let _ = decoder.step(&Frame { event: None, data: chunk }, &mut emit);
             has_pattern |= decoder.pattern.part.is_some();
         }
-        decoder.end(&mut |event| events.push(format!("{event:?}")));
+        Box::new(decoder).end(&mut |event| events.push(format!("{event:?}")));
         (events, has_pattern)
     }
 

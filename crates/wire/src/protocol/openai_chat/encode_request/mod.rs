@@ -39,7 +39,7 @@ pub(in crate::protocol) fn encode_request(
         reporter.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
     }
     // This protocol's own names and ids stay as they are.
-    let fitted = || Calls::of(request, SELF, target).naming_results(request);
+    let fitted = || Calls::of(request, SELF, target);
     let calls = own.is_none().then(fitted);
     let word = json_mode::missing_sentence(exchange, reporter);
     object.key("messages").array(|writer| {

@@ -271,6 +271,9 @@ impl<'t> Tools<'t, '_> {
 
     /// Writes `web_search_options` for a hosted web search, and reports the other hosted tools.
     fn write_search(&mut self, object: &mut Object<'_, '_>, request: &Request<'_>) {
+        if !request.tools.iter().any(|tool| matches!(tool.kind, ToolKind::Hosted(_))) {
+            return;
+        }
         let searches = request.model.as_ref().is_some_and(|it| it.to_str().contains("search"));
         let mut possible = searches || self.target.family.name == "unknown";
         for tool in &request.tools {

@@ -10,6 +10,7 @@ use crate::index::Index;
 use crate::json::Writer;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
+use crate::protocol::machine::EncodeStream;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_response::Head;
 use crate::protocol::openai_chat::encode_stream::choice::{Choice, Part};
@@ -25,7 +26,7 @@ use crate::sse;
 
 /// Events in, frames out.
 #[derive(Debug)]
-pub struct Encoder<'a> {
+pub(in crate::protocol) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
     /// The members that every chunk begins with, behind an opening brace.
@@ -81,8 +82,10 @@ impl<'a> Encoder<'a> {
             losses: Losses { source, report: Report::default(), seen: BTreeSet::new() },
         }
     }
+}
 
-    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
+impl EncodeStream for Encoder<'_> {
+    fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.failed {
             return;
         }
@@ -104,7 +107,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+    fn end(mut self: Box<Self>, out: &mut String) -> Report {
         self.report_usage();
         if !self.failed {
             self.begin_if_needed(out);
@@ -127,7 +130,9 @@ impl<'a> Encoder<'a> {
         }
         self.losses.report
     }
+}
 
+impl Encoder<'_> {
     fn is_same(&self) -> bool {
         self.source == SELF
     }

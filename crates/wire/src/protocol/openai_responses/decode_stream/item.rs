@@ -96,8 +96,8 @@ impl Items {
     }
 
     /// An item begins. A call opens at once; what else it may be opens with its first part.
-    pub(super) fn added<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
-        let Some(mut reader) = fields.item else { return Ok(()) };
+    pub(super) fn added<'f>(&mut self, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+        let Some(mut reader) = fields.item.take() else { return Ok(()) };
         let mut at = self.item_at(fields.output_index);
         if self.items[at].ended {
             // Some servers give every item the same number.
@@ -177,7 +177,7 @@ impl Items {
     }
 
     /// A part grows, or comes whole; the whole counts only if no delta came before.
-    pub(super) fn text<'f>(&mut self, slot: Slot, fields: Fields<'f>, emit: Emit<'_, 'f>) {
+    pub(super) fn text<'f>(&mut self, slot: Slot, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) {
         let (at, place) = (self.item_at(fields.output_index), fields.place);
         let found = self.items[at].find(slot);
         if self.items[at].ended || (found.is_none() && slot == Slot::Input) {
@@ -196,20 +196,20 @@ impl Items {
         if let Some(piece) = piece {
             part.begin(piece, emit);
         }
-        if let Some(delta) = fields.delta {
+        if let Some(delta) = fields.delta.take() {
             // They go before the text that they speak of.
-            part.logprobs(fields.logprobs.map(Logprobs::new), place, emit);
+            part.logprobs(fields.logprobs.take().map(Logprobs::new), place, emit);
             part.grow(delta, emit);
-        } else if let Some(whole) = fields.whole.filter(|_| !part.grown) {
+        } else if let Some(whole) = fields.whole.take().filter(|_| !part.grown) {
             part.grow(whole, emit);
         }
     }
 
-    pub(super) fn annotation<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) {
+    pub(super) fn annotation<'f>(&mut self, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) {
         let at = self.item_at(fields.output_index);
         let slot = Slot::Text(fields.content_index);
         let found = self.items[at].find(slot);
-        if let (Some(found), Some(annotation)) = (found, fields.annotation) {
+        if let (Some(found), Some(annotation)) = (found, fields.annotation.take()) {
             let part = &mut self.items[at].parts[found];
             part.cited = true;
             let citation = citation(annotation).at(fields.place.step(Step::Annotation));
@@ -219,9 +219,13 @@ impl Items {
     }
 
     /// A part of a message or of the thoughts themselves begins.
-    pub(super) fn part_added<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+    pub(super) fn part_added<'f>(
+        &mut self,
+        fields: &mut Fields<'f>,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
         let at = self.item_at(fields.output_index);
-        let Some(mut reader) = fields.part else { return Ok(()) };
+        let Some(mut reader) = fields.part.take() else { return Ok(()) };
         let part = decode_part(&mut reader, fields.place.step(Step::Part))?;
         let slot = Slot::of(&part, fields.content_index);
         // Thoughts open with their text, and what is unknown is emitted when it is complete.
@@ -231,9 +235,13 @@ impl Items {
         Ok(())
     }
 
-    pub(super) fn part_done<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+    pub(super) fn part_done<'f>(
+        &mut self,
+        fields: &mut Fields<'f>,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
         let at = self.item_at(fields.output_index);
-        let Some(mut reader) = fields.part else { return Ok(()) };
+        let Some(mut reader) = fields.part.take() else { return Ok(()) };
         let kind = reader.peek_tag("type")?.unwrap_or_default();
         // Thoughts are complete with their item, which has what seals them.
         if kind == *"reasoning_text" || self.items[at].ended {
@@ -269,8 +277,12 @@ impl Items {
     }
 
     /// An item is complete. Whatever of it was not emitted yet is emitted now.
-    pub(super) fn item_done<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
-        let Some(mut reader) = fields.item else { return Ok(()) };
+    pub(super) fn item_done<'f>(
+        &mut self,
+        fields: &mut Fields<'f>,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
+        let Some(mut reader) = fields.item.take() else { return Ok(()) };
         let parts = decode_output_item(&mut reader, fields.place.step(Step::Item))?;
         let at = self.item_at(fields.output_index);
         self.done_at(Some(at), parts.into_vec(), emit);

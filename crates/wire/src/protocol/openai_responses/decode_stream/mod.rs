@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
+use crate::protocol::machine::DecodeStream;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::decode_response::{Answer, json_of};
 use crate::protocol::openai_responses::decode_stream::item::Items;
@@ -18,7 +19,7 @@ use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub(in crate::protocol) struct Decoder {
     /// The number of the next frame.
     frame: usize,
     stage: Stage,
@@ -58,37 +59,36 @@ impl<'k> Moment<'k> {
     }
 }
 
-impl Decoder {
-    pub(in crate::protocol) fn step<'f>(
-        &mut self,
-        frame: &Frame<'f>,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
+impl DecodeStream for Decoder {
+    fn step<'f>(&mut self, frame: &Frame<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
         if self.stage == Stage::Ended || frame.data.trim() == "[DONE]" {
             return Ok(());
         }
-        let mut fields = Fields::read(frame.data, place)?;
+        let mut fields = Fields { place, ..Fields::default() };
+        fields.read(frame.data)?;
         let kind = fields.kind.take();
         let kind = match &kind {
             Some(kind) => kind.to_str(),
             None => frame.event.unwrap_or_default().into(),
         };
-        self.event(&kind, (fields, frame.data), emit)
+        self.event(&kind, (&mut fields, frame.data), emit)
     }
 
-    pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+    fn end(self: Box<Self>, emit: &mut dyn FnMut(Event<'static>)) {
         if self.stage != Stage::Ended {
             let message = Text::literal("the stream ended before its terminal event");
             emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
         }
     }
+}
 
+impl Decoder {
     fn event<'f>(
         &mut self,
         kind: &str,
-        (fields, data): (Fields<'f>, &'f str),
+        (fields, data): (&mut Fields<'f>, &'f str),
         emit: Emit<'_, 'f>,
     ) -> Result<()> {
         let moment = Moment::of(kind);
@@ -97,10 +97,10 @@ impl Decoder {
             emit(Event::Fault(fault_of_error(Json::parse(data)?)));
             return Ok(());
         }
-        self.start(&fields, emit)?;
+        self.start(fields, emit)?;
         match moment {
             Moment::Start | Moment::Error => Ok(()),
-            Moment::End(name) => self.terminal(name, &fields, emit),
+            Moment::End(name) => self.terminal(name, fields, emit),
             Moment::Item(name) => self.item_event(name, fields, emit),
         }
     }
@@ -186,7 +186,12 @@ impl Decoder {
         Ok(())
     }
 
-    fn item_event<'f>(&mut self, name: &str, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+    fn item_event<'f>(
+        &mut self,
+        name: &str,
+        fields: &mut Fields<'f>,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
         let slot = match name {
             "output_text.delta" | "output_text.done" => Slot::Text(fields.content_index),
             "refusal.delta" | "refusal.done" => Slot::Refusal(fields.content_index),
@@ -244,7 +249,8 @@ fn read_answer<'f>(fields: &Fields<'f>) -> Result<(Answer<'f>, Place)> {
 /// Takes the events of a stream.
 type Emit<'e, 'f> = &'e mut dyn FnMut(Event<'f>);
 
-/// The fields of a frame, picked in one pass over it: the type may stand behind everything else.
+/// The fields of a frame, picked in one pass over it: the type may stand behind everything else. There are many, so they
+/// stay in one place while they are read and used.
 #[derive(Debug, Default)]
 struct Fields<'f> {
     /// Where the frame stands.
@@ -265,18 +271,14 @@ struct Fields<'f> {
 }
 
 impl<'f> Fields<'f> {
-    fn read(data: &'f str, place: Place) -> Result<Self> {
-        let mut fields = Self { place, ..Self::default() };
+    fn read(&mut self, data: &'f str) -> Result<()> {
         let mut reader = Reader::new(data);
-        if reader.kind()? != Kind::Object {
+        match reader.kind()? {
+            Kind::Object => reader.object(|key, reader| self.member(&key, reader))?,
             // JSON that is no event says nothing.
-            reader.skip()?;
-            reader.finish()?;
-            return Ok(fields);
+            _ => reader.skip()?,
         }
-        reader.object(|key, reader| fields.member(&key, reader))?;
-        reader.finish()?;
-        Ok(fields)
+        reader.finish()
     }
 
     fn member(&mut self, key: &str, reader: &mut Reader<'f>) -> Result<()> {

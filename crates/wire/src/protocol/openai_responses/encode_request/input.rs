@@ -311,9 +311,9 @@ fn write_output(
         ResultOutput::Parts(_) => None,
         ResultOutput::Object { response, .. } => Some(object_text(reporter, response, place)),
     };
-    let sent: Few<Cow<'_, Part<'_>>> =
+    // Most results are one text.
+    let parts: SmallVec<[Cow<'_, Part<'_>>; 1]> =
         output.parts().iter().filter_map(|part| sendable(reporter, part)).collect();
-    let parts: Few<&Part<'_>> = sent.iter().map(|part| &**part).collect();
     let plain = match &*parts {
         [part] => plain_text(reporter, part),
         _ => None,

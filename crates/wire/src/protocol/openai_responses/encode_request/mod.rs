@@ -41,8 +41,10 @@ pub(in crate::protocol) fn encode_request(
     let request = &exchange.request;
     let semantics = exchange.semantics();
     report_prefill(&mut reporter, exchange);
-    let calls = Calls::of(request, SELF, target).naming_results(request);
-    let calls = if reporter.is_same() { calls.unaliased() } else { calls };
+    let mut calls = Calls::of(request, SELF, target);
+    if reporter.is_same() {
+        calls.unalias();
+    }
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let extras = reporter.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
@@ -53,12 +55,10 @@ pub(in crate::protocol) fn encode_request(
         }
     }
     write_messages(&mut object, &mut reporter, exchange, (&calls, target));
-    write_tools(
-        &mut object,
-        Tools { reporter: &mut reporter, calls: &calls, namespace: None },
-        request,
-    );
-    write_parallel(&mut object, &mut reporter, request);
+    let offer = (!reporter.is_same()).then(|| Offer::of(request, hosts));
+    let tools = Tools { reporter: &mut reporter, calls: &calls, namespace: None };
+    write_tools(&mut object, tools, request, offer.as_ref());
+    write_parallel(&mut object, &mut reporter, request, offer.as_ref());
     Settings { reporter: &mut reporter, exchange, target }.write(&mut object);
     object.optional("stream", request.stream.as_ref());
     if reporter.is_same() {
@@ -69,8 +69,13 @@ pub(in crate::protocol) fn encode_request(
 }
 
 /// Writes whether several tools may be called at once, where there is one.
-fn write_parallel(object: &mut Object<'_, '_>, reporter: &mut Reporter<'_>, request: &Request<'_>) {
-    if reporter.is_same() || !Offer::of(request, hosts).is_empty() {
+fn write_parallel(
+    object: &mut Object<'_, '_>,
+    reporter: &mut Reporter<'_>,
+    request: &Request<'_>,
+    offer: Option<&Offer<'_>>,
+) {
+    if !offer.is_some_and(Offer::is_empty) {
         object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
     } else if request.parallel_tool_calls == Some(false) {
         let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
@@ -78,12 +83,17 @@ fn write_parallel(object: &mut Object<'_, '_>, reporter: &mut Reporter<'_>, requ
     }
 }
 
-/// Writes the tools and the choice among those that are there.
-fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, request: &Request<'_>) {
+/// Writes the tools and the choice among those that are there; this protocol's own choice is not held to them.
+fn write_tools<'r>(
+    object: &mut Object<'_, '_>,
+    mut tools: Tools<'_, '_>,
+    request: &'r Request<'r>,
+    offer: Option<&Offer<'r>>,
+) {
     object.list_unless_empty("tools", |writer| tools.list(writer, &request.tools));
-    let choice = match tools.reporter.is_same() {
-        true => request.tool_choice.as_ref().map(Cow::Borrowed),
-        false => Offer::of(request, hosts).choice(request, tools.reporter),
+    let choice = match offer {
+        None => request.tool_choice.as_ref().map(Cow::Borrowed),
+        Some(offer) => offer.choice(request, tools.reporter),
     };
     if let Some(choice) = choice {
         tools.choice(object, &choice);

@@ -12,6 +12,7 @@ use crate::fault::Fault;
 use crate::json::{Json, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
+use crate::protocol::machine::EncodeStream;
 use crate::protocol::openai_responses::encode_response::{
     End, Ending, is_call, is_refusal, report_finish, report_tier, response_id, write_response,
 };
@@ -26,7 +27,7 @@ use crate::sse::named_frame;
 
 /// Events in, frames out.
 #[derive(Debug)]
-pub struct Encoder<'a> {
+pub(in crate::protocol) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
     report: Report,
@@ -96,8 +97,10 @@ impl<'a> Encoder<'a> {
             other_answers: Vec::new(),
         }
     }
+}
 
-    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
+impl EncodeStream for Encoder<'_> {
+    fn step(&mut self, event: Event<'_>, out: &mut String) {
         if self.stage == Stage::Ended {
             return;
         }
@@ -125,7 +128,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+    fn end(mut self: Box<Self>, out: &mut String) -> Report {
         self.begin_if_needed(out);
         if self.stage != Stage::Ended {
             self.finish_items(out);
@@ -134,7 +137,9 @@ impl<'a> Encoder<'a> {
         self.report_whole();
         self.report
     }
+}
 
+impl Encoder<'_> {
     fn is_same(&self) -> bool {
         self.source == SELF
     }

@@ -1,15 +1,15 @@
 //! Reading requests.
 
-use super::types::{SELF, role};
+use super::types::role;
 use crate::conversation::{Message, Part, Request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::Exchange;
+use crate::protocol::codec::DecodedRequest;
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
-pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
+pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<DecodedRequest<'_>> {
     let mut request = Request::default();
     let mut semantics = Semantics::default();
     read_object(&mut reader, "", semantics.extras_mut(), |key, reader, _| {
@@ -23,7 +23,7 @@ pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exch
         Ok(Member::Read)
     })?;
     reader.finish()?;
-    Ok(Exchange::decoded(SELF, request, semantics))
+    Ok((request, semantics))
 }
 
 fn read_turns<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {

@@ -4,13 +4,14 @@ use super::decode_response::{Answer, semantics};
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::place::{Place, Step};
+use crate::protocol::machine::DecodeStream;
 use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start};
 use crate::protocol::semantics::NodeSemantics;
 use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub(in crate::protocol) struct Decoder {
     frame: usize,
     has_begun: bool,
     has_text: bool,
@@ -20,8 +21,8 @@ pub struct Decoder {
 /// There is one text.
 const TEXT: PartId = PartId(0);
 
-impl Decoder {
-    pub(in crate::protocol) fn step<'f>(
+impl DecodeStream for Decoder {
+    fn step<'f>(
         &mut self,
         frame: &Frame<'f>,
         emit: &mut dyn FnMut(Event<'f>),
@@ -55,13 +56,15 @@ impl Decoder {
         Ok(())
     }
 
-    pub(in crate::protocol) fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
+    fn end(self: Box<Self>, emit: &mut dyn FnMut(Event<'static>)) {
         if !self.is_over {
             let message = "the stream ended before the answer did";
             emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
         }
     }
+}
 
+impl Decoder {
     /// Begins the answer with the first frame; later ones may add to what is said of it.
     fn begin<'f>(
         &mut self,

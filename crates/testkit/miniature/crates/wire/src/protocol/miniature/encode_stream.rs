@@ -5,6 +5,7 @@ use super::fault::write_fault;
 use super::types::SELF;
 use crate::json::Text;
 use crate::loss::Report;
+use crate::protocol::machine::EncodeStream;
 use crate::protocol::{AnswerContext, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
 use crate::protocol::event::Sequence;
 use crate::protocol::reporter::Reporter;
@@ -13,7 +14,7 @@ use crate::sse;
 
 /// Events in, frames out.
 #[derive(Debug)]
-pub struct Encoder<'a> {
+pub(in crate::protocol) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
     sequence: Sequence,
@@ -29,15 +30,17 @@ impl<'a> Encoder<'a> {
         let (sequence, fold) = (Sequence::default(), Fold::default());
         Self { source, context, sequence, fold, texts: Vec::new(), has_failed: false }
     }
+}
 
-    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
+impl EncodeStream for Encoder<'_> {
+    fn step(&mut self, event: Event<'_>, out: &mut String) {
         self.fold.step(event.clone());
         let mut sequence = std::mem::take(&mut self.sequence);
         sequence.step(event, &mut |event| self.write(event, out));
         self.sequence = sequence;
     }
 
-    pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
+    fn end(mut self: Box<Self>, out: &mut String) -> Report {
         let mut sequence = std::mem::take(&mut self.sequence);
         sequence.flush(&mut |event| self.write(event, out));
         let mut report = Report::default();
@@ -54,7 +57,9 @@ impl<'a> Encoder<'a> {
         report_losses(&mut Reporter::new(self.source, SELF, &mut report), &response);
         report
     }
+}
 
+impl Encoder<'_> {
     fn write(&mut self, event: Event<'_>, out: &mut String) {
         match event {
             Event::Start(start) => self.start(&start, out),
