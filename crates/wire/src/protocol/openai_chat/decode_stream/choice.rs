@@ -301,7 +301,10 @@ impl Choice {
     ) -> Result<()> {
         let json = reader.raw()?;
         let (Some(part), Some(mut reader)) = (self.text, json.input_reader()) else {
-            self.tell(("message", "annotations"), json, place, sink);
+            // A whole answer says nothing by an empty list, either.
+            if json.compact() != "[]" {
+                self.tell(("message", "annotations"), json, place, sink);
+            }
             return Ok(());
         };
         reader.array(|_, reader| {
