@@ -197,6 +197,9 @@ impl<'i, 'r> Items<'i, 'r> {
         }
         let is_first = beside.first().is_some_and(|first| std::ptr::eq(first, part));
         let is_left = is_first && beside.iter().all(is_empty);
+        if !is_left {
+            self.losing.empty_text(part.semantics());
+        }
         !is_left
     }
 
