@@ -10,7 +10,7 @@ use crate::conversation::{CallForm, Content, Part, ResultOutput, ToolCall, ToolR
 use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::calls::Position;
+use crate::protocol::calls::{Position, REDIRECTED};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{Field, arguments, omitted};
@@ -150,6 +150,9 @@ impl<'r> Encoding<'r, '_> {
         if own.is_none() {
             let reason = "calls are answered by id here";
             self.losing.field(place, field, LossKind::Synthesised, reason);
+        }
+        if self.calls.is_redirected(at) {
+            self.losing.field(place, field, LossKind::Repaired, REDIRECTED);
         }
         id
     }

@@ -11,7 +11,7 @@ use crate::conversation::{
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::calls::{Calls, Position};
+use crate::protocol::calls::{Calls, Position, REDIRECTED};
 use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::omitted::{in_place, omitted, stand_in};
@@ -239,6 +239,7 @@ impl<'i, 'r> Items<'i, 'r> {
         let (kind, reason) = match own {
             None => (LossKind::Synthesised, "the target pairs calls and results by id"),
             Some(_) if self.apart.contains_key(&at) => (LossKind::Renamed, "two calls have one id"),
+            Some(_) if self.calls.is_redirected(at) => (LossKind::Repaired, REDIRECTED),
             Some(_) => return,
         };
         self.losing.field(place, field, kind, reason);
