@@ -257,6 +257,7 @@ impl Comparison<'_> {
             let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
             it.sort == node.sort && says_no_more(node, it) && self.has(&it.place, is_told)
         });
+        let is_moved = is_moved || self.is_moved_together(node);
         let is_asked = node.sort == "instructions text" && self.is_instruction_reported();
         if is_made_up || is_asked || is_moved || neighbours.iter().any(replaces) {
             return Vec::new();
@@ -264,6 +265,16 @@ impl Comparison<'_> {
         let pointer = neighbours.first().map_or(String::new(), |it| it.place.clone());
         let (name, after) = (format!("added {}", node.sort), fact.value.clone());
         vec![Difference { pointer, name, before: Value::Null, after }]
+    }
+
+    /// Whether a text is that of several that the report says stand elsewhere, line by line.
+    fn is_moved_together(&self, node: &Node) -> bool {
+        let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
+        let is_moved = |it: &&Node| it.sort == node.sort && self.has(&it.place, is_told);
+        let pieces = self.before.lists.iter().flatten().filter(is_moved).filter_map(text_of);
+        let Some(text) = text_of(node) else { return false };
+        let left = pieces.fold(text, |left, piece| behind(left, piece, false).unwrap_or(left));
+        left.is_empty() && notes(node).next().is_none()
     }
 
     /// Whether an entry says that instructions ask for an output in place of a setting, or that some are made up where
