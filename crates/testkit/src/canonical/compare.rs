@@ -359,10 +359,11 @@ impl Comparison<'_> {
         let all: Vec<&Fact> = pieces.iter().flat_map(notes).collect();
         let is_there = |fact: &&Fact| notes(whole).any(|it| normal::same(&it.value, &fact.value));
         let is_known = |fact: &Fact| {
-            all.iter().any(|it| {
+            let is_stated = all.iter().any(|it| {
                 normal::same(&it.value, &fact.value)
                     || self.is_covered(&it.pointer, Change::Altered)
-            })
+            });
+            is_stated || self.is_other_citation(fact)
         };
         all.iter().all(|fact| is_there(fact) || self.is_covered(&fact.pointer, Change::Gone))
             && notes(whole).all(is_known)
