@@ -46,6 +46,11 @@ impl Difference {
         strings(&self.before)
     }
 
+    /// Whether a fact was added that was not stated there.
+    pub(super) fn is_addition_of(&self, name: &str, value: &Value) -> bool {
+        normal::is_void(&self.before) && self.name == name && normal::same(&self.after, value)
+    }
+
     /// Whether it speaks of what only its issuer can read.
     pub fn is_sealed(&self) -> bool {
         [Field::Signature, Field::Ciphertext].iter().any(|field| field.name() == self.name)

@@ -123,6 +123,19 @@ impl Statement {
             && thoughts.any(|it| it.facts.iter().any(|fact| fact.pointer == difference.pointer))
     }
 
+    /// Whether a difference is the signature of a thought on the part right behind the thought.
+    pub fn is_seal_behind_thought(&self, difference: &Difference) -> bool {
+        let states = |node: &Node, pointer: &str| node.facts.iter().any(|it| it.pointer == pointer);
+        let is_seal = |fact: &Fact| difference.is_addition_of(&fact.name, &fact.value);
+        let mut neighbours = self.lists.iter().flat_map(|nodes| nodes.windows(2));
+        difference.is_sealed()
+            && neighbours.any(|pair| {
+                let is_thought = pair[0].sort.ends_with("reasoning");
+                let is_here = states(&pair[1], &difference.pointer);
+                is_thought && is_here && pair[0].facts.iter().any(is_seal)
+            })
+    }
+
     /// Whether all words of what is missing stand somewhere here.
     pub fn has_words_of(&self, difference: &Difference) -> bool {
         let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);

@@ -122,8 +122,10 @@ impl Given {
         let back: Value = serde_json::from_str(&back).unwrap_or_default();
         let returned = seals_of(&Sdk::of(self.protocol), &back);
         let silent = reports.silent(&self.turn, &sent, &arrived);
-        let is_shared =
-            |it: &Difference| self.turn.is_seal_of_thought(it) && arrived.has_words_of(it);
+        let is_shared = |it: &Difference| {
+            self.turn.is_seal_of_thought(it) && arrived.has_words_of(it)
+                || self.turn.is_seal_behind_thought(it)
+        };
         let silent = silent.iter().filter(|it| !exempt::is_exempt(it) && !is_shared(it));
         let silent = silent.map(ToString::to_string);
         let lost =
