@@ -95,6 +95,12 @@ fn nullable(schema: &mut Map<String, Value>) {
     {
         schema.remove("nullable");
         schema.insert("type".to_owned(), json!([word, "null"]));
+        // A choice that may be null lists it.
+        if let Some(Value::Array(choices)) = schema.get_mut("enum")
+            && !choices.contains(&Value::Null)
+        {
+            choices.push(Value::Null);
+        }
     }
     if schema.get("nullable") == Some(&Value::Bool(true))
         && let Some(Value::Array(choices)) = schema.get_mut("anyOf")
