@@ -1,5 +1,6 @@
 //! What is stated in messages, part by part.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use sabir_wire::conversation::{
@@ -187,25 +188,26 @@ impl<'f> Reading<'f> {
 #[derive(Clone)]
 struct Call {
     number: usize,
+    /// Which turn it was made in.
+    turn: usize,
     id: Option<String>,
     name: String,
     is_answered: bool,
 }
 
 /// The call of every result, in their order. A result is of the call that it names by its id; one without such a call is
-/// of the first of its name in the turn before it that is left.
+/// of the first of its name that is left in the last turn that has one.
 fn pairs(messages: &[Message<'_>]) -> VecDeque<Option<Call>> {
-    let (mut calls, mut pairs, mut turn) = (Vec::new(), VecDeque::new(), 0);
-    for run in messages.chunk_by(|one, other| is_assistant(one) == is_assistant(other)) {
+    let (mut calls, mut pairs) = (Vec::new(), VecDeque::new());
+    let runs = messages.chunk_by(|one, other| is_assistant(one) == is_assistant(other));
+    for (turn, run) in runs.enumerate() {
         let parts = run.iter().flat_map(|message| &message.parts);
-        if is_assistant(&run[0]) {
-            turn = calls.len();
-        }
         let mut results = Vec::new();
         for part in parts {
             match part.content() {
                 Content::ToolCall(call) => calls.push(Call {
                     number: calls.len(),
+                    turn,
                     id: call.id.as_ref().map(|id| id.to_str().into_owned()),
                     name: call.name.to_str().into_owned(),
                     is_answered: false,
@@ -214,7 +216,7 @@ fn pairs(messages: &[Message<'_>]) -> VecDeque<Option<Call>> {
                 _ => {}
             }
         }
-        pairs.extend(answered(&results, &mut calls, turn));
+        pairs.extend(answered(&results, &mut calls));
     }
     pairs
 }
@@ -224,7 +226,7 @@ fn is_assistant(message: &Message<'_>) -> bool {
 }
 
 /// The calls that the results of one turn answer.
-fn answered(results: &[&ToolResult<'_>], calls: &mut [Call], turn: usize) -> Vec<Option<Call>> {
+fn answered(results: &[&ToolResult<'_>], calls: &mut [Call]) -> Vec<Option<Call>> {
     let mut by_id = |result: &&ToolResult<'_>| {
         let id = Some(result.call_id.as_ref()?.to_str().into_owned());
         let open = calls.iter().position(|call| call.id == id && !call.is_answered);
@@ -234,15 +236,23 @@ fn answered(results: &[&ToolResult<'_>], calls: &mut [Call], turn: usize) -> Vec
     };
     let mut found: Vec<Option<Call>> = results.iter().map(&mut by_id).collect();
     for (result, found) in results.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
-        let name = result.name.as_ref().map(|name| name.to_str().into_owned());
-        let mut open = calls[turn..].iter_mut().filter(|call| !call.is_answered);
-        let call = open.find(|call| Some(&call.name) == name.as_ref());
-        *found = call.map(|call| {
+        *found = by_name(result, calls).map(|call| {
             call.is_answered = true;
             call.clone()
         });
     }
     found
+}
+
+/// The call that a result answers by the name of its tool. One with an id is answered by results with that id, or without
+/// any; of those in one turn, one without an id comes first.
+fn by_name<'c>(result: &ToolResult<'_>, calls: &'c mut [Call]) -> Option<&'c mut Call> {
+    let name = result.name.as_ref()?.to_str();
+    let is_meant = |call: &&mut Call| {
+        !call.is_answered && call.name == *name && (call.id.is_none() || result.call_id.is_none())
+    };
+    let order = |call: &&mut Call| (Reverse(call.turn), call.id.is_some());
+    calls.iter_mut().filter(is_meant).min_by_key(order)
 }
 
 /// Joins texts and thoughts of which nothing else is stated with those that follow: a stream cut them.
@@ -289,10 +299,14 @@ pub(super) const TEXTS: &str = "texts";
 /// The fact that holds what only one protocol has.
 const JSON: &str = "json";
 
+/// How the facts begin that hold fields that only one protocol has, or that nobody knows.
+const UNKNOWN: &str = "unknown ";
+
 /// Whether a node need not arrive: it says nothing, or what only one protocol has.
 fn is_fleeting(node: &Node) -> bool {
     let is_opaque = node.facts.iter().any(|fact| fact.name == JSON);
-    is_opaque || node.facts.iter().all(|fact| normal::is_void(&fact.value))
+    let says_nothing = |fact: &Fact| normal::is_void(&fact.value) || fact.name.starts_with(UNKNOWN);
+    is_opaque || node.facts.iter().all(says_nothing)
 }
 
 const SEALS: [Field; 2] = [Field::Signature, Field::Ciphertext];
@@ -333,6 +347,12 @@ fn output(result: &ToolResult<'_>) -> (Option<bool>, Option<Value>) {
 fn of_media(media: &Media<'_>, node: Node, at: &dyn Fn(Field) -> String) -> Node {
     let Media { kind, source, detail, name } = media;
     let place = node.place.clone();
+    // What holds nothing is nothing of any kind.
+    let is_empty = match source {
+        Source::Base64 { data, .. } => data.is_empty(),
+        Source::Text { text, .. } => text.is_empty(),
+        Source::Url { .. } | Source::File { .. } => false,
+    };
     let node = match source {
         Source::Base64 { data, .. } => node.with("data", normal::base64(data), place.clone()),
         Source::Text { text, .. } => {
@@ -345,8 +365,9 @@ fn of_media(media: &Media<'_>, node: Node, at: &dyn Fn(Field) -> String) -> Node
     let mime = source.mime().map(normal::mime);
     let plain = || matches!(source, Source::Text { .. }).then(|| Value::from("text/plain"));
     // What stands at an address says itself what it is.
-    let mime = mime.or_else(plain).filter(|_| !matches!(source, Source::Url { .. }));
-    node.with("kind", format!("{kind:?}"), place.clone())
+    let mime = mime.or_else(plain).filter(|_| !matches!(source, Source::Url { .. }) && !is_empty);
+    let kind = (!is_empty).then(|| format!("{kind:?}"));
+    node.with("kind", kind, place.clone())
         .with("type", mime, place)
         .with("detail", detail.as_ref().map(normal::text), at(Field::MediaDetail))
         .with("name", name.as_ref().map(normal::text), at(Field::MediaName))
@@ -439,7 +460,7 @@ pub(super) fn of_extras(
         let inner = pointer.strip_prefix("/message").filter(|_| place.ends_with("/delta"));
         let place = format!("{place}{}", inner.unwrap_or(&pointer));
         let group = if is_spelling(&pointer) { Group::Spelling } else { Group::Alone };
-        Fact::new(format!("unknown {pointer}"), value, place).of(group)
+        Fact::new(format!("{UNKNOWN}{pointer}"), value, place).of(group)
     };
     extras.map(fact).collect()
 }
