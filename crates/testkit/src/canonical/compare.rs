@@ -6,7 +6,7 @@ use sabir_wire::protocol::{Fate, Field};
 use sabir_wire::{Loss, LossKind, Report};
 use serde_json::Value;
 
-use super::part::{TEXT, TEXTS};
+use super::part::{CITATION, LOGPROBS, TEXT, TEXTS};
 use super::values::{is_within, leaves, strings};
 use super::{Fact, Group, Node, Statement, defaults, normal};
 
@@ -81,7 +81,6 @@ struct Comparison<'c> {
 }
 
 const TOTAL: &str = "usage: total";
-const CITATION: &str = "citation ";
 const ARRIVED: &str = ", reported as dropped and arrived";
 
 /// What became of a fact.
@@ -121,7 +120,10 @@ impl Comparison<'_> {
             after: after.clone(),
         };
         if normal::same(before, after) {
-            if !self.is_unstated(fact) && self.has(&fact.pointer, |it| it == LossKind::Dropped) {
+            // The tokens of one text stand in several frames, of which one may be dropped.
+            let origin = fact.origin.as_ref().filter(|_| fact.name == LOGPROBS);
+            let place = origin.unwrap_or(&fact.pointer);
+            if !self.is_unstated(fact) && self.has(place, |it| it == LossKind::Dropped) {
                 differences.push(Difference {
                     name: format!("{}{ARRIVED}", fact.name),
                     ..differ(&fact.pointer, before, after)

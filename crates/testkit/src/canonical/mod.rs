@@ -43,6 +43,8 @@ struct Fact {
     group: Group,
     value: Value,
     pointer: String,
+    /// The frame of a stream in which it stands, and where; its place in the answer is one for several frames.
+    origin: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,17 +125,16 @@ impl Statement {
             && thoughts.any(|it| it.facts.iter().any(|fact| fact.pointer == difference.pointer))
     }
 
-    /// Whether a difference is the signature of a thought on the part right behind the thought.
+    /// Whether a difference is the signature of a thought on the part behind the thought, or behind several.
     pub fn is_seal_behind_thought(&self, difference: &Difference) -> bool {
-        let states = |node: &Node, pointer: &str| node.facts.iter().any(|it| it.pointer == pointer);
+        let is_here = |node: &Node| node.facts.iter().any(|it| it.pointer == difference.pointer);
         let is_seal = |fact: &Fact| difference.is_addition_of(&fact.name, &fact.value);
-        let mut neighbours = self.lists.iter().flat_map(|nodes| nodes.windows(2));
-        difference.is_sealed()
-            && neighbours.any(|pair| {
-                let is_thought = pair[0].sort.ends_with("reasoning");
-                let is_here = states(&pair[1], &difference.pointer);
-                is_thought && is_here && pair[0].facts.iter().any(is_seal)
-            })
+        let follows_thought = |nodes: &Vec<Node>| {
+            let at = nodes.iter().position(is_here).unwrap_or_default();
+            let thoughts = nodes[..at].iter().rev().take_while(|it| it.sort.ends_with("reasoning"));
+            thoughts.flat_map(|it| &it.facts).any(is_seal)
+        };
+        difference.is_sealed() && self.lists.iter().any(follows_thought)
     }
 
     /// Whether all words of what is missing stand somewhere here.
@@ -150,10 +151,14 @@ impl Statement {
                 *pointer = other;
             }
         };
-        self.facts.iter_mut().for_each(|fact| rename(&mut fact.pointer));
+        let rename_fact = |fact: &mut Fact| {
+            fact.origin = Some(fact.pointer.clone());
+            rename(&mut fact.pointer);
+        };
+        self.facts.iter_mut().for_each(rename_fact);
         for node in self.lists.iter_mut().flatten() {
             rename(&mut node.place);
-            node.facts.iter_mut().for_each(|fact| rename(&mut fact.pointer));
+            node.facts.iter_mut().for_each(rename_fact);
         }
         self
     }
@@ -161,7 +166,8 @@ impl Statement {
 
 impl Fact {
     fn new(name: impl Into<String>, value: impl Into<Value>, pointer: String) -> Self {
-        Self { name: name.into(), group: Group::Alone, value: value.into(), pointer }
+        let group = Group::Alone;
+        Self { name: name.into(), group, value: value.into(), pointer, origin: None }
     }
 
     fn of(mut self, group: Group) -> Self {

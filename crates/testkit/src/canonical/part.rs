@@ -299,14 +299,23 @@ pub(super) const TEXTS: &str = "texts";
 /// The fact that holds what only one protocol has.
 const JSON: &str = "json";
 
+/// The facts that hold sources and the probabilities of tokens.
+pub(super) const CITATION: &str = "citation ";
+pub(super) const LOGPROBS: &str = "log probabilities";
+
 /// How the facts begin that hold fields that only one protocol has, or that nobody knows.
 const UNKNOWN: &str = "unknown ";
 
 /// Whether a node need not arrive: it says nothing, or what only one protocol has.
 fn is_fleeting(node: &Node) -> bool {
     let is_opaque = node.facts.iter().any(|fact| fact.name == JSON);
-    let says_nothing = |fact: &Fact| normal::is_void(&fact.value) || fact.name.starts_with(UNKNOWN);
-    is_opaque || node.facts.iter().all(says_nothing)
+    is_opaque || node.facts.iter().all(|fact| normal::is_void(&fact.value) || is_aside(fact))
+}
+
+/// Whether a fact is said of what a node says, which is nothing by itself.
+fn is_aside(fact: &Fact) -> bool {
+    let asides = [UNKNOWN, CITATION, LOGPROBS, "cache marker", "phase"];
+    asides.iter().any(|aside| fact.name.starts_with(aside))
 }
 
 const SEALS: [Field; 2] = [Field::Signature, Field::Ciphertext];
@@ -414,13 +423,13 @@ pub(super) fn semantics(
         ]);
         let pointer = citation.place().map(|place| place.to_string());
         let pointer = pointer.unwrap_or_else(|| at(Field::Citations));
-        facts.push(Fact::new(format!("citation {number}"), value, pointer));
+        facts.push(Fact::new(format!("{CITATION}{number}"), value, pointer));
     }
     if let Some(logprobs) = semantics.logprobs() {
         let value = normal::json(&logprobs.entries());
         let pointer = logprobs.place().map(|place| place.to_string());
         let pointer = pointer.unwrap_or_else(|| at(Field::PartLogprobs));
-        facts.push(Fact::new("log probabilities", value, pointer));
+        facts.push(Fact::new(LOGPROBS, value, pointer));
     }
     if let Some(phase) = semantics.item().and_then(|item| item.phase.as_ref()) {
         facts.push(Fact::new("phase", normal::text(phase), format!("{}/phase", item_of(&place))));
