@@ -226,9 +226,9 @@ impl Losing<'_> {
         self.below(place, &format!("/{}", marker.key), kind, reason);
     }
 
-    /// Reports what is said of an empty text, which goes with it where the text is left out.
+    /// Reports what is said of an empty text or document, which goes with it where that is left out.
     pub(in crate::protocol) fn empty_text(&mut self, semantics: &NodeSemantics<'_>) {
-        let reason = "the text is empty and left out";
+        let reason = "an empty text or document is left out";
         if let Some(marker) = semantics.cache() {
             self.marker(semantics.place(), marker, LossKind::Dropped, reason);
         }

@@ -53,6 +53,7 @@ fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
         return false;
     }
     if is_wordless(part) {
+        losing.empty_text(part.semantics());
         return false;
     }
     match media.kind {
