@@ -3,10 +3,12 @@
 //! A conversation is compared as a sequence of parts by speaker: where one message ends and the next of the same speaker
 //! begins, and which ids connect a call with its result, are shapes that each protocol has its own way for.
 
+mod align;
 mod answer;
 mod compare;
 mod defaults;
 mod normal;
+mod pairing;
 mod part;
 mod request;
 mod tool;
@@ -100,6 +102,16 @@ impl Statement {
         Self { protocol: exchange.protocol(), facts: Vec::new(), lists: vec![nodes] }
     }
 
+    /// The parts of an answer alone, without how it ended, what it cost, and a call that was cut off.
+    pub fn said(mut self) -> Self {
+        self.facts.clear();
+        let is_cut = |fact: &Fact| fact.name == "arguments" && fact.value.is_string();
+        let is_said =
+            |node: &Node| !node.sort.starts_with("end ") && !node.facts.iter().any(is_cut);
+        self.lists.iter_mut().for_each(|nodes| nodes.retain(is_said));
+        self
+    }
+
     /// The same with texts and thoughts in one piece that a stream cut.
     pub fn joined(mut self) -> Self {
         self.lists = self.lists.into_iter().map(part::joined).collect();
@@ -142,6 +154,16 @@ impl Statement {
         let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);
         let words: Vec<&str> = facts.flat_map(|fact| values::strings(&fact.value)).collect();
         difference.words().iter().all(|it| words.iter().any(|word| word.contains(it)))
+    }
+
+    /// Whether the texts here hold these words, white space apart and in whatever pieces.
+    fn says(&self, words: &[&str]) -> bool {
+        let spelled = |words: &[&str]| words.concat().split_whitespace().collect::<String>();
+        let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);
+        let texts = facts.filter(|fact| fact.name == part::TEXT);
+        let all: Vec<&str> = texts.filter_map(|fact| fact.value.as_str()).collect();
+        let wanted = spelled(words);
+        !wanted.is_empty() && spelled(&all).contains(&wanted)
     }
 
     /// Gives every place by another name, where it has one.

@@ -1,6 +1,5 @@
 //! What is stated in messages, part by part.
 
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use sabir_wire::conversation::{
@@ -11,6 +10,7 @@ use sabir_wire::protocol::{ArtefactKind, Exchange, Extra, Extras, Field, NodeSem
 use sabir_wire::{LossKind, Protocol, base64};
 use serde_json::{Value, json};
 
+use super::pairing::{Call, pairs};
 use super::{Fact, Group, Node, normal};
 
 /// Where a field of a node stands.
@@ -152,6 +152,12 @@ impl<'f> Reading<'f> {
             CallForm::Function => normal::parsed(arguments),
             CallForm::Custom => arguments,
         };
+        // A call without arguments has an empty object of them.
+        let is_empty = match &arguments {
+            Value::Object(object) => object.is_empty(),
+            other => normal::is_void(other),
+        };
+        let arguments = if is_empty { Value::Null } else { normal::solid(arguments) };
         node.with("form", call_form(call.form), at(Field::ToolCall))
             .with("name", normal::text(&call.name), at(Field::CallName))
             .with("arguments", arguments, at(Field::CallArguments))
@@ -178,81 +184,10 @@ impl<'f> Reading<'f> {
         for part in result.output.parts() {
             let mut inner = self.part(part, "result");
             let texts = inner.facts.iter_mut().filter(|fact| fact.name == "text");
-            texts.for_each(|fact| fact.value = normal::parsed(fact.value.take()));
+            texts.for_each(|fact| fact.value = result_text(fact.value.take()));
             self.nodes.push(inner);
         }
     }
-}
-
-/// A call, by which a result is known, and not by an id.
-#[derive(Clone)]
-struct Call {
-    number: usize,
-    /// Which turn it was made in.
-    turn: usize,
-    id: Option<String>,
-    name: String,
-    is_answered: bool,
-}
-
-/// The call of every result, in their order. A result is of the call that it names by its id; one without such a call is
-/// of the first of its name that is left in the last turn that has one.
-fn pairs(messages: &[Message<'_>]) -> VecDeque<Option<Call>> {
-    let (mut calls, mut pairs) = (Vec::new(), VecDeque::new());
-    let runs = messages.chunk_by(|one, other| is_assistant(one) == is_assistant(other));
-    for (turn, run) in runs.enumerate() {
-        let parts = run.iter().flat_map(|message| &message.parts);
-        let mut results = Vec::new();
-        for part in parts {
-            match part.content() {
-                Content::ToolCall(call) => calls.push(Call {
-                    number: calls.len(),
-                    turn,
-                    id: call.id.as_ref().map(|id| id.to_str().into_owned()),
-                    name: call.name.to_str().into_owned(),
-                    is_answered: false,
-                }),
-                Content::ToolResult(result) => results.push(&**result),
-                _ => {}
-            }
-        }
-        pairs.extend(answered(&results, &mut calls));
-    }
-    pairs
-}
-
-fn is_assistant(message: &Message<'_>) -> bool {
-    message.role == Role::Assistant
-}
-
-/// The calls that the results of one turn answer.
-fn answered(results: &[&ToolResult<'_>], calls: &mut [Call]) -> Vec<Option<Call>> {
-    let mut by_id = |result: &&ToolResult<'_>| {
-        let id = Some(result.call_id.as_ref()?.to_str().into_owned());
-        let open = calls.iter().position(|call| call.id == id && !call.is_answered);
-        let number = open.or_else(|| calls.iter().rposition(|call| call.id == id))?;
-        calls[number].is_answered = true;
-        Some(calls[number].clone())
-    };
-    let mut found: Vec<Option<Call>> = results.iter().map(&mut by_id).collect();
-    for (result, found) in results.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
-        *found = by_name(result, calls).map(|call| {
-            call.is_answered = true;
-            call.clone()
-        });
-    }
-    found
-}
-
-/// The call that a result answers by the name of its tool. One with an id is answered by results with that id, or without
-/// any; of those in one turn, one without an id comes first.
-fn by_name<'c>(result: &ToolResult<'_>, calls: &'c mut [Call]) -> Option<&'c mut Call> {
-    let name = result.name.as_ref()?.to_str();
-    let is_meant = |call: &&mut Call| {
-        !call.is_answered && call.name == *name && (call.id.is_none() || result.call_id.is_none())
-    };
-    let order = |call: &&mut Call| (Reverse(call.turn), call.id.is_some());
-    calls.iter_mut().filter(is_meant).min_by_key(order)
 }
 
 /// Joins texts and thoughts of which nothing else is stated with those that follow: a stream cut them.
@@ -344,12 +279,20 @@ fn output(result: &ToolResult<'_>) -> (Option<bool>, Option<Value>) {
     let only = response.as_object().filter(|it| it.len() == 1).and_then(|it| it.iter().next());
     match only {
         Some((key, value @ Value::String(_))) if key == "output" => {
-            (result.is_error, Some(normal::parsed(value.clone())))
+            (result.is_error, Some(result_text(value.clone())))
         }
         Some((key, value @ Value::String(_))) if key == "error" => {
-            (Some(true), Some(normal::parsed(value.clone())))
+            (Some(true), Some(result_text(value.clone())))
         }
-        _ => (result.is_error, Some(response)),
+        _ => (result.is_error, Some(normal::solid(response))),
+    }
+}
+
+/// What the text of a result says. Of no text it is nothing.
+fn result_text(text: Value) -> Value {
+    match normal::is_void(&text) {
+        true => text,
+        false => normal::solid(normal::parsed(text)),
     }
 }
 
