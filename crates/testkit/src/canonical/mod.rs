@@ -105,9 +105,12 @@ impl Statement {
     /// The parts of an answer alone, without how it ended, what it cost, and a call that was cut off.
     pub fn said(mut self) -> Self {
         self.facts.clear();
-        let is_cut = |fact: &Fact| fact.name == "arguments" && fact.value.is_string();
-        let is_said =
-            |node: &Node| !node.sort.starts_with("end ") && !node.facts.iter().any(is_cut);
+        let is_cut = |node: &Node| {
+            let of = |name: &str| node.facts.iter().find(|fact| fact.name == name);
+            let is_function = of("form").is_some_and(|form| normal::is_void(&form.value));
+            is_function && of("arguments").is_some_and(|arguments| arguments.value.is_string())
+        };
+        let is_said = |node: &Node| !node.sort.starts_with("end ") && !is_cut(node);
         self.lists.iter_mut().for_each(|nodes| nodes.retain(is_said));
         self
     }
