@@ -214,7 +214,7 @@ impl<'r> Calls<'r> {
                         if !reserved.as_ref().is_some_and(has_own) {
                             let found = waiting.answer(result);
                             let id = result.call_id.as_ref().filter(|_| found.is_some());
-                            self.redirected.extend(id.filter(|id| is_called(*id)).map(|_| at));
+                            self.redirected.extend(id.filter(|id| is_called(id)).map(|_| at));
                             self.answer(at, found);
                         }
                     }

@@ -100,22 +100,12 @@ impl<'s> Settings<'s, '_> {
         let temperature = sampling.temperature.as_ref();
         self.fitted(object, (Field::Temperature, "temperature"), family.temperature, temperature);
         self.fitted(object, (Field::TopP, "top_p"), family.top_p, sampling.top_p.as_ref());
-        let logprobs = self.alternatives();
+        let logprobs = match self.losing.is_same() {
+            true => sampling.top_logprobs.as_ref(),
+            false => self.losing.alternatives(sampling),
+        };
         self.fitted(object, (Field::TopLogprobs, "top_logprobs"), family.logprobs, logprobs);
         self.candidates();
-    }
-
-    /// The number of alternatives. Here it asks for log probabilities by itself.
-    fn alternatives(&mut self) -> Option<&'s Number<'s>> {
-        let sampling = &self.request().sampling;
-        if sampling.logprobs != Some(false) || self.losing.is_same() {
-            return sampling.top_logprobs.as_ref();
-        }
-        if sampling.top_logprobs.as_ref().is_some_and(|count| count.as_f64() != Some(0.0)) {
-            let reason = "no log probabilities are asked for";
-            self.report(Field::TopLogprobs, LossKind::Implied, reason);
-        }
-        None
     }
 
     /// Writes a number as far as the family takes it.
