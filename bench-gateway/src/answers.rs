@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use sabir_benches_wire::conversation::Conversation;
 use sabir_benches_wire::{bodies, streams};
 use sabir_wire::Protocol;
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 
 use crate::mock::Mode;
 use crate::sabir;
@@ -26,7 +26,7 @@ pub(crate) fn whole(protocol: Protocol) -> Vec<u8> {
         false => {
             let response =
                 source.decode_response(ANSWER.as_bytes()).expect("the answer is written by hand");
-            protocol.encode_response(&response, source, &Asked::default()).body
+            protocol.encode_response(&response, source, &AnswerContext::default()).body
         }
     };
     let length = body.len();

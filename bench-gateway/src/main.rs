@@ -67,7 +67,7 @@ fn main() -> Result<ExitCode> {
     if plan.wants("memory") {
         memory::measure(&stage, &plan.binary, &mut verdicts)?;
     }
-    Ok(if verdicts.tell() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if verdicts.print() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The main rows at every number of connections, all other pairs at one.

@@ -69,9 +69,9 @@ impl Drop for Process {
             Some(stop) => drop(stop.status()),
             None => drop(self.child.kill()),
         }
-        let told = Instant::now();
+        let asked_at = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {
-            if told.elapsed() > PATIENCE {
+            if asked_at.elapsed() > PATIENCE {
                 let _ = self.child.kill();
             }
             thread::sleep(Duration::from_millis(10));

@@ -34,7 +34,7 @@ impl Verdicts {
     }
 
     /// Says what missed its bar; whether all is well.
-    pub(crate) fn tell(&self) -> bool {
+    pub(crate) fn print(&self) -> bool {
         println!("\n{} within their bar, {} not", self.within, self.over.len());
         self.over.iter().for_each(|line| println!("- {line}"));
         self.over.is_empty()

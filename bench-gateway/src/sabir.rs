@@ -18,6 +18,7 @@ pub(crate) fn start(binary: &Path, upstream: SocketAddr) -> Result<Process> {
     let config = process::write(&folder, "sabir.toml", &config(upstream))?;
     let mut command = Command::new(binary);
     command.arg("serve").arg("--config").arg(config);
+    command.arg("--data").arg(&folder);
     command.arg("--listen").arg(address.to_string()).stdout(Stdio::null());
     Process::start(command, address, folder, None)
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use sabir_wire::protocol::{Asked, StreamDecoder, StreamEncoder, splice_model};
+use sabir_wire::protocol::{AnswerContext, StreamDecoder, StreamEncoder, splice_model};
 use sabir_wire::target::{ModelPlace, Target};
 use sabir_wire::{Protocol, sse};
 
@@ -204,7 +204,7 @@ fn translate_stream(
 ) -> Result<usize, Box<dyn Error>> {
     let mut parser = sse::Parser::default();
     let mut decoder = Some(StreamDecoder::new(from));
-    let mut encoder = Some(StreamEncoder::new(to, from, Asked::default()));
+    let mut encoder = Some(StreamEncoder::new(to, from, AnswerContext::default()));
     // Each frame is handed on as soon as it is there, so the output starts anew with every chunk.
     let mut out = String::new();
     let mut bytes = 0;

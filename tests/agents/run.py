@@ -59,7 +59,7 @@ class Bench:
     def run(self, chosen):
         """Runs the cells and returns how many failed."""
         with open(os.path.join(self.root, "gateway.log"), "w") as log:
-            command = [self.sabir, "serve", "--config", self.config]
+            command = [self.sabir, "serve", "--config", self.config, "--data", os.path.join(self.root, "data")]
             gateway = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             try:
                 self.wait_for(gateway)

@@ -179,7 +179,9 @@ class Gateway(Process):
     ) -> None:
         # What its own pages are asked with.
         self.headers = credentials or {}
-        arguments = [str(binary.resolve()), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(folder)]
+        arguments = [str(binary.resolve()), "serve", "--listen", f"127.0.0.1:{port}"]
+        # A store of its own: what one gateway keeps is not for the others.
+        arguments += ["--data", str(folder / f"{name}-data")]
         if config is not None:
             file = folder / f"{name}.toml"
             file.write_text(config)

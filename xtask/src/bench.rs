@@ -85,7 +85,7 @@ fn counts_path() -> PathBuf {
 fn record() -> Result<ExitCode> {
     let counts = Counts::measure(&WIRE.build()?)?;
     fs::write(counts_path(), counts.render()).context("cannot write the counts")?;
-    tell(&counts.uneven())
+    conclude(&counts.uneven())
 }
 
 fn check() -> Result<ExitCode> {
@@ -97,10 +97,10 @@ fn check() -> Result<ExitCode> {
     faster.iter().for_each(|line| println!("note: {line}"));
     let mut findings = counts.slower_than(&recorded);
     findings.extend(counts.uneven());
-    tell(&findings)
+    conclude(&findings)
 }
 
-fn tell(findings: &[String]) -> Result<ExitCode> {
+fn conclude(findings: &[String]) -> Result<ExitCode> {
     findings.iter().for_each(|line| println!("{line}"));
     println!("{} findings", findings.len());
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

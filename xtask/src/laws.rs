@@ -12,10 +12,11 @@ use sabir_testkit::sample::Sample;
 use sabir_testkit::{laws, sample};
 
 /// How many violations of one sort are told in full unless `--all` is given.
-const TOLD_MAX: usize = 5;
+const PRINTED_MAX: usize = 5;
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let told_max = if arguments.iter().any(|it| it == "--all") { usize::MAX } else { TOLD_MAX };
+    let printed_max =
+        if arguments.iter().any(|it| it == "--all") { usize::MAX } else { PRINTED_MAX };
     let folders: Vec<&String> = arguments.iter().filter(|it| !it.starts_with("--")).collect();
     if folders.is_empty() {
         bail!("which folder? For example: cargo xtask laws fixtures");
@@ -37,7 +38,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         laws::check
     };
     let checked = check_all(&samples, law);
-    let broken = tell(&samples, &checked, told_max);
+    let broken = print_violations(&samples, &checked, printed_max);
     Ok(if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -62,9 +63,9 @@ fn check_all(samples: &[Sample], law: fn(&Sample) -> Vec<Violation>) -> Vec<Vec<
 }
 
 /// Prints the verdicts; answers how many samples break a law.
-fn tell(samples: &[Sample], checked: &[Vec<Violation>], told_max: usize) -> usize {
+fn print_violations(samples: &[Sample], checked: &[Vec<Violation>], printed_max: usize) -> usize {
     let mut counts: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
-    let mut told: BTreeMap<String, usize> = BTreeMap::new();
+    let mut sorts: BTreeMap<String, usize> = BTreeMap::new();
     let mut broken = 0;
     for (sample, violations) in samples.iter().zip(checked) {
         let count = counts.entry((sample.protocol.as_str(), sample.kind.name())).or_default();
@@ -78,15 +79,15 @@ fn tell(samples: &[Sample], checked: &[Vec<Violation>], told_max: usize) -> usiz
                 }
                 None => format!("{law:?} {}", sample.protocol.as_str()),
             };
-            let number = told.entry(sort.clone()).or_default();
+            let number = sorts.entry(sort.clone()).or_default();
             *number += 1;
-            if *number <= told_max {
+            if *number <= printed_max {
                 println!("{sort}\n    {}\n    {detail}", sample.name);
             }
         }
     }
     println!("\nviolations by law");
-    told.iter().for_each(|(sort, number)| println!("{number:>7}  {sort}"));
+    sorts.iter().for_each(|(sort, number)| println!("{number:>7}  {sort}"));
     println!("\n{:<22} {:<10} {:>8} {:>8}", "protocol", "kind", "samples", "broken");
     for ((protocol, kind), (all, broken)) in counts {
         println!("{protocol:<22} {kind:<10} {all:>8} {broken:>8}");

@@ -47,7 +47,7 @@ fn log_level() -> Option<String> {
 /// Prints every problem, one a line as `file:line:column: message`.
 pub(crate) fn refuse(problems: &Problems) -> ExitCode {
     for line in problems.to_string().lines() {
-        output::tell(&format!("{}\n", printable(line)));
+        output::to_stderr(&format!("{}\n", printable(line)));
     }
     ExitCode::FAILURE
 }

@@ -29,7 +29,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     if is_closed_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    tell(&format!("error: {error:#}\n"));
+    to_stderr(&format!("error: {error:#}\n"));
     ExitCode::FAILURE
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// Writes to standard error. Where even that is closed there is nobody left to tell.
-pub(crate) fn tell(text: &str) {
+pub(crate) fn to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 

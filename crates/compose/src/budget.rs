@@ -42,7 +42,7 @@ const USUAL: u64 = MILLION / 4;
 const LEAST: u64 = MILLION / 16;
 const MOST: u64 = MILLION;
 /// Below this a report says more about a provider's wrapping than about the text.
-const TELLING_BYTES: u64 = 256;
+const SAMPLE_BYTES_MIN: u64 = 256;
 /// One report in so many: a single odd one must not turn the estimate over.
 const WEIGHT: u64 = 4;
 
@@ -67,7 +67,7 @@ impl TokenEstimate for BytesPerToken {
 
     fn correct(&mut self, counted: Counted) {
         let Counted { bytes, tokens } = counted;
-        if bytes < TELLING_BYTES {
+        if bytes < SAMPLE_BYTES_MIN {
             return;
         }
         let seen = u128::from(tokens) * u128::from(MILLION) / u128::from(bytes);

@@ -1,11 +1,14 @@
 //! What a client asks, once it is known to be one of the things that a gateway can do for it.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use http::HeaderMap;
-use sabir_wire::Protocol;
 use sabir_wire::json::Survey;
+use sabir_wire::protocol::Exchange;
+use sabir_wire::{Protocol, Report};
+
+use crate::recalled::Recalled;
 
 /// A request that names a model.
 #[derive(Clone, Debug)]
@@ -25,6 +28,8 @@ pub(crate) struct Call<'b> {
     pub(crate) model_at: Option<Range<usize>>,
     /// The parameter that asks for something which only a provider of the client's protocol keeps.
     pub(crate) session: Option<&'static str>,
+    /// What the gateway keeps of the conversation that it continues.
+    pub(crate) recalled: Option<Arc<Recalled>>,
     /// The same with all that it lends, if the body is so large that other threads read it.
     pub(crate) large: Option<&'b Arc<LargeCall>>,
 }
@@ -42,6 +47,7 @@ pub(crate) struct LargeCall {
     pub(crate) nodes: usize,
     pub(crate) model_at: Option<Range<usize>>,
     pub(crate) session: Option<&'static str>,
+    pub(crate) recalled: OnceLock<Arc<Recalled>>,
 }
 
 impl LargeCall {
@@ -56,6 +62,7 @@ impl LargeCall {
             survey: Survey::counted(unmarked(&self.body), self.nodes),
             model_at: self.model_at.clone(),
             session: self.session,
+            recalled: self.recalled.get().cloned(),
             large: Some(self),
         }
     }
@@ -100,6 +107,35 @@ impl Delivery {
 }
 
 impl Call<'_> {
+    /// How much was recalled for it.
+    pub(crate) fn recalled_bytes(&self) -> usize {
+        self.recalled.as_ref().map_or(0, |recalled| recalled.bytes())
+    }
+
+    /// The same for other threads.
+    pub(crate) fn to_large(&self) -> LargeCall {
+        LargeCall {
+            client: self.client,
+            model: self.model.clone(),
+            delivery: self.delivery,
+            headers: self.headers.clone(),
+            query: self.query.map(str::to_owned),
+            body: self.body.to_owned(),
+            nodes: self.survey.nodes(),
+            model_at: self.model_at.clone(),
+            session: self.session,
+            recalled: self.recalled.clone().map(OnceLock::from).unwrap_or_default(),
+        }
+    }
+
+    /// A report in which turns that were recalled have their ids.
+    pub(crate) fn name_turns(&self, report: Report) -> Report {
+        match &self.recalled {
+            Some(recalled) => recalled.name_turns(report),
+            None => report,
+        }
+    }
+
     pub(crate) fn recipient(&self) -> Recipient {
         Recipient { client: self.client, delivery: self.delivery }
     }
@@ -114,7 +150,20 @@ impl Call<'_> {
         !self.header("sabir-reasoning").is_some_and(|value| value.eq_ignore_ascii_case("off"))
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    /// The conversation that the model is to continue: the client's own, behind what was recalled for it.
+    pub(crate) fn exchange(&self) -> sabir_wire::Result<Exchange<'_>> {
+        match &self.recalled {
+            Some(recalled) => recalled.exchange(),
+            None => self.client.decode_request_surveyed(&self.survey),
+        }
+    }
+
+    /// What was recalled for the call and the provider of the same protocol does not know.
+    pub(crate) fn recalled_for(&self, provider: &str) -> Option<&Recalled> {
+        self.recalled.as_deref().filter(|recalled| !recalled.is_kept_by(provider))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 }

@@ -66,7 +66,7 @@ fn read_head(head: &[u8]) -> Option<(Method, Uri, HeaderMap)> {
 /// Whatever a path asks for, nothing in it can end the line that a provider gets.
 fn check_endpoint(method: &Method, uri: &Uri, headers: &HeaderMap) {
     let endpoint = ingress::find_endpoint(method, uri, headers);
-    let _ = (endpoint.manner(), crate::surface::advice(uri.path()));
+    let _ = (endpoint.error_protocol(), crate::surface::advice(uri.path()));
     let is_open = matches!(uri.path(), "/" | "/healthz" | "/readyz");
     assert!(!endpoint.is_open_to_all() || is_open, "a path is open to all");
     if let Endpoint::Passthrough { path, .. } = endpoint {

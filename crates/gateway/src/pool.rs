@@ -82,17 +82,17 @@ impl Pool {
         work: impl FnOnce(&Wanted) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let wanted = Wanted::default();
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let run = {
             let wanted = wanted.clone();
             move || {
-                let _ = tell.send(work(&wanted));
+                let _ = sender.send(work(&wanted));
             }
         };
         let number = self.0.push(Box::new(run))?;
         let _waiting = Waiting { shared: &self.0, number, wanted };
         // Without a word the work has ended in a panic.
-        told.await.unwrap_or_else(|_| Err(abandoned()))
+        receiver.await.unwrap_or_else(|_| Err(abandoned()))
     }
 
     /// The same for work that takes much memory in small blocks. It has a thread to itself, and `settle` makes what comes of

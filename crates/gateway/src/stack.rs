@@ -17,12 +17,16 @@ use sabir_wire::FaultKind;
 use crate::admission::Admission;
 use crate::answer::{Answering, InFlight};
 use crate::attempt::Handles;
-use crate::call::{Action, LargeCall};
+use crate::call::{Action, Call, LargeCall};
 use crate::egress::Reply;
 use crate::failure::{Failure, Result};
 use crate::ingress::{Arrived, Endpoint, Misframed, Routed};
+use crate::recall::{Asker, Submission};
+use crate::recalled::Recalled;
+use crate::route::Resolved;
 use crate::state::Snapshot;
-use crate::{Gateway, admin, attempt, egress, ingress, pool, route, surface};
+use crate::surface::Kept;
+use crate::{Gateway, admin, attempt, egress, ingress, pool, recall, route, surface};
 
 /// Where a request comes in.
 #[derive(Clone, Copy)]
@@ -69,7 +73,7 @@ where
     let Entry { gateway, snapshot, client, is_local } = entry;
     let Parts { method, uri, headers, .. } = head;
     let endpoint = ingress::find_endpoint(method, uri, headers);
-    let manner = endpoint.manner();
+    let error_protocol = endpoint.error_protocol();
     // Strange hosts and pages are turned away before anything is read: they may not even learn what is served.
     let admitted = ingress::admit(snapshot, uri, headers);
     // Then what could be read as another request than the one that is served.
@@ -84,13 +88,18 @@ where
     let key = match admitted {
         Ok(key) => key,
         Err(failure) => {
-            return egress::rescue(manner, *failure, InFlight::begin(snapshot, manner, None));
+            return egress::rescue(
+                error_protocol,
+                *failure,
+                InFlight::begin(snapshot, error_protocol, None),
+            );
         }
     };
     // What is not a call is boxed: every connection has room for the largest future of all.
     match endpoint {
         Endpoint::Call { client: protocol, action, from_path } => {
-            let arrived = Arrived { protocol, action, from_path, headers, uri, key };
+            let submits_to = None;
+            let arrived = Arrived { protocol, action, from_path, headers, uri, key, submits_to };
             call(snapshot, client, &arrived, body).await
         }
         Endpoint::Reload => {
@@ -98,6 +107,15 @@ where
             Box::pin(admin::reload(gateway, snapshot, asked)).await
         }
         Endpoint::Own(own) => Box::pin(admin::own(snapshot, own, (headers, key), body)).await,
+        Endpoint::Kept { client: protocol, kept: Kept::SubmitResults(id) } => {
+            let (action, from_path, submits_to) = (Action::Generate, None, None);
+            let arrived = Arrived { protocol, action, from_path, headers, uri, key, submits_to };
+            Box::pin(submit(snapshot, client, arrived, &id, body)).await
+        }
+        Endpoint::Kept { client, kept } => {
+            let asked = admin::KeptAsked { client, kept, uri, key };
+            Box::pin(admin::kept(snapshot, asked)).await
+        }
         Endpoint::Models { shape, listing } => {
             let asked = admin::ModelsAsked { shape, listing, headers, key };
             Box::pin(admin::models(snapshot, client, asked)).await
@@ -133,16 +151,63 @@ where
         Ok(body) => body,
         Err(failure) => return egress::rescue(protocol, *failure, flight),
     };
+    call_with(snapshot, client, arrived, body, flight).await
+}
+
+/// Results of tools for an answer that is kept: a call like any other, made of them and of what is kept.
+async fn submit<B>(
+    snapshot: &Arc<Snapshot>,
+    client: &Client,
+    mut arrived: Arrived<'_>,
+    id: &str,
+    body: &mut B,
+) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let protocol = arrived.protocol;
+    let mut flight = InFlight::begin(snapshot, protocol, arrived.key);
+    let submitted = match read(&arrived, body, &mut flight.admission).await {
+        Ok(body) => recall::submission(snapshot, arrived.key, id, &body).await,
+        Err(failure) => Err(failure),
+    };
+    match submitted {
+        Ok(Submission { body, turn }) => {
+            arrived.submits_to = Some(turn);
+            call_with(snapshot, client, &arrived, body.into_bytes(), flight).await
+        }
+        Err(failure) => egress::rescue(protocol, *failure, flight),
+    }
+}
+
+/// A call whose body is there.
+async fn call_with(
+    snapshot: &Arc<Snapshot>,
+    client: &Client,
+    arrived: &Arrived<'_>,
+    body: Vec<u8>,
+    mut flight: InFlight,
+) -> Reply {
+    let protocol = arrived.protocol;
     // A body that takes long to read is read on another thread, so that others do not wait for it on this one.
     if body.len() >= pool::LARGE_BYTES {
         return Box::pin(large_call(Handles { snapshot, client }, arrived, body, flight)).await;
     }
-    let routed = match ingress::route_call(snapshot, arrived, &body, &mut flight.trace) {
+    let mut routed = match ingress::route_call(snapshot, arrived, &body, &mut flight.trace) {
         Ok(routed) => routed,
         Err(failure) => return egress::rescue(protocol, *failure, flight),
     };
+    // What it continues is put before it, and decides how much there is to read.
+    routed.call.recalled = match recalled(snapshot, arrived, &routed.call, &mut flight).await {
+        Ok(recalled) => recalled,
+        Err(failure) => return egress::rescue(protocol, *failure, flight),
+    };
+    let handles = Handles { snapshot, client };
+    if routed.call.recalled_bytes() >= pool::LARGE_BYTES {
+        let call = Arc::new(routed.call.to_large());
+        return Box::pin(long_call(handles, arrived, (call, routed.resolved), flight)).await;
+    }
     let outcome = {
-        let handles = Handles { snapshot, client };
         let answering = pin!(answer(handles, &routed, arrived.action, &mut flight));
         snapshot.shared.until_over(answering).await
     };
@@ -159,29 +224,54 @@ async fn large_call(
     body: Vec<u8>,
     mut flight: InFlight,
 ) -> Reply {
+    let Handles { snapshot, .. } = handles;
+    let routed = {
+        let routing = pin!(ingress::route_large_call(snapshot, arrived, body, &mut flight.trace));
+        snapshot.shared.until_over(routing).await
+    };
+    let (call, resolved) = match routed {
+        Ok(routed) => routed,
+        Err(failure) => return egress::rescue(arrived.protocol, *failure, flight),
+    };
+    match recalled(snapshot, arrived, &call.lend(), &mut flight).await {
+        Ok(Some(recalled)) => {
+            call.recalled.get_or_init(|| recalled);
+        }
+        Ok(None) => {}
+        Err(failure) => return egress::rescue(arrived.protocol, *failure, flight),
+    }
+    long_call(handles, arrived, (call, resolved), flight).await
+}
+
+/// A call of which all is known, and which takes long to read.
+async fn long_call(
+    handles: Handles<'_>,
+    arrived: &Arrived<'_>,
+    (call, resolved): (Arc<LargeCall>, Resolved),
+    mut flight: InFlight,
+) -> Reply {
     let outcome = {
-        let answering = pin!(answer_large(handles, arrived, body, &mut flight));
+        let routed = Routed { call: call.lend(), resolved };
+        let answering = pin!(answer(handles, &routed, arrived.action, &mut flight));
         handles.snapshot.shared.until_over(answering).await
     };
     match outcome {
-        Ok((call, answering)) => egress::answer(&call.lend(), answering, flight),
+        Ok(answering) => egress::answer(&call.lend(), answering, flight),
         Err(failure) => egress::rescue(arrived.protocol, *failure, flight),
     }
 }
 
-async fn answer_large(
-    handles: Handles<'_>,
+/// What the gateway keeps of the conversation that a call continues.
+async fn recalled(
+    snapshot: &Snapshot,
     arrived: &Arrived<'_>,
-    body: Vec<u8>,
+    call: &Call<'_>,
     flight: &mut InFlight,
-) -> Result<(Arc<LargeCall>, Box<Answering>)> {
-    let (call, resolved) =
-        ingress::route_large_call(handles.snapshot, arrived, body, &mut flight.trace).await?;
-    let answering = {
-        let routed = Routed { call: call.lend(), resolved };
-        answer(handles, &routed, arrived.action, flight).await?
-    };
-    Ok((call, answering))
+) -> Result<Option<Arc<Recalled>>> {
+    let (action, key) = (arrived.action, arrived.key);
+    let asker = Asker { call, action, key, submits_to: arrived.submits_to.as_ref() };
+    let recalling = pin!(recall::recall(snapshot, asker, flight));
+    snapshot.shared.until_over(recalling).await
 }
 
 async fn read<B>(arrived: &Arrived<'_>, body: &mut B, admission: &mut Admission) -> Result<Vec<u8>>
@@ -200,9 +290,20 @@ async fn answer(
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
     let Routed { call, resolved } = routed;
-    match action {
+    let answered = match action {
         Action::Generate => attempt::answer(handles, call, resolved, flight).await,
         Action::CountTokens => Box::pin(attempt::count(handles, call, resolved, flight)).await,
+    };
+    match answered {
+        Ok(mut answering) => {
+            // What is to be kept is stored before the head of a whole answer leaves.
+            answering.settle(flight).await?;
+            Ok(answering)
+        }
+        Err(failure) => {
+            flight.give_up(&failure).await;
+            Err(failure)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use http::HeaderMap;
 use sabir_wire::conversation::Counts;
-use sabir_wire::protocol::Event;
+use sabir_wire::protocol::{AnswerContext, Event};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
@@ -16,9 +16,15 @@ use crate::observe::{Losses, Outcome, Upstream};
 
 /// Watches the answer to one request.
 pub(crate) trait Tap {
-    /// A provider begins to answer. If that comes to nothing before the first event, another attempt begins the answer anew
+    /// A provider begins to answer; `asked` says how the answer is translated, if it does not pass as it is. If that comes to nothing before the first event, another attempt begins the answer anew
     /// and everything seen so far does not count.
-    fn begin(&mut self, _head: &Head, _upstream: &Upstream) {}
+    fn begin(
+        &mut self,
+        _head: &Head,
+        _upstream: &Upstream,
+        _asked: Option<&AnswerContext<'static>>,
+    ) {
+    }
 
     /// A frame of a stream, as the provider sent it. A backend that gives events has none.
     fn frame(&mut self, _frame: &Frame<'_>) {}
@@ -67,7 +73,6 @@ pub(crate) struct End<'a> {
     pub(crate) fault: Option<FaultKind>,
     pub(crate) counts: Counts,
     /// What the translations of the request and of its answer lost.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a recorder keeps the report"))]
     pub(crate) losses: &'a Losses,
 }
 
@@ -100,12 +105,22 @@ impl TapMakers {
 }
 
 impl Taps {
+    /// One more watches the answer.
+    pub(crate) fn add(&mut self, tap: Box<dyn Tap>) {
+        self.0.push(tap);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(crate) fn begin(&mut self, head: &Head, upstream: &Upstream) {
-        self.0.iter_mut().for_each(|tap| tap.begin(head, upstream));
+    pub(crate) fn begin(
+        &mut self,
+        head: &Head,
+        upstream: &Upstream,
+        asked: Option<&AnswerContext<'static>>,
+    ) {
+        self.0.iter_mut().for_each(|tap| tap.begin(head, upstream, asked));
     }
 
     pub(crate) fn frame(&mut self, frame: &Frame<'_>) {

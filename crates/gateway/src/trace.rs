@@ -9,6 +9,7 @@ use sabir_wire::conversation::Counts;
 use sabir_wire::{LossKind, Protocol};
 
 use crate::config::types::GatewayKey;
+use crate::memory::{Asked, Row, Try};
 use crate::observe::{
     Exchanges, Losses, Measured, Outcome, Seen, SeriesKey, Upstream, log_exchange,
 };
@@ -28,13 +29,35 @@ pub(crate) struct Trace {
     began: Instant,
     began_ms: u64,
     upstream: Option<(Arc<Provider>, Upstream)>,
-    /// Where the last try was made.
-    tried: Option<(Arc<Provider>, Protocol)>,
+    /// The last try.
+    tried: Option<Tried>,
+    /// Those before it.
+    failed: Vec<Try>,
     status: u16,
     outcome: Option<Outcome>,
     first_byte: Option<Duration>,
     counts: Counts,
     losses: Losses,
+    turn: Option<Box<TurnNames>>,
+}
+
+/// Under which names a call is remembered.
+#[derive(Debug)]
+pub(crate) struct TurnNames {
+    pub(crate) turn: String,
+    /// The conversation, where the client named or began one by header.
+    pub(crate) conversation: Option<String>,
+    /// Whether its answer can be asked for by its id.
+    pub(crate) is_answer_named: bool,
+}
+
+/// Where a try was made, and when.
+struct Tried {
+    provider: Arc<Provider>,
+    protocol: Protocol,
+    began: Instant,
+    /// Once the next provider is about to be asked; until then it is that of `upstream`.
+    model: Option<String>,
 }
 
 impl Trace {
@@ -57,11 +80,13 @@ impl Trace {
             began_ms,
             upstream: None,
             tried: None,
+            failed: Vec::new(),
             status: 0,
             outcome: None,
             first_byte: None,
             counts: Counts::default(),
             losses: Losses::default(),
+            turn: None,
         }
     }
 
@@ -82,7 +107,10 @@ impl Trace {
     /// Another provider is asked: the last one, if there was any, has nothing more to do for this request.
     pub(crate) fn set_upstream(&mut self, provider: &Arc<Provider>, upstream: Upstream) {
         self.leaves();
-        self.upstream = Some((Arc::clone(provider), upstream));
+        let last = self.upstream.replace((Arc::clone(provider), upstream));
+        if let (Some(tried), Some((_, last))) = (&mut self.tried, last) {
+            tried.model.get_or_insert(last.model);
+        }
         self.snapshot.shared.metrics.reached(self.series());
     }
 
@@ -102,22 +130,88 @@ impl Trace {
         self.skip_attempt();
         if let Some((provider, upstream)) = &mut self.upstream {
             upstream.attempts += 1;
-            self.tried = Some((Arc::clone(provider), upstream.protocol));
+            self.tried = Some(Tried {
+                provider: Arc::clone(provider),
+                protocol: upstream.protocol,
+                began: Instant::now(),
+                model: None,
+            });
         }
     }
 
     /// The answer is known without an attempt. If there was one before, it failed.
     pub(crate) fn skip_attempt(&mut self) {
-        if let Some((provider, protocol)) = self.tried.take() {
-            let upstream = Some((&*provider.metrics, protocol));
+        if let Some(tried) = self.tried.take() {
+            let upstream = Some((&*tried.provider.metrics, tried.protocol));
             self.snapshot.shared.metrics.failed(SeriesKey { client: self.client, upstream });
+            self.keep_failed(tried);
         }
+    }
+
+    /// Remembers a try that another one follows, where somebody keeps rows of exchanges.
+    fn keep_failed(&mut self, tried: Tried) {
+        if self.snapshot.shared.memory.is_none() {
+            return;
+        }
+        let last = || self.upstream().map(|upstream| upstream.model.clone());
+        let model = tried.model.or_else(last).unwrap_or_default();
+        let asked = Asked { provider: Arc::clone(&tried.provider.name), model };
+        self.failed.push(Try { asked, duration: tried.began.elapsed() });
+    }
+
+    /// Has the exchange kept as it ended, where somebody keeps rows of exchanges.
+    fn record(&mut self, outcome: Outcome, duration: Duration) {
+        let snapshot = Arc::clone(&self.snapshot);
+        if let Some(memory) = &snapshot.shared.memory {
+            memory.record(self.row(outcome, duration));
+        }
+    }
+
+    fn row(&mut self, outcome: Outcome, duration: Duration) -> Row {
+        let last_try = self.end_last_try();
+        let asked = self
+            .upstream()
+            .map(|it| Asked { provider: Arc::clone(&it.provider), model: it.model.clone() });
+        Row {
+            id: self.id.clone(),
+            began_ms: self.began_ms,
+            key: self.key.clone(),
+            client: self.client,
+            turn: self.turn.take().map(|names| names.turn),
+            outcome,
+            duration,
+            first_byte: self.first_byte,
+            counts: self.counts,
+            losses: self.losses.len(),
+            asked,
+            failed: std::mem::take(&mut self.failed),
+            last_try,
+        }
+    }
+
+    /// How long the last try took, unless a provider that was not tried any more was to follow it.
+    fn end_last_try(&mut self) -> Option<Duration> {
+        let tried = self.tried.take()?;
+        if tried.model.is_some() {
+            self.keep_failed(tried);
+            return None;
+        }
+        Some(tried.began.elapsed())
     }
 
     /// Which counters the request belongs to, as things stand.
     fn series(&self) -> SeriesKey<'_> {
         let upstream = self.upstream.as_ref().map(|(to, it)| (&*to.metrics, it.protocol));
         SeriesKey { client: self.client, upstream }
+    }
+
+    /// The call is remembered as a turn.
+    pub(crate) fn set_turn(&mut self, names: TurnNames) {
+        self.turn = Some(Box::new(names));
+    }
+
+    pub(crate) fn turn(&self) -> Option<&TurnNames> {
+        self.turn.as_deref()
     }
 
     pub(crate) fn set_status(&mut self, status: u16) {
@@ -151,13 +245,13 @@ impl Trace {
         let kinds =
             [LossKind::Dropped, LossKind::Approximated, LossKind::Withheld, LossKind::Repaired];
         let count = |kind| self.losses.kinds().filter(|it| *it == kind).count();
-        let told: Vec<String> = kinds
+        let counts: Vec<String> = kinds
             .into_iter()
             .map(|kind| (kind, count(kind)))
             .filter(|(_, count)| *count > 0)
             .map(|(kind, count)| format!("{kind}={count}"))
             .collect();
-        told.join(", ").into()
+        counts.join(", ").into()
     }
 }
 
@@ -182,6 +276,7 @@ impl Drop for Trace {
         };
         self.snapshot.shared.metrics.ended(self.series(), &measured);
         self.leaves();
+        self.record(outcome, duration);
         let (losses, forgotten) = Exchanges::report(&self.losses);
         let seen = Seen {
             id: std::mem::take(&mut self.id),

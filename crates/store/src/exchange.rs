@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::clock::Time;
-use crate::engine::{Param, Session, Work, optional};
-use crate::error::Result;
+use crate::engine::{Param, Row, Session, Work, optional};
+use crate::error::{Error, Result};
 use crate::id::{ExchangeId, Name, Owner, TurnId};
 use crate::limit::{ITEMS_MAX, PAGE_MAX, count};
 
@@ -61,6 +61,11 @@ pub(crate) struct RecordExchanges {
     pub(crate) exchanges: Vec<Exchange>,
 }
 
+pub(crate) struct ReadExchange {
+    pub(crate) owner: Owner,
+    pub(crate) id: ExchangeId,
+}
+
 pub(crate) struct ReadUsage {
     pub(crate) owner: Owner,
     pub(crate) from: Time,
@@ -88,6 +93,62 @@ impl Work for RecordExchanges {
     }
 }
 
+impl Work for ReadExchange {
+    type Output = Exchange;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Exchange> {
+        let sql = "SELECT at, turn, protocol, provider, model, outcome, milliseconds,
+                first_milliseconds, input, output, cache_read, cache_write, reasoning, losses
+            FROM exchange WHERE owner = $1 AND id = $2";
+        let params = [(&self.owner).into(), (&self.id).into()];
+        let row = session.first(sql, &params).await?;
+        let mut exchange = self.exchange(row.ok_or_else(|| Error::not_found("exchange"))?)?;
+        let sql = "SELECT provider, model, outcome, milliseconds FROM attempt
+            WHERE owner = $1 AND exchange = $2 ORDER BY number";
+        let rows = session.query(sql, &params).await?;
+        exchange.attempts = rows.into_iter().map(attempt).collect::<Result<_>>()?;
+        Ok(exchange)
+    }
+}
+
+impl ReadExchange {
+    /// The row without its attempts.
+    fn exchange(&self, mut row: Row) -> Result<Exchange> {
+        Ok(Exchange {
+            owner: self.owner.clone(),
+            id: self.id.clone(),
+            at: row.take()?,
+            turn: row.take()?,
+            protocol: row.take()?,
+            provider: row.take()?,
+            model: row.take()?,
+            outcome: row.take()?,
+            milliseconds: narrow(row.take()?),
+            first_milliseconds: row.take::<Option<i64>>()?.map(narrow),
+            tokens: tokens(&mut row)?,
+            losses: narrow(row.take()?),
+            attempts: Vec::new(),
+        })
+    }
+}
+
+fn attempt(mut row: Row) -> Result<Attempt> {
+    let (provider, model, outcome) = (row.take()?, row.take()?, row.take()?);
+    Ok(Attempt { provider, model, outcome, milliseconds: narrow(row.take()?) })
+}
+
+fn tokens(row: &mut Row) -> Result<Tokens> {
+    let mut next = || row.take::<i64>().map(i64::cast_unsigned);
+    let (input, output, cache_read) = (next()?, next()?, next()?);
+    let (cache_write, reasoning) = (next()?, next()?);
+    Ok(Tokens { input, output, cache_read, cache_write, reasoning })
+}
+
+/// A number that was kept as a narrower one.
+fn narrow(column: i64) -> u32 {
+    u32::try_from(column).unwrap_or(u32::MAX)
+}
+
 impl Work for ReadUsage {
     type Output = Vec<DayUsage>;
 
@@ -101,11 +162,8 @@ impl Work for ReadUsage {
         rows.into_iter()
             .map(|mut row| {
                 let (day, provider, model) = (row.take()?, row.take()?, row.take()?);
-                let mut next = || row.take::<i64>().map(i64::cast_unsigned);
-                let calls = next()?;
-                let (input, output, cache_read) = (next()?, next()?, next()?);
-                let (cache_write, reasoning) = (next()?, next()?);
-                let tokens = Tokens { input, output, cache_read, cache_write, reasoning };
+                let calls = row.take::<i64>()?.cast_unsigned();
+                let tokens = tokens(&mut row)?;
                 Ok(DayUsage { day, provider, model, calls, tokens })
             })
             .collect()

@@ -124,7 +124,7 @@ impl Work for ReadItems {
     async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Option<Item>>> {
         count("items", self.ids.len(), PAGE_MAX as usize)?;
         let sql = "SELECT id, turn, direction, message, part FROM item
-            WHERE owner = $1 AND id = $2";
+            WHERE owner = $1 AND id = $2 ORDER BY turn LIMIT 1";
         let mut items = Vec::with_capacity(self.ids.len());
         for id in &self.ids {
             let row = session.first(sql, &[(&self.owner).into(), id.into()]).await?;
@@ -176,6 +176,7 @@ impl Direction {
     }
 }
 
+/// Names the answer of a turn. Some servers give the same id again: then the newest answer has it.
 pub(crate) async fn add_response<S: Session>(
     session: &mut S,
     owner: &Owner,
@@ -185,18 +186,14 @@ pub(crate) async fn add_response<S: Session>(
 ) -> Result<()> {
     let sql = "INSERT INTO response (owner, id, turn, created_at, body)
         VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (owner, id) DO UPDATE SET body = excluded.body
-        WHERE response.turn = excluded.turn";
+        ON CONFLICT (owner, id) DO UPDATE SET
+            turn = excluded.turn, created_at = excluded.created_at, body = excluded.body";
     let body = (&response.body).into();
     let params = [owner.into(), (&response.id).into(), turn.into(), now.into(), body];
-    match session.execute(sql, &params).await? {
-        1 => Ok(()),
-        _ => Err(Error::conflict("another turn has a response with this id")),
-    }
+    session.execute(sql, &params).await.map(|_| ())
 }
 
-/// Adds the items of a turn. An id that is there already names the same item still: providers send items back as they
-/// were, and what was kept first is what clients know.
+/// Adds the items of a turn. An id that another turn has too names the same item: clients send items back as they were.
 pub(crate) async fn add_items<S: Session>(
     session: &mut S,
     owner: &Owner,
@@ -204,7 +201,7 @@ pub(crate) async fn add_items<S: Session>(
     items: &[NewItem],
 ) -> Result<()> {
     let sql = "INSERT INTO item (owner, id, turn, direction, position, message, part)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (owner, id) DO NOTHING";
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (owner, id, turn) DO NOTHING";
     for (item, position) in items.iter().zip(0_i64..) {
         let params = [
             owner.into(),

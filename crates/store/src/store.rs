@@ -1,6 +1,6 @@
 //! The handle: opens a store by its URL, and has a method for each thing that the memory is asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -12,11 +12,12 @@ use crate::conversation::{
 };
 use crate::engine::{Activity, Durability, Engine, Postgres, Sqlite};
 use crate::error::Result;
-use crate::exchange::{DayUsage, Exchange, ReadUsage, RecordExchanges};
+use crate::exchange::{DayUsage, Exchange, ReadExchange, ReadUsage, RecordExchanges};
 use crate::hold::{Held, Purpose, Release, Take};
-use crate::id::{ConversationId, Hash, ItemId, NodeId, Owner, ResponseId, TurnId};
+use crate::id::{ConversationId, ExchangeId, Hash, ItemId, NodeId, Owner, ResponseId, TurnId};
 use crate::location::Location;
-use crate::message::{History, Known, NewMessage, Path, Window};
+use crate::message;
+use crate::message::{History, Known, NewMessage, Window};
 use crate::migration::Migrate;
 use crate::node::{Heartbeat, LEASE, Recover};
 use crate::record::Record;
@@ -68,6 +69,15 @@ impl Store {
         let Options { node, clock, .. } = options;
         let renewed_at = AtomicI64::new(i64::MIN);
         Ok(Self { inner: Arc::new(Inner { engine, node, clock, renewed_at }) })
+    }
+
+    /// Where this URL keeps its data, without user and password; an error if it cannot be read. Nothing is opened.
+    pub fn describe(url: &str, data_folder: &Path) -> Result<String> {
+        Ok(match Location::parse(url, data_folder)? {
+            Location::Memory => "in memory".to_owned(),
+            Location::File(path) => path.display().to_string(),
+            Location::Postgres(url) => Postgres::describe(&url)?,
+        })
     }
 
     pub fn now(&self) -> Time {
@@ -123,7 +133,7 @@ impl Store {
 
     /// The messages up to `tip`, the oldest first.
     pub async fn history(&self, owner: &Owner, tip: Hash, window: Window) -> Result<History> {
-        self.inner.engine.read(Path { owner: owner.clone(), tip, window }).await
+        self.inner.engine.read(message::Path { owner: owner.clone(), tip, window }).await
     }
 
     /// A system prompt or tools, by the hash that a turn or a conversation has of them.
@@ -334,6 +344,11 @@ impl Store {
     /// Records calls and adds them to their days. What was recorded before is not counted again.
     pub async fn record(&self, exchanges: Vec<Exchange>) -> Result<()> {
         self.inner.engine.write(Durability::Volatile, RecordExchanges { exchanges }).await
+    }
+
+    /// A call that was recorded, with its attempts.
+    pub async fn exchange(&self, owner: &Owner, id: &ExchangeId) -> Result<Exchange> {
+        self.inner.engine.read(ReadExchange { owner: owner.clone(), id: id.clone() }).await
     }
 
     /// The sums of the days from this time on.

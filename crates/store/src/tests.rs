@@ -166,6 +166,7 @@ async fn rows_without_content(store: &Store, owner: &Owner) {
         attempts: vec![attempt],
     };
     store.record(vec![exchange]).await.unwrap();
+    store.exchange(owner, &ExchangeId::new("e").unwrap()).await.unwrap();
     store.usage(owner, Time(NOW)).await.unwrap();
 }
 

@@ -12,7 +12,7 @@ use sabir_testkit::long::{Kind, Long};
 use sabir_testkit::translate;
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
-use sabir_wire::protocol::{Asked, Echo};
+use sabir_wire::protocol::{AnswerContext, Echo};
 use sabir_wire::target::{LateSystem, Target};
 
 type Outcome = Result<usize, Box<dyn Error>>;
@@ -22,7 +22,7 @@ type Outcome = Result<usize, Box<dyn Error>>;
 struct Case {
     input: Long,
     to: Protocol,
-    manner: &'static str,
+    variant: &'static str,
     target: Target,
 }
 
@@ -123,7 +123,7 @@ impl Case {
     }
 
     fn of(input: &Long, to: Protocol) -> Vec<Self> {
-        let case = |manner, target| Self { input: input.clone(), to, manner, target };
+        let case = |variant, target| Self { input: input.clone(), to, variant, target };
         let mut cases = vec![case("any", Target::default())];
         if input.kind == Kind::Request && input.name.contains("systems") {
             cases.push(case("lift", Target::default().with_late_system(LateSystem::Lift)));
@@ -137,8 +137,8 @@ impl Case {
 
     fn name(&self) -> String {
         let Long { protocol, kind, name, .. } = &self.input;
-        let (from, to, manner) = (protocol.as_str(), self.to.as_str(), self.manner);
-        format!("{kind:?}/{name}/{from}→{to}/{manner}").to_lowercase()
+        let (from, to, variant) = (protocol.as_str(), self.to.as_str(), self.variant);
+        format!("{kind:?}/{name}/{from}→{to}/{variant}").to_lowercase()
     }
 
     fn run(&self, body: &str) -> Outcome {
@@ -164,8 +164,8 @@ impl Case {
         let repaired = sabir_compose::repair(exchange.edit(), &Policy::towards(self.to));
         let repaired = repaired.map_err(|refused| refused.to_string())?.into_report();
         let encoded = exchange.encode(self.to, &self.target)?;
-        let asked = Asked::by(&exchange, self.to, &self.target);
-        black_box((&asked, &repaired));
+        let context = AnswerContext::by(&exchange, self.to, &self.target);
+        black_box((&context, &repaired));
         if from == Protocol::OpenaiResponses {
             black_box(Echo::of(Reader::new(body))?.into_owned());
         }

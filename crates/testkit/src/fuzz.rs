@@ -6,7 +6,7 @@ mod events;
 mod mutate;
 
 use sabir_wire::json::{Json, Kind, Reader, Survey};
-use sabir_wire::protocol::{Asked, Event, Fold, Order, StreamEncoder, unfold};
+use sabir_wire::protocol::{AnswerContext, Event, Fold, Order, StreamEncoder, unfold};
 use sabir_wire::target::Target;
 use sabir_wire::{Error, ErrorKind, Exchange, Protocol, Report, schema, sse};
 
@@ -54,7 +54,7 @@ fn assert_surveyed(protocol: Protocol, bytes: &[u8], expected: Option<&Exchange<
 pub fn decode_response(protocol: Protocol, bytes: &[u8]) {
     let Ok(response) = protocol.decode_response(bytes) else { return };
     for to in Protocol::ALL {
-        let encoded = to.encode_response(&response, protocol, &Asked::default());
+        let encoded = to.encode_response(&response, protocol, &AnswerContext::default());
         assert_body(to, bytes, &encoded.body, &encoded.report);
         let again = to.decode_response(encoded.body.as_bytes());
         assert!(again.is_ok(), "{to:?} cannot read its own answer: {again:?}");
@@ -92,7 +92,7 @@ pub fn decode_fault(protocol: Protocol, bytes: &[u8]) {
 pub fn encode_events(source: Protocol, events: &[Event<'_>]) {
     for to in Protocol::ALL {
         let mut out = String::new();
-        let mut encoder = StreamEncoder::new(to, source, Asked::default());
+        let mut encoder = StreamEncoder::new(to, source, AnswerContext::default());
         for event in events {
             encoder = encoder.step(event.clone(), &mut out);
         }
@@ -103,7 +103,7 @@ pub fn encode_events(source: Protocol, events: &[Event<'_>]) {
     events.iter().cloned().for_each(|event| fold.step(event));
     let folded = fold.finish();
     for to in Protocol::ALL {
-        let encoded = to.encode_response(&folded, source, &Asked::default());
+        let encoded = to.encode_response(&folded, source, &AnswerContext::default());
         assert!(Json::parse(encoded.body.as_str()).is_ok(), "{to:?} wrote no JSON");
     }
 }
@@ -147,12 +147,12 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
-/// Translates a schema between all dialects: what comes out is JSON, not much longer, and stays as it is from there.
+/// Translates a schema between all languages: what comes out is JSON, not much longer, and stays as it is from there.
 pub fn schema(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(schema) = Json::parse(text) else { return };
-    for from in DIALECTS {
-        for to in DIALECTS {
+    for from in LANGUAGES {
+        for to in LANGUAGES {
             let there = schema::translate(&schema, from, to);
             let losses = there.losses.len();
             assert!(Json::parse(there.json.as_str()).is_ok(), "{from:?} to {to:?} is no JSON");
@@ -164,12 +164,12 @@ pub fn schema(bytes: &[u8]) {
     }
 }
 
-const DIALECTS: [schema::Dialect; 5] = [
-    schema::Dialect::JsonSchema,
-    schema::Dialect::OpenaiStrict,
-    schema::Dialect::AnthropicStrict,
-    schema::Dialect::GeminiJsonSchema,
-    schema::Dialect::GeminiSchema,
+const LANGUAGES: [schema::SchemaLanguage; 5] = [
+    schema::SchemaLanguage::JsonSchema,
+    schema::SchemaLanguage::OpenaiStrict,
+    schema::SchemaLanguage::AnthropicStrict,
+    schema::SchemaLanguage::GeminiJsonSchema,
+    schema::SchemaLanguage::GeminiSchema,
 ];
 
 /// Reads every value there is, each by the method for its kind.

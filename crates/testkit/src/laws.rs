@@ -11,6 +11,7 @@ use crate::sample::{Kind, Sample};
 use crate::{meaning, translate};
 
 mod frames;
+mod history;
 mod honesty;
 mod pointers;
 mod prefix;
@@ -55,6 +56,10 @@ pub enum Law {
     Replay,
     /// An entry of the report names a place of the input.
     PointsIntoInput,
+    /// What is kept of a history comes back, in its own protocol and through every other.
+    Kept,
+    /// A history means the same however a client spells it.
+    MeansTheSame,
     /// Who watches a passing answer and who decodes it learn the same.
     WatchedAlike,
 }
@@ -104,6 +109,7 @@ fn requests(sample: &Sample) -> Vec<Violation> {
     let mut violations = bodies(*protocol, body, &translate, &read);
     violations.extend(untouched(*protocol, body));
     violations.extend(prefix::check(sample));
+    violations.extend(history::request(sample));
     violations
 }
 
@@ -124,6 +130,7 @@ fn responses(sample: &Sample) -> Vec<Violation> {
     violations.extend(streams::unfold(sample));
     violations.extend(watched::whole(sample));
     violations.extend(replay::whole(sample));
+    violations.extend(history::answer(sample));
     violations
 }
 
@@ -221,9 +228,9 @@ fn errors(sample: &Sample, status: Option<u16>) -> Vec<Violation> {
             let detail = difference_of_texts(&body, &body_again);
             violations.push(violation(Law::EncodeIsStable, target, detail));
         }
-        violations.extend(retold(target, &fault, &again));
+        violations.extend(fault_kept(target, &fault, &again));
         if let Ok(before) = &before {
-            let back = told_back(sample.protocol, &again, before);
+            let back = encoded_back(sample.protocol, &again, before);
             violations.extend(pointers::check(target, before, &report));
             violations.extend(round_trip::honesty(
                 (sample.protocol, target),
@@ -237,17 +244,17 @@ fn errors(sample: &Sample, status: Option<u16>) -> Vec<Violation> {
 }
 
 /// An error as its own protocol tells it again, in a list where it came in one.
-fn told_back(protocol: Protocol, fault: &Fault<'_>, before: &Value) -> Value {
+fn encoded_back(protocol: Protocol, fault: &Fault<'_>, before: &Value) -> Value {
     let (_, body) = protocol.encode_fault(fault);
     let back: Value = serde_json::from_str(&body).unwrap_or_default();
     if before.is_array() && !back.is_array() { Value::Array(vec![back]) } else { back }
 }
 
 /// Law 5 for errors asks for more than a report: every protocol tells what happened, in the words of the upstream.
-fn retold(target: Protocol, fault: &Fault<'_>, again: &Fault<'_>) -> Option<Violation> {
-    let (said, told) = (fault.message.to_str(), again.message.to_str());
-    if !told.contains(&*said) {
-        let detail = format!("the words {said:?} became {told:?}");
+fn fault_kept(target: Protocol, fault: &Fault<'_>, again: &Fault<'_>) -> Option<Violation> {
+    let (sent, arrived) = (fault.message.to_str(), again.message.to_str());
+    if !arrived.contains(&*sent) {
+        let detail = format!("the message {sent:?} became {arrived:?}");
         return Some(violation(Law::Honest, target, detail));
     }
     let (one, other) = (nearest(target, fault.kind), again.kind);
@@ -289,7 +296,7 @@ pub(crate) fn first_difference(pointer: &str, before: &Value, after: &Value) -> 
                 let below = format!("{pointer}/{key}");
                 match (one.get(key), other.get(key)) {
                     (Some(one), Some(other)) => first_difference(&below, one, other),
-                    (one, other) => Some(told(&below, one, other)),
+                    (one, other) => Some(difference(&below, one, other)),
                 }
             })
         }
@@ -299,11 +306,11 @@ pub(crate) fn first_difference(pointer: &str, before: &Value, after: &Value) -> 
             })
         }
         (one, other) if one == other => None,
-        (one, other) => Some(told(pointer, Some(one), Some(other))),
+        (one, other) => Some(difference(pointer, Some(one), Some(other))),
     }
 }
 
-fn told(pointer: &str, before: Option<&Value>, after: Option<&Value>) -> String {
+fn difference(pointer: &str, before: Option<&Value>, after: Option<&Value>) -> String {
     let short = |value: Option<&Value>| match value {
         Some(value) => value.to_string().chars().take(160).collect::<String>(),
         None => "nothing".to_owned(),

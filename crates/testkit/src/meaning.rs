@@ -130,8 +130,8 @@ impl Comparison<'_> {
             }
             Value::Array(list) => list.iter().for_each(|value| self.leaves(value, leaves)),
             Value::Object(object) => {
-                let said = object.iter().filter(|(key, _)| *key != "type" && *key != "role");
-                said.for_each(|(_, value)| self.leaves(value, leaves));
+                let stated = object.iter().filter(|(key, _)| *key != "type" && *key != "role");
+                stated.for_each(|(_, value)| self.leaves(value, leaves));
             }
         }
     }
@@ -171,8 +171,9 @@ impl Comparison<'_> {
             }),
             Protocol::Gemini => pointer.rsplit_once("/response/").is_some_and(|(result, _)| {
                 let names = |line: &str| line.starts_with('[') && line.ends_with(" omitted]");
-                let is_told = |line: &str| names(line) || self.moved.contains(&line.to_lowercase());
-                self.is_touched(result, "parts") && more.trim_start().lines().all(is_told)
+                let is_reported =
+                    |line: &str| names(line) || self.moved.contains(&line.to_lowercase());
+                self.is_touched(result, "parts") && more.trim_start().lines().all(is_reported)
             }),
             _ => false,
         }

@@ -1,7 +1,7 @@
 //! Translating as a user would: text of one protocol in, text of another and the report out.
 
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::{Asked, Event, Fold, StreamDecoder, StreamEncoder};
+use sabir_wire::protocol::{AnswerContext, Event, Fold, StreamDecoder, StreamEncoder};
 use sabir_wire::target::{Family, ModelPlace, Target};
 use sabir_wire::{Error, Fault, FaultKind, Protocol, Report, sse};
 
@@ -71,21 +71,21 @@ fn request_placing(
 }
 
 /// What every answer here is translated by: at a time that no sample states, so that a made-up time shows.
-fn asked() -> Asked<'static> {
-    Asked { created_s: 1, ..Asked::default() }
+fn context() -> AnswerContext<'static> {
+    AnswerContext { created_s: 1, ..AnswerContext::default() }
 }
 
 /// Translates a whole answer.
 pub fn response(from: Protocol, to: Protocol, body: &[u8]) -> Result<(String, Report), Error> {
     let response = from.decode_response(body)?;
-    let encoded = to.encode_response(&response, from, &asked());
+    let encoded = to.encode_response(&response, from, &context());
     Ok((encoded.body, encoded.report))
 }
 
 /// Translates a stream.
 pub fn stream(from: Protocol, to: Protocol, bytes: &[u8]) -> (String, Report) {
     let mut out = String::new();
-    let mut encoder = Some(StreamEncoder::new(to, from, asked()));
+    let mut encoder = Some(StreamEncoder::new(to, from, context()));
     decode_stream(from, [bytes], &mut |event| {
         encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
     });

@@ -47,7 +47,8 @@ fn missing_messages(exchange: &Exchange<'_>) -> Option<MissingField> {
     let continues = session.previous_response_id.is_some() || session.conversation.is_some();
     let pointer = exchange.protocol().facts().messages_pointer;
     let silent = exchange.request().messages.iter().all(|message| message.role.instructs());
-    (silent && !continues).then_some(MissingField { pointer, reason: "nobody has said anything" })
+    (silent && !continues)
+        .then_some(MissingField { pointer, reason: "there is no message beside instructions" })
 }
 
 fn missing_limit(protocol: Protocol, request: &Request<'_>) -> Option<MissingField> {

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::json::push_whole;
+use crate::protocol::Protocol;
 
 /// A JSON pointer into the input, as up to four steps of a static path and an index.
 ///
@@ -17,6 +18,9 @@ pub struct Place {
 
 const STEPS_MAX: usize = 4;
 const NO_INDEX: u32 = u32::MAX;
+
+/// What the number of a protocol takes beside that of a turn.
+const PROTOCOL_BITS: u32 = 3;
 
 /// What the pointer of a place mostly takes, so that it seldom grows.
 const POINTER_BYTES: usize = 32;
@@ -55,6 +59,8 @@ steps! {
     ContentBlock => "/content_block";
     Contents => "/contents";
     Delta => "/delta";
+    /// An earlier turn of the conversation; the number of its protocol stands in the last bits of its own.
+    EarlierTurns => "/turns";
     FileSearch => "/fileSearch";
     /// The number of a frame in a stream; it has no name of its own.
     Frame => "";
@@ -70,6 +76,8 @@ steps! {
     Input => "/input";
     Instructions => "/instructions";
     Item => "/item";
+    /// What a conversation keeps of an earlier request; its number is that of the protocol, and it has no name.
+    Kept => "";
     Logprobs => "/logprobs";
     LogprobsResult => "/logprobsResult";
     Message => "/message";
@@ -113,6 +121,38 @@ impl Place {
             self.steps[free] = step;
             self.indices[free] = index;
         }
+    }
+
+    /// The place as one of an earlier turn, which was told in `protocol`.
+    pub(crate) fn in_turn(self, turn: u32, protocol: Protocol) -> Self {
+        let turn = turn.min(u32::MAX >> PROTOCOL_BITS) << PROTOCOL_BITS;
+        self.below(Step::EarlierTurns, turn | protocol as u32)
+    }
+
+    /// The place as one of an earlier request, which was told in `protocol`.
+    pub(crate) fn kept(self, protocol: Protocol) -> Self {
+        self.below(Step::Kept, protocol as u32)
+    }
+
+    /// The place one step further in, seen from outside; the deepest of four steps is left out.
+    fn below(mut self, step: Step, index: u32) -> Self {
+        self.steps.rotate_right(1);
+        self.indices.rotate_right(1);
+        (self.steps[0], self.indices[0]) = (step, index);
+        self
+    }
+
+    /// The protocol in which the node was told, if that is not the request's own matter: it came from an earlier one.
+    pub(crate) fn protocol(&self) -> Option<Protocol> {
+        let number = (self.indices[0] & ((1 << PROTOCOL_BITS) - 1)) as usize;
+        let is_earlier = matches!(self.steps[0], Step::EarlierTurns | Step::Kept);
+        is_earlier.then(|| Protocol::ALL.get(number).copied()).flatten()
+    }
+
+    /// Which element of the list at `pointer` of the request this is or stands in; what is no list has one.
+    pub(crate) fn element_of(&self, pointer: &str) -> Option<usize> {
+        let is_inside = self.steps[0] != Step::None && self.steps[0].path() == pointer;
+        is_inside.then_some(if self.indices[0] == NO_INDEX { 0 } else { self.indices[0] as usize })
     }
 
     pub fn is_root(&self) -> bool {
@@ -192,9 +232,14 @@ impl Place {
                 break;
             }
             pointer.push_str(step.path());
-            if index != NO_INDEX {
+            let number = match step {
+                Step::EarlierTurns => Some(index >> PROTOCOL_BITS),
+                Step::Kept => None,
+                _ => Some(index).filter(|index| *index != NO_INDEX),
+            };
+            if let Some(number) = number {
                 pointer.push('/');
-                push_whole(&mut pointer, index.into());
+                push_whole(&mut pointer, number.into());
             }
         }
         pointer.push_str(suffix);

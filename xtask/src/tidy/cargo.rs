@@ -23,7 +23,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { name: "sabir-store", uses: &[], uses_in_tests: &[] },
     Arrows {
         name: "sabir-gateway",
-        uses: &["sabir-wire", "sabir-backend", "sabir-compose"],
+        uses: &["sabir-wire", "sabir-backend", "sabir-compose", "sabir-store"],
         uses_in_tests: &["sabir-testkit"],
     },
     Arrows { name: "sabir-testkit", uses: &["sabir-wire"], uses_in_tests: &["sabir-compose"] },

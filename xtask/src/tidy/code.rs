@@ -20,10 +20,13 @@ enum Place {
     Wire,
     /// The sources of the pure crate, tests excluded.
     WireProduct,
+    /// The walks over a whole request or answer, tests excluded.
+    Walk,
 }
 
 const WIRE: &str = "crates/wire/src/";
 const PURE: &str = "wire has no clock, randomness, environment, threads or I/O: they are passed in";
+const WALKS: [&str; 2] = ["crates/wire/src/protocol/reporter/", "crates/wire/src/inspect/"];
 const UNFINISHED: &str = "finish it, or leave it out";
 const EXPECT: &str =
     "write #[expect(lint, reason = \"…\")], which says why and ends when it is not needed";
@@ -37,6 +40,7 @@ const BANS: &[Ban] = &[
     Ban::new("dbg!(", Place::Anywhere, UNFINISHED),
     Ban::new(".unwrap()", Place::Product, "return an error, or expect(\"…\") with the invariant"),
     Ban::new("serde_json", Place::WireProduct, "wire reads and writes JSON by its own json module"),
+    Ban::new(".. }", Place::Walk, "name every field: a new one must break the build here"),
     Ban::new("tokio", Place::Wire, PURE),
     Ban::new("rand", Place::Wire, PURE),
     Ban::new("std::env", Place::Wire, PURE),
@@ -120,6 +124,9 @@ impl Place {
             Self::Product => !source.path.starts_with("xtask/") && !source.is_test(line),
             Self::Wire => source.path.starts_with(WIRE),
             Self::WireProduct => source.path.starts_with(WIRE) && !source.is_test(line),
+            Self::Walk => {
+                WALKS.iter().any(|walk| source.path.starts_with(walk)) && !source.is_test(line)
+            }
         }
     }
 }
@@ -167,6 +174,14 @@ mod tests {
         check(WIRE_FILE, "use serde_json::Value;", &[1]);
         check(WIRE_FILE, "#[cfg(test)]\nmod tests {\n    use serde_json::Value;\n}", &[]);
         check("crates/testkit/src/a.rs", "use serde_json::Value;", &[]);
+    }
+
+    #[test]
+    fn walks_name_every_field() {
+        let text = "let A { b, .. } = c;\nlet d = A { b, ..c };\nlet e = 0..1;";
+        check("crates/wire/src/inspect/a.rs", text, &[1]);
+        check("crates/wire/src/protocol/reporter/a.rs", text, &[1]);
+        check(WIRE_FILE, text, &[]);
     }
 
     #[test]

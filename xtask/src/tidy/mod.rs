@@ -7,6 +7,7 @@ mod fixtures;
 mod layout;
 mod links;
 mod modules;
+mod names;
 mod protocols;
 mod size;
 mod source;
@@ -42,6 +43,7 @@ const RULES: &[Rule] = &[
     layout::protocol_folders,
     links::local_links,
     modules::module_order,
+    names::private_words,
     protocols::protocols_are_named_by_their_own,
     protocols::protocols_know_no_sibling,
     protocols::comparisons_have_a_reason,

@@ -62,6 +62,14 @@ impl Source {
         })
     }
 
+    /// Every name and keyword of the code, with its line.
+    pub(super) fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        (1..).zip(self.code.lines()).flat_map(|(number, line)| {
+            let names = line.split(|c| !is_word(c)).filter(|name| name.starts_with(is_word));
+            names.map(move |name| (number, name))
+        })
+    }
+
     /// Each statement that begins with `start`, up to its semicolon, with its line.
     pub(super) fn statements(&self, start: &str) -> impl Iterator<Item = (usize, &str)> {
         find(&self.code, start).map(|at| {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
+use sabir_gateway::config::{Platform, data_folder};
 
 /// Where private files of agents are kept.
 #[derive(Debug)]
@@ -13,7 +14,8 @@ pub(crate) struct Folder(PathBuf);
 impl Folder {
     /// Below the folder that the user names, else below the user's data folder, else below the system's temporary one.
     pub(crate) fn new(named: Option<PathBuf>) -> Self {
-        let data = named.or_else(users_data).unwrap_or_else(|| env::temp_dir().join("sabir"));
+        let users = || data_folder(Platform::HERE, &|name| env::var(name).ok());
+        let data = named.or_else(users).unwrap_or_else(|| env::temp_dir().join("sabir"));
         let data = std::path::absolute(&data).unwrap_or(data);
         Self(data.join("agents"))
     }
@@ -38,18 +40,6 @@ impl Folder {
         written.with_context(failed)?;
         Ok(file)
     }
-}
-
-fn users_data() -> Option<PathBuf> {
-    let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|it| it.has_root());
-    let data = if cfg!(target_os = "macos") {
-        folder("HOME")?.join("Library").join("Application Support")
-    } else if cfg!(windows) {
-        folder("APPDATA")?
-    } else {
-        folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local").join("share")))?
-    };
-    Some(data.join("sabir"))
 }
 
 fn create_private(folder: &Path) -> std::io::Result<()> {

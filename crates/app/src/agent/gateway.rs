@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -9,7 +11,7 @@ use sabir_backend::Secret;
 use sabir_backend::http::Proxies;
 use sabir_gateway::Gateway;
 use sabir_gateway::config::types::Config;
-use sabir_gateway::server::Server;
+use sabir_gateway::server::{Server, Stop};
 
 use super::Agent;
 use super::model::default_model;
@@ -26,13 +28,25 @@ pub(crate) struct Access {
 }
 
 /// A gateway that answers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) enum Running {
     /// Somebody else's, which outlives the agent.
     Found(SocketAddr),
     /// In this process.
-    Hosted(SocketAddr),
+    Hosted(Hosted),
 }
+
+/// A gateway in this process, on a thread of its own.
+#[derive(Debug)]
+pub(crate) struct Hosted {
+    address: SocketAddr,
+    stop: Stop,
+    /// Closed when the gateway has ended.
+    ended: Receiver<()>,
+}
+
+/// How long a gateway may take to end once its agent is gone: enough to write down what it was asked last.
+const END_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// What stands for a key where none is needed: the CLIs do not start without one.
 const PLACEHOLDER_KEY: &str = "sabir";
@@ -73,10 +87,18 @@ impl Running {
         }
     }
 
-    pub(crate) fn address(self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         match self {
-            Self::Found(address) | Self::Hosted(address) => address,
+            Self::Found(address) | Self::Hosted(Hosted { address, .. }) => *address,
         }
+    }
+}
+
+impl Hosted {
+    /// Ends the gateway, so that what it keeps of the last calls is written.
+    pub(crate) fn end(self) {
+        self.stop.stop();
+        let _ = self.ended.recv_timeout(END_WAIT_MAX);
     }
 }
 
@@ -123,28 +145,38 @@ fn answers(address: SocketAddr) -> std::io::Result<bool> {
     Ok(body.is_some_and(|body| body.contains(GREETING)))
 }
 
-fn start(mut config: Config) -> Result<SocketAddr> {
+fn start(mut config: Config) -> Result<Hosted> {
     config.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let proxies = Proxies::of(&|name| std::env::var(name).ok());
-    let server = Server::bind(Gateway::new(config), proxies)?;
-    let address = server.address();
-    let thread = std::thread::Builder::new().name("sabir-gateway".to_owned());
+    let server = Server::bind(Gateway::open(config, None)?, proxies)?;
+    let (address, stop) = (server.address(), server.stop_handle());
+    let (end, ended) = mpsc::channel();
+    let serve = move || {
+        let _ = server.run_until_stopped();
+        drop(end);
+    };
     // Nobody joins the thread: it ends with the process, whose exit code is the agent's.
-    thread.spawn(move || server.run_until_stopped()).context("cannot start the gateway")?;
-    Ok(address)
+    let thread = std::thread::Builder::new().name("sabir-gateway".to_owned());
+    thread.spawn(serve).context("cannot start the gateway")?;
+    Ok(Hosted { address, stop, ended })
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
 
+    use sabir_gateway::config::types::Store;
+
     use super::*;
 
     #[test]
     fn a_gateway_is_told_from_other_servers() {
-        let hosted = start(Config::default()).unwrap();
-        let config = Config { listen: hosted, ..Config::default() };
-        assert_eq!(find(&config), Some(hosted));
+        let store = Store { url: Secret::new("memory:"), ..Store::default() };
+        let hosted = start(Config { store, ..Config::default() }).unwrap();
+        let config = Config { listen: hosted.address, ..Config::default() };
+        assert_eq!(find(&config), Some(hosted.address));
+        hosted.end();
+        assert_eq!(find(&config), None);
 
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = other.local_addr().unwrap();

@@ -68,7 +68,9 @@ fn settings(users: Option<&Path>) -> String {
         None => Map::new(),
         Some(Ok(Value::Object(settings))) => settings,
         Some(_) => {
-            output::tell("sabir: the settings of Gemini CLI cannot be read and are left out\n");
+            output::to_stderr(
+                "sabir: the settings of Gemini CLI cannot be read and are left out\n",
+            );
             Map::new()
         }
     };

@@ -24,8 +24,9 @@ pub(crate) fn run(
     command.envs(launch.variables.iter().map(|(name, value)| (name, value)));
     match running {
         Running::Found(_) => replace(command),
-        Running::Hosted(_) => {
+        Running::Hosted(hosted) => {
             let ended = wait(command);
+            hosted.end();
             forget(launch);
             ended
         }

@@ -45,7 +45,7 @@ impl Assemble {
         let assembled = self.agent.assemble(&input);
         let output = assembled.map_err(|overflow| anyhow!("{overflow}{SHORTEN}"))?;
         if let Some(warning) = output.warning() {
-            output::tell(&format!("warning: {warning}\n"));
+            output::to_stderr(&format!("warning: {warning}\n"));
         }
         output::print(&written(&output, input.bytes_max, &document.ignored))?;
         Ok(ExitCode::SUCCESS)

@@ -40,19 +40,19 @@ impl Build {
         let built = match history.builder().set_policy(policy).build() {
             Ok(built) => built,
             Err(refused) => {
-                tell(refused.log());
-                output::tell(&format!("{refused}\n"));
+                print_log(refused.log());
+                output::to_stderr(&format!("{refused}\n"));
                 return Ok(ExitCode::FAILURE);
             }
         };
-        tell(&built.log);
+        print_log(&built.log);
         match self.to {
             None => output::print(&history.to_json(&built))?,
             Some(protocol) => {
-                tell_changes(&built.trace);
+                print_changes(&built.trace);
                 let encoded = history::encode(built, protocol)?;
                 output::print(&encoded.body)?;
-                tell_losses(&encoded.report);
+                print_losses(&encoded.report);
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -76,20 +76,23 @@ fn policy(protocol: Protocol) -> Policy {
     }
 }
 
-fn tell(log: &Log) {
-    log.lines().iter().for_each(|line| output::tell(&format!("{line}\n")));
+fn print_log(log: &Log) {
+    log.lines().iter().for_each(|line| output::to_stderr(&format!("{line}\n")));
 }
 
 /// Says what was mended, where the trace is not printed.
-fn tell_changes(trace: &Trace) {
+fn print_changes(trace: &Trace) {
     for change in trace.changes().iter().filter(|change| change.step.repairs()) {
-        output::tell(&format!("repaired at {}: {}: {}\n", change.pointer, change.what, change.why));
+        output::to_stderr(&format!(
+            "repaired at {}: {}: {}\n",
+            change.pointer, change.what, change.why
+        ));
     }
 }
 
 /// Says what the protocol cannot carry; places in it are not those of the history.
-fn tell_losses(report: &Report) {
+fn print_losses(report: &Report) {
     for loss in report.entries().iter().filter(|loss| loss.kind.matters()) {
-        output::tell(&format!("{}: {}\n", loss.kind, loss.reason));
+        output::to_stderr(&format!("{}: {}\n", loss.kind, loss.reason));
     }
 }

@@ -49,9 +49,10 @@ fn summary(loaded: &Loaded) -> String {
     let providers = table(&config.providers.iter().map(|it| provider(it)).collect::<Vec<_>>(), 2);
     let models = models::rows(config, 2);
     format!(
-        "{}\nlistens on http://{listen}{}\n\nproviders\n{providers}\nmodels\n{models}",
+        "{}\nlistens on http://{listen}{}\nmemory: {}\n\nproviders\n{providers}\nmodels\n{models}",
         verdict(file.as_deref()),
         auth(config),
+        config.store.summary(),
     )
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sabir_wire::json::Text;
-use sabir_wire::protocol::{Asked, Encoded, Event, StreamEncoder};
+use sabir_wire::protocol::{AnswerContext, Encoded, Event, StreamEncoder};
 use sabir_wire::sse::Frame;
 use sabir_wire::target::{ModelPlace, Target};
 use sabir_wire::{Protocol, Report};
@@ -65,7 +65,7 @@ impl Convert {
         match self.translate() {
             Ok(translation) => self.finish(translation),
             Err(error) if self.report == Form::Json && !output::is_closed_pipe(&error) => {
-                output::tell(&report::json_of_error(&error));
+                output::to_stderr(&report::json_of_error(&error));
                 Ok(ExitCode::FAILURE)
             }
             Err(error) => Err(error),
@@ -97,7 +97,7 @@ impl Convert {
 
     fn response(&self, body: &[u8]) -> Result<Translation> {
         let explain = |error| self.subject.explain(&error, body);
-        let encoded = self.to.translate_response(body, self.subject.from, &self.asked(body));
+        let encoded = self.to.translate_response(body, self.subject.from, &self.context(body));
         Ok(encoded.map_err(explain)?.into())
     }
 
@@ -125,42 +125,42 @@ impl Convert {
 
     /// What an answer's encoder is told. Ids are made from `seed`, a part of the input, so that they are the same
     /// whenever the input is.
-    fn asked(&self, seed: &[u8]) -> Asked<'_> {
-        Asked {
+    fn context(&self, seed: &[u8]) -> AnswerContext<'_> {
+        AnswerContext {
             model: self.model.as_deref().map(Text::plain),
-            seed: Asked::seed_from(seed),
-            ..Asked::default()
+            seed: AnswerContext::seed_from(seed),
+            ..AnswerContext::default()
         }
     }
 
     fn finish(&self, translation: Translation) -> Result<ExitCode> {
         if self.strict && translation.report.drops().next().is_some() {
-            self.tell(&translation);
+            self.print_report(&translation);
             return Ok(self.refuse());
         }
         let printed = match self.subject.kind {
             Kind::Stream => output::send(&translation.body),
             Kind::Request | Kind::Response | Kind::Error => output::print(&translation.body),
         };
-        self.tell(&translation);
+        self.print_report(&translation);
         printed.map(|()| ExitCode::SUCCESS)
     }
 
-    fn tell(&self, translation: &Translation) {
+    fn print_report(&self, translation: &Translation) {
         match self.report {
-            Form::Json => output::tell(&report::json(&translation.report)),
+            Form::Json => output::to_stderr(&report::json(&translation.report)),
             Form::Text => {
                 if let Some(remark) = &translation.remark {
-                    output::tell(&format!("{remark}\n"));
+                    output::to_stderr(&format!("{remark}\n"));
                 }
-                output::tell(&report::text(&translation.report));
+                output::to_stderr(&report::text(&translation.report));
             }
         }
     }
 
     fn refuse(&self) -> ExitCode {
         if self.report == Form::Text {
-            output::tell(
+            output::to_stderr(
                 "refused: --strict, and something would be dropped; nothing was printed\n",
             );
         }
@@ -186,8 +186,8 @@ struct Translator<'c> {
 impl Sink for Translator<'_> {
     fn begin(&mut self, first: &Frame<'_>) {
         let Convert { to, subject, .. } = self.convert;
-        let asked = self.convert.asked(first.data.as_bytes());
-        self.encoder = Some(StreamEncoder::new(*to, subject.from, asked));
+        let context = self.convert.context(first.data.as_bytes());
+        self.encoder = Some(StreamEncoder::new(*to, subject.from, context));
     }
 
     fn event(&mut self, event: Event<'_>) {

@@ -40,7 +40,7 @@ impl Env {
         output::print(&text)?;
         // A shell that evaluates the lines shows none of its comments.
         if !std::io::stdout().is_terminal() {
-            output::tell(&comments(&text));
+            output::to_stderr(&comments(&text));
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -56,12 +56,15 @@ const NOT_FOUND: u8 = 127;
 impl Run {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let Options { agent, model, file, data } = self.options;
-        let loaded = match file.load() {
+        let mut loaded = match file.load() {
             Ok(loaded) => loaded,
             Err(problems) => return Ok(configuration::refuse(&problems)),
         };
+        if let Some(data) = &data {
+            loaded.config.store.data_folder = Some(data.clone());
+        }
         let Some(program) = agent::find_program(agent.program()) else {
-            output::tell(&not_installed(agent));
+            output::to_stderr(&not_installed(agent));
             return Ok(ExitCode::from(NOT_FOUND));
         };
         // The agent draws on the terminal: a log would write over it.
@@ -71,7 +74,7 @@ impl Run {
         let access = Access::new(&loaded.config, agent, running.address(), model);
         let launch = agent.launch(&access, &Folder::new(data))?;
         if std::io::stderr().is_terminal() {
-            output::tell(&greeting(agent, &access, running));
+            output::to_stderr(&greeting(agent, &access, &running));
         }
         let code = agent::run(program, &launch, &self.arguments, running);
         log.inspect(|log| log.flush());
@@ -85,7 +88,7 @@ fn not_installed(agent: Agent) -> String {
 }
 
 /// Which gateway and which model, in a line.
-fn greeting(agent: Agent, access: &Access, running: Running) -> String {
+fn greeting(agent: Agent, access: &Access, running: &Running) -> String {
     let whose = match running {
         Running::Found(_) => "the gateway that runs",
         Running::Hosted(_) => "a gateway for this run",

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use sabir_backend::http::Proxies;
 use sabir_gateway::config::types::{Config, Place, Provider, Substitution};
@@ -31,7 +31,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "ADDR", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
 
-    /// Folder for what Sabir keeps; nothing is kept yet [default: the user's data folder]
+    /// Folder for what Sabir keeps [default: $SABIR_DATA_DIR, else sabir/ in the user's data
+    /// folder]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 }
@@ -43,12 +44,15 @@ impl Serve {
             Ok(loaded) => loaded,
             Err(problems) => return Ok(configuration::refuse(&problems)),
         };
-        if let Some(listen) = self.listen {
-            loaded.config.listen = listen;
-        }
+        let overrides = Overrides { listen: self.listen, data: self.data };
+        overrides.apply(&mut loaded.config);
         let Loaded { config, file } = loaded;
-        let source = file.map(|file| source(file, self.listen));
-        let gateway = Gateway::with_source(config, source);
+        // Before a store is made for a gateway that does not start.
+        if let Some(refusal) = config.bind_refusal() {
+            bail!(refusal);
+        }
+        let source = file.map(|file| source(file, overrides));
+        let gateway = Gateway::open(config, source)?;
         let server = Server::bind(gateway.clone(), Proxies::of(&|name| std::env::var(name).ok()))?;
         // Clients are served all the same if nobody reads what is written from here on.
         let log = sabir_gateway::start_log(&gateway.config().log);
@@ -64,12 +68,27 @@ impl Serve {
     }
 }
 
+/// What the command line decides.
+struct Overrides {
+    listen: Option<SocketAddr>,
+    data: Option<PathBuf>,
+}
+
+impl Overrides {
+    fn apply(&self, config: &mut Config) {
+        config.listen = self.listen.unwrap_or(config.listen);
+        if let Some(data) = &self.data {
+            config.store.data_folder = Some(data.clone());
+        }
+    }
+}
+
 /// How the file is read again while the gateway runs: as it was read at the start.
-fn source(file: PathBuf, listen: Option<SocketAddr>) -> Source {
+fn source(file: PathBuf, overrides: Overrides) -> Source {
     let named = ConfigFile::named(file.clone());
     let load = move || {
         let mut config = named.load()?.config;
-        config.listen = listen.unwrap_or(config.listen);
+        overrides.apply(&mut config);
         Ok(config)
     };
     Source { file, load: Box::new(load) }
@@ -85,6 +104,7 @@ pub(crate) fn banner(config: &Config, address: SocketAddr) -> String {
     if config.substitution == Substitution::On {
         let _ = writeln!(text, "\n  {}", substitution(config));
     }
+    let _ = writeln!(text, "\nmemory: {}", config.store.summary());
     let key = match config.auth.required {
         true => "-H 'authorization: Bearer A_GATEWAY_KEY' \\\n    ",
         false => "",

@@ -61,14 +61,31 @@ fn an_agent_gets_a_gateway_its_arguments_and_no_other_key() {
          cat <&3\nexit 7\n"
     );
     let folder = folder("run-hosted", "claude", &script);
-    let told = run(&folder, "run claude --model sim-chat/x -- --continue -p hello", 7);
-    let lines: Vec<&str> = told.lines().collect();
+    let printed = run(&folder, "run claude --model sim-chat/x -- --continue -p hello", 7);
+    let lines: Vec<&str> = printed.lines().collect();
     assert!(lines[0].starts_with("--settings ") && lines[0].ends_with(" --continue -p hello"));
     assert_eq!(lines[1], "sim-chat/x sabir none");
-    assert!(lines[2].starts_with("HTTP/1.1 200") && told.ends_with("ok\n"), "{told}");
+    assert!(lines[2].starts_with("HTTP/1.1 200") && printed.ends_with("ok\n"), "{printed}");
     assert!(!folder.path().join(".claude").exists());
     let settings = lines[0].split(' ').nth(1).unwrap();
     assert!(!fs::exists(settings).unwrap(), "{settings} was for a gateway that is gone");
+}
+
+#[test]
+fn what_an_agent_asked_last_is_written_before_the_end() {
+    let script = format!(
+        "{BASH}address=${{ANTHROPIC_BASE_URL#http://}}\nexec 3<>/dev/tcp/${{address/://}}\n\
+         body='{{\"model\":\"sim-chat/asked-last\",\"messages\":[{{\"role\":\"user\",\"content\":\"hello\"}}]}}'\n\
+         printf 'POST /v1/chat/completions HTTP/1.0\\r\\nhost: localhost\\r\\ncontent-length: %s\\r\\n\\r\\n%s' \
+         \"${{#body}}\" \"$body\" >&3\ncat <&3\n"
+    );
+    let folder = folder("run-rows", "claude", &script);
+    let told = run(&folder, "run claude", 0);
+    assert!(told.starts_with("HTTP/1.0 200"), "{told}");
+    let files = ["sabir.db", "sabir.db-wal"].map(|it| fs::read(folder.path().join(it)));
+    let model = b"asked-last";
+    let is_in = |bytes: &Vec<u8>| bytes.windows(model.len()).any(|it| it == model);
+    assert!(files.iter().flatten().any(is_in), "the call has no row");
 }
 
 /// A gateway of its own, ended with the test.
@@ -78,6 +95,7 @@ impl Serving {
     fn start(folder: &Folder) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
         command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(folder.path());
+        command.env("SABIR_DATA_DIR", folder.path());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut banner = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut banner).unwrap();
@@ -101,10 +119,10 @@ fn a_gateway_that_runs_is_used_with_its_key() {
     let auth =
         "[auth]\nrequired = true\n[[auth.key]]\nname = \"a\"\nvalue = { value = \"sesame\" }\n";
     let folder = folder.with("sabir.toml", &format!("listen = \"{address}\"\n{auth}"));
-    let told = run(&folder, "run codex --model m -- exec", 0);
-    assert!(told.starts_with("sesame -c "), "{told}");
-    assert!(told.contains(&format!("base_url=\"http://{address}/v1\"")), "{told}");
-    assert!(told.ends_with("-c model=\"m\" exec\n"), "{told}");
+    let printed = run(&folder, "run codex --model m -- exec", 0);
+    assert!(printed.starts_with("sesame -c "), "{printed}");
+    assert!(printed.contains(&format!("base_url=\"http://{address}/v1\"")), "{printed}");
+    assert!(printed.ends_with("-c model=\"m\" exec\n"), "{printed}");
 }
 
 #[test]
@@ -118,9 +136,9 @@ fn the_users_own_settings_are_read_and_left_alone() {
     let settings = "{\"ui\": {\"theme\": \"dark\"}} // mine\n";
     fs::write(own.join("settings.json"), settings).unwrap();
     fs::write(own.join("GEMINI.md"), "my rules").unwrap();
-    let told = run(&folder, "run gemini", 0);
+    let printed = run(&folder, "run gemini", 0);
     let theme = r#"{"ui":{"theme":"dark"},"security":{"auth":{"selectedType":"gemini-api-key"}}}"#;
-    assert_eq!(told, format!("{theme}my rules"));
+    assert_eq!(printed, format!("{theme}my rules"));
     assert_eq!(fs::read_to_string(own.join("settings.json")).unwrap(), settings);
 }
 
@@ -134,8 +152,8 @@ fn what_env_prints_is_for_a_shell() {
     let mut shell = Command::new("sh");
     shell.args(["check.sh", env!("CARGO_BIN_EXE_sabir")]).current_dir(folder.path());
     let output = shell.env_clear().envs(variables(&folder)).output().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(told, "http://127.0.0.1:1|it's $HOME|none\n");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(printed, "http://127.0.0.1:1|it's $HOME|none\n");
     let hints = String::from_utf8(output.stderr).unwrap();
     assert!(hints.starts_with("# then: claude --settings "), "{hints}");
     assert!(

@@ -15,7 +15,7 @@ fn flow() -> Value {
     json!({"messages": messages, "systemPrompts": ["P1", "P2"], "summary": summary})
 }
 
-const TOLD: &str = "[Previous conversation summary (4 messages compressed)]\n\nThey met.";
+const SUMMARY: &str = "[Previous conversation summary (4 messages compressed)]\n\nThey met.";
 
 #[test]
 fn a_history_with_a_summary_is_built() {
@@ -24,7 +24,7 @@ fn a_history_with_a_summary_is_built() {
         run.json()["messages"],
         json!([
             {"role": "system", "content": "P1\nP2"},
-            {"role": "system", "content": TOLD},
+            {"role": "system", "content": SUMMARY},
             {"role": "user", "content": "m5"},
             {"role": "assistant", "content": "m6"},
             {"role": "user", "content": "m7"},
@@ -37,9 +37,9 @@ fn a_history_with_a_summary_is_built() {
         ["summarise", "summarise", "summarise", "summarise", "summarise", "filter", "system"];
     assert_eq!(steps, expected);
     assert_eq!(trace[5]["pointer"], "/messages/7");
-    let said = "[MessageBuilder] Filtering empty assistant message\n\
+    let expected = "[MessageBuilder] Filtering empty assistant message\n\
                 [MessageBuilder] Validation passed: 5 messages\n";
-    assert_eq!(run.stderr, said);
+    assert_eq!(run.stderr, expected);
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn repairs_towards_a_protocol_are_said() {
         .map(|message| message["role"].clone())
         .collect();
     assert_eq!(roles, ["user", "assistant", "user"]);
-    let said = "repaired at /messages/0: error result added: the tool call has no result\n";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let expected = "repaired at /messages/0: error result added: the tool call has no result\n";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
     let run = sabir("build --to chat", json!({"messages": [call]}).to_string()).exits(0);
     assert_eq!(run.json()["messages"].as_array().unwrap().len(), 2);
 }

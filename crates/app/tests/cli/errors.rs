@@ -88,8 +88,8 @@ fn a_stream_cut_in_its_first_frame_is_a_failed_answer() {
 #[test]
 fn programs_get_the_error_as_json() {
     let run = sabir(&format!("{CONVERT} --report json"), r#"{"messages":7}"#).exits(1);
-    let told: Value = serde_json::from_str(&run.stderr).unwrap();
-    assert_eq!(told["losses"], serde_json::json!([]));
-    assert_eq!(told["error"]["pointer"], "/messages");
-    assert!(told["error"]["message"].as_str().unwrap().contains("expected"), "{told}");
+    let report: Value = serde_json::from_str(&run.stderr).unwrap();
+    assert_eq!(report["losses"], serde_json::json!([]));
+    assert_eq!(report["error"]["pointer"], "/messages");
+    assert!(report["error"]["message"].as_str().unwrap().contains("expected"), "{report}");
 }

@@ -25,11 +25,11 @@ impl Folder {
         self
     }
 
-    /// Runs `sabir` in this folder, with no variables but these.
+    /// Runs `sabir` in this folder, with no variables but these and one that keeps its data here.
     pub(crate) fn sabir(&self, arguments: &str, variables: &[(&str, &str)]) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
         command.args(arguments.split_whitespace()).current_dir(&self.0);
-        command.env_clear().envs(variables.iter().copied());
+        command.env_clear().env("SABIR_DATA_DIR", &self.0).envs(variables.iter().copied());
         let output = command.output().unwrap();
         Run {
             code: output.status.code().unwrap(),

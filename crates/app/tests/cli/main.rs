@@ -16,6 +16,8 @@ mod memory;
 mod report;
 mod run;
 mod sim;
+#[cfg(unix)]
+mod store;
 mod stream;
 #[cfg(unix)]
 mod unread;

@@ -90,10 +90,10 @@ fn over(case: Case, sent: fn(Body) -> Body) -> Option<String> {
     let body = sent(Body::of(from, name, BODY_BYTES));
     let (taken, status) = taken(to, upstream, &body);
     let most = TIMES * body.unpacked_bytes;
-    let told = format!("{case:?}: {taken} bytes for {}, {status}", body.unpacked_bytes);
-    println!("{:5.2} {told}", taken as f64 / body.unpacked_bytes as f64);
+    let figures = format!("{case:?}: {taken} bytes for {}, {status}", body.unpacked_bytes);
+    println!("{:5.2} {figures}", taken as f64 / body.unpacked_bytes as f64);
     let is_served = status == 200 || upstream == Simulator;
-    (taken > most || !is_served).then_some(told)
+    (taken > most || !is_served).then_some(figures)
 }
 
 /// What a gateway takes for a body at most, and the status of its answer.

@@ -67,10 +67,10 @@ fn a_reader_that_goes_away_is_no_failure() {
     // The program may have ended before all is written.
     let _ = stdin.write_all(whole().as_bytes());
     drop(stdin);
-    let mut told = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{told}");
-    assert!(!told.contains("panicked") && !told.contains("error"), "{told}");
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{stderr}");
+    assert!(!stderr.contains("panicked") && !stderr.contains("error"), "{stderr}");
 }
 
 #[test]

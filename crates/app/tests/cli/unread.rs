@@ -13,7 +13,8 @@ struct Serving(Child);
 impl Serving {
     fn start(folder: &Folder, listen: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
-        command.args(["serve", "--listen", listen]).current_dir(folder.path()).env_clear();
+        command.args(["serve", "--listen", listen]).current_dir(folder.path());
+        command.env_clear().env("SABIR_DATA_DIR", folder.path());
         Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     }
 }
@@ -125,7 +126,8 @@ fn a_banner_for_which_there_is_no_room_holds_nobody_up() {
     let (_reader, mut writer) = std::io::pipe().unwrap();
     writer.write_all(&[b'x'; 65_536]).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
-    command.args(["serve", "--listen", &address]).current_dir(folder.path()).env_clear();
+    command.args(["serve", "--listen", &address]).current_dir(folder.path());
+    command.env_clear().env("SABIR_DATA_DIR", folder.path());
     let mut serving = Serving(command.stdout(writer).stderr(Stdio::null()).spawn().unwrap());
     wait_for_listener(&address);
     assert!(answer(&address).starts_with("HTTP/1.0 200"));

@@ -253,11 +253,11 @@ mod tests {
         let status =
             r#"{"type":"result","status":"error","error":{"type":"Fatal","message":"quota"}}"#;
         assert_eq!(read(&[status]), reason("quota"));
-        let told = r#"{"type":"error","severity":"error","message":"loop detected"}"#;
+        let stated = r#"{"type":"error","severity":"error","message":"loop detected"}"#;
         let bare = r#"{"type":"result","success":false}"#;
-        assert_eq!(read(&[told, bare]), reason("loop detected"));
+        assert_eq!(read(&[stated, bare]), reason("loop detected"));
         assert_eq!(read(&[bare]), Err(Failed::Reported(None)));
-        assert!(read(&[told, SUCCESS]).is_ok());
+        assert!(read(&[stated, SUCCESS]).is_ok());
     }
 
     #[test]

@@ -190,9 +190,9 @@ mod tests {
             let mut left = Vec::new();
             near.read_to_end(&mut left).await.unwrap();
             drop(near);
-            let mut told = Vec::new();
-            far.read_to_end(&mut told).await.unwrap();
-            assert_eq!(told, expected);
+            let mut sent = Vec::new();
+            far.read_to_end(&mut sent).await.unwrap();
+            assert_eq!(sent, expected);
             assert_eq!(asked.as_ref().map(|()| &left[..]).map_err(String::as_str), outcome);
         });
     }
@@ -215,13 +215,13 @@ mod tests {
     fn whoever_has_a_password_says_it_if_asked() {
         let socks = Socks { login: login("p@ss"), names: Names::AtProxy };
         let greeting = b"\x05\x02\x00\x02";
-        let said = [&greeting[..], b"\x01\x02me\x04p@ss", WANTED].concat();
+        let with_password = [&greeting[..], b"\x01\x02me\x04p@ss", WANTED].concat();
         let granted = b"\x05\x00\x00\x01\0\0\0\0\0\0";
-        check(&socks, &[b"\x05\x02\x01\x00", &granted[..]].concat(), (&said, Ok(b"")));
-        let unsaid = [&greeting[..], WANTED].concat();
-        check(&socks, &[b"\x05\x00", &granted[..]].concat(), (&unsaid, Ok(b"")));
+        check(&socks, &[b"\x05\x02\x01\x00", &granted[..]].concat(), (&with_password, Ok(b"")));
+        let without_password = [&greeting[..], WANTED].concat();
+        check(&socks, &[b"\x05\x00", &granted[..]].concat(), (&without_password, Ok(b"")));
         let wrong = "it does not take its user and password";
-        check(&socks, b"\x05\x02\x01\x01", (&said[..greeting.len() + 9], Err(wrong)));
+        check(&socks, b"\x05\x02\x01\x01", (&with_password[..greeting.len() + 9], Err(wrong)));
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         let open = Socks { login: None, names: Names::AtProxy };
         let greeted = b"\x05\x01\x00";
         let asked = [greeted, WANTED].concat();
-        for (answers, told, words) in [
+        for (answers, sent, words) in [
             (
                 &b"\x05\xff"[..],
                 &greeted[..],
@@ -242,7 +242,7 @@ mod tests {
             (b"\x05\x00\x05\x05\x00\x01", &asked, "the host refused it"),
             (b"\x05\x00\x05\x00\x00\x09", &asked, "it does not speak SOCKS 5"),
         ] {
-            check(&open, answers, (told, Err(words)));
+            check(&open, answers, (sent, Err(words)));
         }
         let long = Socks { login: login(&"x".repeat(256)), names: Names::AtProxy };
         let words = "its user or password is longer than 255 bytes";

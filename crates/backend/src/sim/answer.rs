@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value;
 
-use super::api::{Api, Asked, Route, Url};
+use super::api::{Api, Route, Unchecked, Url};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::question::Delivery;
@@ -57,7 +57,7 @@ impl Setting<'_> {
         let body = self.body(incoming)?;
         let named = body.get("model").and_then(Value::as_str).unwrap_or_default();
         let model = model.unwrap_or_else(|| named.to_owned());
-        let asked = Asked { headers: incoming.headers, model, delivery, body, seed };
+        let asked = Unchecked { headers: incoming.headers, model, delivery, body, seed };
         let fault = trigger::of(&asked.model);
         if matches!(route, Route::Count { .. }) {
             self.prevent(fault, &asked.model)?;
@@ -68,7 +68,7 @@ impl Setting<'_> {
 
     fn generate(
         &self,
-        asked: Asked<'_>,
+        asked: Unchecked<'_>,
         fault: Option<Trigger>,
         request_id: &str,
     ) -> Result<Outcome, Problem> {

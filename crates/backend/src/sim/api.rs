@@ -17,10 +17,10 @@ pub(super) trait Api: Sync {
     fn admit(&self, incoming: &Incoming<'_>, url: &Url<'_>) -> Result<(), Problem>;
 
     /// Checks a request by the API's rules and reads what it asks.
-    fn read(&self, asked: Asked<'_>) -> Result<Question, Problem>;
+    fn read(&self, asked: Unchecked<'_>) -> Result<Question, Problem>;
 
     /// Checks a request that wants its tokens counted and answers it.
-    fn count(&self, asked: Asked<'_>) -> Result<Value, Problem>;
+    fn count(&self, asked: Unchecked<'_>) -> Result<Value, Problem>;
 
     fn models(&self) -> Value;
 
@@ -86,7 +86,7 @@ pub(super) enum Route {
 
 /// A request that is to be checked.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct Unchecked<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) model: String,
     pub(super) delivery: Option<Delivery>,

@@ -172,12 +172,12 @@ fn dictated(question: &Question) -> Vec<Call> {
 
 /// The calls of the tools that the user's text names, or of the first one where a call is forced.
 fn asked_for(question: &Question) -> Vec<Call> {
-    let said = question.said();
+    let item_of = question.item_of();
     let named: Vec<&Tool> =
-        callable(question).filter(|tool| script::names(said, &tool.name)).collect();
+        callable(question).filter(|tool| script::names(item_of, &tool.name)).collect();
     let forced = matches!(question.choice, Choice::Must(_)).then(|| callable(question).next());
     let tools = if named.is_empty() { forced.flatten().into_iter().collect() } else { named };
-    tools.into_iter().map(|tool| call(tool, sampled(tool, said))).collect()
+    tools.into_iter().map(|tool| call(tool, sampled(tool, item_of))).collect()
 }
 
 fn callable(question: &Question) -> impl Iterator<Item = &Tool> {
@@ -188,13 +188,13 @@ fn callable(question: &Question) -> impl Iterator<Item = &Tool> {
     question.tools.iter().filter(|tool| names.is_empty() || names.contains(&tool.name))
 }
 
-fn sampled(tool: &Tool, said: &str) -> Value {
+fn sampled(tool: &Tool, item_of: &str) -> Value {
     match &tool.input {
-        ToolInput::Schema(schema) => match sampler::sample(schema, word_of(said)) {
+        ToolInput::Schema(schema) => match sampler::sample(schema, word_of(item_of)) {
             Value::Object(arguments) => Value::Object(arguments),
             _ => json!({}),
         },
-        ToolInput::Freeform => Value::String(script::beginning(said, QUOTE_LETTERS)),
+        ToolInput::Freeform => Value::String(script::beginning(item_of, QUOTE_LETTERS)),
     }
 }
 
@@ -212,8 +212,8 @@ fn call(tool: &Tool, arguments: Value) -> Call {
 }
 
 /// The last long word of a text, to show in sampled arguments that it was read.
-fn word_of(said: &str) -> &str {
-    let mut words = said.split(|letter: char| !letter.is_alphanumeric());
+fn word_of(item_of: &str) -> &str {
+    let mut words = item_of.split(|letter: char| !letter.is_alphanumeric());
     words.rfind(|word| word.chars().count() >= 3).unwrap_or("sample")
 }
 
@@ -221,30 +221,30 @@ fn text(question: &Question) -> String {
     match &question.format {
         Format::Text => prose(question),
         Format::Object => {
-            let said = script::beginning(question.said(), QUOTE_LETTERS);
-            json!({"simulator": question.api, "said": said}).to_string()
+            let item_of = script::beginning(question.item_of(), QUOTE_LETTERS);
+            json!({"simulator": question.api, "item_of": item_of}).to_string()
         }
-        Format::Schema(schema) => sampler::sample(schema, word_of(question.said())).to_string(),
+        Format::Schema(schema) => sampler::sample(schema, word_of(question.item_of())).to_string(),
         Format::Word(words) => words.first().cloned().unwrap_or_default(),
     }
 }
 
 fn prose(question: &Question) -> String {
-    let said = question.instructions();
-    if let Some(count) = script::asks_words(&said) {
+    let item_of = question.instructions();
+    if let Some(count) = script::asks_words(&item_of) {
         return script::repeated(count);
     }
     let mut out =
         format!("This is Sabir's {} simulator, answering as `{}`.", question.api, question.model);
     let results = question.results();
     if results.is_empty() {
-        out.push_str(&format!(" You said: {}.", quoted(question.said())));
+        out.push_str(&format!(" You item_of: {}.", quoted(question.item_of())));
     } else {
         let results: Vec<String> = results.iter().map(|text| quoted(text)).collect();
-        out.push_str(&format!(" The tools said: {}.", results.join(", ")));
+        out.push_str(&format!(" The tools item_of: {}.", results.join(", ")));
     }
     out.push_str(&media(question));
-    if script::asks_unicode(&said) {
+    if script::asks_unicode(&item_of) {
         out.push(' ');
         out.push_str(script::UNICODE);
     }
@@ -274,6 +274,6 @@ fn media(question: &Question) -> String {
 fn thoughts(question: &Question) -> String {
     format!(
         "The user wrote {}. I know what to do.",
-        quoted(&script::beginning(question.said(), 40))
+        quoted(&script::beginning(question.item_of(), 40))
     )
 }

@@ -12,7 +12,7 @@ pub(super) struct Question {
     pub(super) model: String,
     /// A hash of the request: what ids and seals are made from.
     pub(super) seed: u64,
-    pub(super) spoken: Vec<Spoken>,
+    pub(super) history: Vec<HistoryItem>,
     pub(super) tools: Vec<Tool>,
     pub(super) choice: Choice,
     pub(super) may_call_several: bool,
@@ -29,7 +29,7 @@ pub(super) struct Question {
 
 /// One thing that was said before, in order.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Spoken {
+pub(super) enum HistoryItem {
     User(String),
     Result(String),
     Media(Media),
@@ -100,23 +100,23 @@ pub(super) enum Delivery {
 
 impl Question {
     /// What was said since the model last ended a turn without calling tools: the task in hand.
-    fn task(&self) -> &[Spoken] {
+    fn task(&self) -> &[HistoryItem] {
         let mut begin = 0;
         // How many tools the model has called in the turn that goes on.
         let mut called = None;
-        for (index, spoken) in self.spoken.iter().enumerate() {
-            match spoken {
-                Spoken::Model { calls } => called = Some(called.unwrap_or(0) + calls),
+        for (index, history) in self.history.iter().enumerate() {
+            match history {
+                HistoryItem::Model { calls } => called = Some(called.unwrap_or(0) + calls),
                 _ if called.take() == Some(0) => begin = index,
                 _ => {}
             }
         }
-        if called == Some(0) { &[] } else { &self.spoken[begin..] }
+        if called == Some(0) { &[] } else { &self.history[begin..] }
     }
 
     /// How many rounds of tool calls the task has seen. What the model says in a row is one.
     pub(super) fn rounds(&self) -> usize {
-        let is_model = |it: &Spoken| matches!(it, Spoken::Model { .. });
+        let is_model = |it: &HistoryItem| matches!(it, HistoryItem::Model { .. });
         self.task()
             .chunk_by(|one, two| is_model(one) == is_model(two))
             .filter(|it| is_model(&it[0]))
@@ -126,16 +126,16 @@ impl Question {
     /// All user texts of the task.
     pub(super) fn instructions(&self) -> String {
         let texts = self.task().iter().filter_map(|it| match it {
-            Spoken::User(text) => Some(text.as_str()),
+            HistoryItem::User(text) => Some(text.as_str()),
             _ => None,
         });
         texts.collect::<Vec<_>>().join("\n")
     }
 
     /// The last text of the user.
-    pub(super) fn said(&self) -> &str {
-        let mut texts = self.spoken.iter().rev().filter_map(|it| match it {
-            Spoken::User(text) => Some(text.as_str()),
+    pub(super) fn item_of(&self) -> &str {
+        let mut texts = self.history.iter().rev().filter_map(|it| match it {
+            HistoryItem::User(text) => Some(text.as_str()),
             _ => None,
         });
         texts.next().unwrap_or_default()
@@ -143,24 +143,24 @@ impl Question {
 
     /// The tool results that came after the model's last turn.
     pub(super) fn results(&self) -> Vec<&str> {
-        let last = self.spoken.iter().rposition(|it| matches!(it, Spoken::Model { .. }));
-        let since = &self.spoken[last.map_or(0, |index| index + 1)..];
+        let last = self.history.iter().rposition(|it| matches!(it, HistoryItem::Model { .. }));
+        let since = &self.history[last.map_or(0, |index| index + 1)..];
         since
             .iter()
             .filter_map(|it| match it {
-                Spoken::Result(text) => Some(text.as_str()),
+                HistoryItem::Result(text) => Some(text.as_str()),
                 _ => None,
             })
             .collect()
     }
 
     pub(super) fn media(&self, kind: Media) -> usize {
-        self.spoken.iter().filter(|it| **it == Spoken::Media(kind)).count()
+        self.history.iter().filter(|it| **it == HistoryItem::Media(kind)).count()
     }
 
     /// Whether the model has spoken before.
     pub(super) fn is_continued(&self) -> bool {
-        self.spoken.iter().any(|it| matches!(it, Spoken::Model { .. }))
+        self.history.iter().any(|it| matches!(it, HistoryItem::Model { .. }))
     }
 
     /// The ids of this answer: a prefix and the request's hash.

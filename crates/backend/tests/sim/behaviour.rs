@@ -15,7 +15,7 @@ fn chat(changes: Value) -> Value {
     ask(Protocol::OpenaiChat, &body, Mode::Whole).json()
 }
 
-fn said(answer: &Value) -> &str {
+fn text_of(answer: &Value) -> &str {
     answer["choices"][0]["message"]["content"].as_str().expect("a text")
 }
 
@@ -58,8 +58,8 @@ fn a_text_names_api_model_and_prompt() {
         "This is Sabir's openai-chat simulator, answering as `some-model`. You said: \"{}…\".",
         "ä".repeat(200)
     );
-    assert_eq!(said(&answer), expected);
-    assert_eq!(said(&chat(json!({"messages": user("repeat 7 words")}))).split(' ').count(), 7);
+    assert_eq!(text_of(&answer), expected);
+    assert_eq!(text_of(&chat(json!({"messages": user("repeat 7 words")}))).split(' ').count(), 7);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn dictated_calls_are_made_round_by_round() {
     assert_eq!(calls(&second), [("get_time".to_owned(), json!({"b": 1}))]);
     turn(&mut messages, &second, &["one"]);
     let third = chat(json!({"tools": tools(), "messages": messages}));
-    assert!(said(&third).ends_with("The tools said: \"one\"."), "{third}");
+    assert!(text_of(&third).ends_with("The tools said: \"one\"."), "{third}");
 }
 
 #[test]
@@ -125,14 +125,14 @@ fn structured_output_satisfies_its_schema() {
     let schema = tools()[0]["function"]["parameters"].clone();
     let format = json!({"type": "json_schema", "json_schema": {"name": "n", "schema": schema}});
     let answer = chat(json!({"response_format": format}));
-    let value: Value = serde_json::from_str(said(&answer)).expect("JSON");
+    let value: Value = serde_json::from_str(text_of(&answer)).expect("JSON");
     assert_eq!(
         value,
         json!({"unit": "C", "days": 3, "tags": ["sample"], "at": {"city": "sample"}})
     );
     let object =
         chat(json!({"response_format": {"type": "json_object"}, "messages": user("JSON")}));
-    assert!(serde_json::from_str::<Value>(said(&object)).expect("JSON").is_object());
+    assert!(serde_json::from_str::<Value>(text_of(&object)).expect("JSON").is_object());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn media_are_counted() {
     let image = json!({"type": "image_url", "image_url": {"url": "https://example.com/a.png"}});
     let content = json!([image, image, {"type": "text", "text": "look"}]);
     let answer = chat(json!({"messages": [{"role": "user", "content": content}]}));
-    assert!(said(&answer).ends_with("I see 2 images."), "{answer}");
+    assert!(text_of(&answer).ends_with("I see 2 images."), "{answer}");
 }
 
 #[test]
@@ -292,12 +292,12 @@ fn what_arrived_is_told_without_keys() {
     }
     let received = simulator.received();
     assert_eq!((received.len(), received[0].status, received[0].is_valid), (1_000, 400, false));
-    let told = send(&simulator, Method::GET, "/_sim/requests", b"");
-    assert_eq!(told.json()[0]["body"], json!({"contents": 3}));
+    let recorded = send(&simulator, Method::GET, "/_sim/requests", b"");
+    assert_eq!(recorded.json()[0]["body"], json!({"contents": 3}));
     assert!(
-        !told.text().contains("hidden-key") && !told.text().contains("\"key\""),
+        !recorded.text().contains("hidden-key") && !recorded.text().contains("\"key\""),
         "{}",
-        told.text()
+        recorded.text()
     );
     let sought = |text| {
         let path = format!("/_sim/requests?holds={text}");

@@ -38,11 +38,11 @@ fn statuses_have_the_apis_shape() {
             for mode in [Mode::Whole, Mode::Stream] {
                 let answer = fault(protocol, &status.to_string(), mode);
                 // Google has no status of its own for an overload.
-                let told = match (protocol, status) {
+                let expected = match (protocol, status) {
                     (Protocol::Gemini, 529) => 503,
                     _ => status,
                 };
-                assert_eq!(answer.status, told);
+                assert_eq!(answer.status, expected);
                 assert!(!answer.message().is_empty());
                 assert_eq!(answer.headers.get("retry-after").is_some(), status == 429);
             }

@@ -1,7 +1,7 @@
 //! A streamed answer says what the whole answer says, in the form that its protocol demands.
 
 use sabir_testkit::{meaning, translate};
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use sabir_wire::{Protocol, Report};
 use serde_json::{Value, json};
 
@@ -35,14 +35,14 @@ fn check(protocol: Protocol, text: &str, extra: Value) -> Value {
     assert_eq!(whole.status, 200, "{}", whole.text());
     let stream = ask(protocol, &body, Mode::Stream);
     let folded = translate::fold(protocol, &stream.bytes);
-    let asked = Asked::default();
+    let context = AnswerContext::default();
     let folded: Value =
-        serde_json::from_str(&protocol.encode_response(&folded, protocol, &asked).body)
+        serde_json::from_str(&protocol.encode_response(&folded, protocol, &context).body)
             .expect("JSON");
     // Ids are made from the request, and the two requests differ in how they ask to be answered.
-    let [told, streamed] = [whole.json(), folded].map(without_ids);
-    let differences = meaning::unreported(protocol, &told, &streamed, &Report::default());
-    assert_eq!(differences, [""; 0], "{protocol:?}: {text}: {told} {streamed}");
+    let [whole_answer, streamed] = [whole.json(), folded].map(without_ids);
+    let differences = meaning::unreported(protocol, &whole_answer, &streamed, &Report::default());
+    assert_eq!(differences, [""; 0], "{protocol:?}: {text}: {whole_answer} {streamed}");
     whole.json()
 }
 
@@ -219,8 +219,8 @@ fn responses_tells_log_probabilities_where_they_are_asked_for() {
     assert_eq!(silent["output"][0]["content"][0]["logprobs"], json!([]));
     let extra = json!({"include": ["message.output_text.logprobs"], "top_logprobs": 2});
     let body = request(Protocol::OpenaiResponses, "hello", extra);
-    let told = ask(Protocol::OpenaiResponses, &body, Mode::Whole).json();
-    let part = &told["output"][0]["content"][0];
+    let whole_answer = ask(Protocol::OpenaiResponses, &body, Mode::Whole).json();
+    let part = &whole_answer["output"][0]["content"][0];
     let tokens = part["logprobs"].as_array().expect("a list");
     let text: String = tokens.iter().filter_map(|it| it["token"].as_str()).collect();
     assert_eq!(part["text"], text);
@@ -236,7 +236,7 @@ fn responses_tells_log_probabilities_where_they_are_asked_for() {
         assert!(delta["logprobs"][0]["bytes"].is_null(), "only a complete part tells bytes");
     }
     let last = frames.last().expect("a frame");
-    assert_eq!(last["response"]["output"][0]["content"], told["output"][0]["content"]);
+    assert_eq!(last["response"]["output"][0]["content"], whole_answer["output"][0]["content"]);
 }
 
 #[test]

@@ -33,12 +33,12 @@ impl<'a> Dialogue<'a> {
     /// ```
     pub fn of(messages: &'a [Message<'_>]) -> Self {
         let first = messages.iter().take_while(|message| message.role.instructs()).count();
-        let (instructions, spoken) = messages.split_at(first);
-        let instructions: Vec<String> = instructions.iter().map(said).collect();
-        let mut telling = Telling::default();
-        spoken.iter().enumerate().for_each(|(index, message)| telling.message(index, message));
+        let (instructions, turns) = messages.split_at(first);
+        let instructions: Vec<String> = instructions.iter().map(render_message).collect();
+        let mut transcript = Transcript::default();
+        turns.iter().enumerate().for_each(|(index, message)| transcript.message(index, message));
         Self {
-            utterances: telling.utterances,
+            utterances: transcript.utterances,
             system_instruction: (first > 0).then(|| instructions.join("\n\n").into()),
             ..Self::default()
         }
@@ -46,7 +46,7 @@ impl<'a> Dialogue<'a> {
 }
 
 /// A conversation as far as it is told.
-struct Telling<'a> {
+struct Transcript<'a> {
     utterances: Vec<Utterance<'a>>,
     user: Cow<'a, str>,
     assistant: Cow<'a, str>,
@@ -54,7 +54,7 @@ struct Telling<'a> {
     tools: HashMap<&'a Text<'a>, &'a Text<'a>>,
 }
 
-impl Default for Telling<'_> {
+impl Default for Transcript<'_> {
     fn default() -> Self {
         Self {
             utterances: Vec::new(),
@@ -65,7 +65,7 @@ impl Default for Telling<'_> {
     }
 }
 
-impl<'a> Telling<'a> {
+impl<'a> Transcript<'a> {
     fn message(&mut self, index: usize, message: &'a Message<'_>) {
         self.calls(message);
         self.results(index, message);
@@ -81,7 +81,7 @@ impl<'a> Telling<'a> {
                 (self.assistant.clone(), Some(self.user.clone()))
             }
         };
-        self.utter(format!("{index}"), (from, to), said(message));
+        self.utter(format!("{index}"), (from, to), render_message(message));
     }
 
     fn calls(&mut self, message: &'a Message<'_>) {
@@ -100,7 +100,7 @@ impl<'a> Telling<'a> {
             if let Content::ToolResult(result) = part.content() {
                 let called = result.call_id.as_ref().and_then(|id| self.tools.get(id).copied());
                 let tool = called.or(result.name.as_ref()).map_or("tool".into(), Text::to_str);
-                let content = told_result(result);
+                let content = render_result(result);
                 let to = Some(self.assistant.clone());
                 self.utter(format!("{index}.{number}"), (tool, to), content);
             }
@@ -127,26 +127,26 @@ impl<'a> Telling<'a> {
 }
 
 /// What a message says by itself, a line for each of its parts.
-fn said(message: &Message<'_>) -> String {
-    lines(message.parts.iter().filter_map(told))
+fn render_message(message: &Message<'_>) -> String {
+    lines(message.parts.iter().filter_map(render))
 }
 
 fn lines<'p>(texts: impl Iterator<Item = Cow<'p, str>>) -> String {
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-fn told<'p>(part: &'p Part<'_>) -> Option<Cow<'p, str>> {
+fn render<'p>(part: &'p Part<'_>) -> Option<Cow<'p, str>> {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => Some(text.to_str()),
-        Content::Media(media) => Some(told_media(media).into()),
-        Content::ToolCall(call) => Some(told_call(call).into()),
+        Content::Media(media) => Some(render_media(media).into()),
+        Content::ToolCall(call) => Some(render_call(call).into()),
         Content::Opaque(opaque) => Some(format!("({})", opaque.kind.to_str()).into()),
         // Results are told apart, and thinking is for who thought it.
         Content::ToolResult(_) | Content::Reasoning(_) => None,
     }
 }
 
-fn told_call(call: &ToolCall<'_>) -> String {
+fn render_call(call: &ToolCall<'_>) -> String {
     let arguments = match &call.arguments {
         Arguments::Json(json) => json.compact(),
         Arguments::Text(text) => text.to_str(),
@@ -154,12 +154,12 @@ fn told_call(call: &ToolCall<'_>) -> String {
     format!("(calls {} with {arguments})", call.name.to_str())
 }
 
-fn told_result(result: &ToolResult<'_>) -> String {
+fn render_result(result: &ToolResult<'_>) -> String {
     let object = match &result.output {
         ResultOutput::Object { response, .. } => Some(response.compact()),
         ResultOutput::Parts(_) => None,
     };
-    let parts = result.output.parts().iter().filter_map(told);
+    let parts = result.output.parts().iter().filter_map(render);
     let text = lines(object.into_iter().chain(parts));
     match (result.is_error, text.is_empty()) {
         (Some(true), _) => format!("(failed) {text}"),
@@ -168,7 +168,7 @@ fn told_result(result: &ToolResult<'_>) -> String {
     }
 }
 
-fn told_media(media: &Media<'_>) -> String {
+fn render_media(media: &Media<'_>) -> String {
     let kind = match media.kind {
         MediaKind::Image => "an image",
         MediaKind::Audio => "a sound",

@@ -91,8 +91,9 @@ impl Dialogue<'_> {
     /// The team task, cut to what it may have.
     fn team_task(&self) -> (Option<&str>, Option<Warning>) {
         let given = self.team_task.as_deref().map(trimmed).filter(|text| !text.is_empty());
-        let said = || self.utterances.iter().rev().find_map(|it| clean(&it.content).team_task);
-        let Some(text) = given.or_else(said) else { return (None, None) };
+        let from_markers =
+            || self.utterances.iter().rev().find_map(|it| clean(&it.content).team_task);
+        let Some(text) = given.or_else(from_markers) else { return (None, None) };
         let kept = &text[..text.floor_char_boundary(TEAM_TASK_BYTES_MAX)];
         let cut = Warning::TeamTaskCut { bytes: text.len(), kept_bytes: kept.len() };
         (Some(kept), (kept.len() < text.len()).then_some(cut))

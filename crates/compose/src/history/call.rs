@@ -8,12 +8,12 @@ use sabir_wire::json::{Json, Kind, Reader, Text};
 
 /// Adds the calls of a list to the parts of a message; those that its blocks tell already are the same.
 pub(super) fn add<'a>(calls: &Json<'a>, parts: &mut Parts<'a>) -> Result<()> {
-    let told: HashSet<Text<'a>> = parts.iter().filter_map(call_id).cloned().collect();
+    let known: HashSet<Text<'a>> = parts.iter().filter_map(call_id).cloned().collect();
     // What is read from the input is a slice of it.
     let Some(mut reader) = calls.input_reader() else { return Ok(()) };
     reader.array(|_, reader| {
         let call = call(reader)?;
-        if !call.id.as_ref().is_some_and(|id| told.contains(id)) {
+        if !call.id.as_ref().is_some_and(|id| known.contains(id)) {
             parts.push(Part::new(Content::ToolCall(Box::new(call))));
         }
         Ok(())

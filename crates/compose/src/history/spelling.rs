@@ -66,7 +66,7 @@ struct Reading<'g> {
     /// How many parts there are so far.
     count: usize,
     /// The parts of calls that blocks tell.
-    told: HashMap<Text<'g>, usize>,
+    numbers: HashMap<Text<'g>, usize>,
 }
 
 impl<'g> Reading<'g> {
@@ -90,7 +90,7 @@ impl<'g> Reading<'g> {
         let has_calls = self.has_calls;
         for part in parts.iter().filter(|part| !has_calls || !part.is_blank()) {
             if let Some(id) = call::call_id(part) {
-                self.told.entry(id.clone()).or_insert(self.count);
+                self.numbers.entry(id.clone()).or_insert(self.count);
             }
             self.count += 1;
         }
@@ -109,9 +109,9 @@ impl<'g> Reading<'g> {
     fn call(&mut self, reader: &mut Reader<'g>) -> Result<()> {
         let json = reader.raw()?;
         let id = call::call(&mut json.reader())?.id.map(Text::into_owned);
-        let told = id.and_then(|id| self.told.get(&id).copied());
-        let part = told.unwrap_or(self.count);
-        self.count += usize::from(told.is_none());
+        let numbers = id.and_then(|id| self.numbers.get(&id).copied());
+        let part = numbers.unwrap_or(self.count);
+        self.count += usize::from(numbers.is_none());
         self.spelling.calls.push(Spelled { json, parts: part..part + 1 });
         Ok(())
     }

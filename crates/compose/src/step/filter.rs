@@ -9,11 +9,9 @@ use crate::policy::Blank;
 use crate::trace::{StepName, Words, words};
 use crate::turn::Turn;
 
-const EMPTY: Words = words!("message left out", "it says nothing");
-const FILLED: Words = words!(
-    "words put in for a message",
-    "it says nothing, and keeps two turns of the assistant apart"
-);
+const EMPTY: Words = words!("message left out", "it is blank");
+const FILLED: Words =
+    words!("words put in for a message", "it is blank, and keeps two turns of the assistant apart");
 
 /// What a user's turn says that is needed and blank.
 pub(super) const SILENCE: &str = "(The user said nothing.)";
@@ -95,7 +93,7 @@ mod tests {
 
     use super::*;
     use crate::log::Line;
-    use crate::step::testing::{call, said, text, turns};
+    use crate::step::testing::{call, rendered, text, turns};
 
     #[track_caller]
     fn check(message: Message<'static>, blank: Blank, kept: usize) {
@@ -150,7 +148,7 @@ mod tests {
         let check = |given: &[(Role, &str)], expected: &[&str]| {
             let mut notes = Notes::default();
             let given = turns(given.iter().map(|(role, words)| text(*role, words)));
-            assert_eq!(said(&apply(given, Blank::Speakers, &mut notes)), expected);
+            assert_eq!(rendered(&apply(given, Blank::Speakers, &mut notes)), expected);
         };
         let (user, assistant, system) = (Role::User, Role::Assistant, Role::System);
         let apart = ["assistant: a", "user: (The user said nothing.)", "assistant: b"];

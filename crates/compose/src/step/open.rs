@@ -92,7 +92,7 @@ pub(crate) fn is_due<'m, 'a: 'm>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::testing::{said, text, turns};
+    use crate::step::testing::{rendered, text, turns};
 
     #[track_caller]
     fn check(given: &[(Role, &str)], opening: Opening, expected: &[&str]) {
@@ -100,7 +100,7 @@ mod tests {
         let given = turns(given.iter().map(|(role, words)| text(*role, words)));
         let count = given.len();
         let opened = apply(given, opening, None, &mut notes);
-        assert_eq!(said(&opened), expected);
+        assert_eq!(rendered(&opened), expected);
         assert_eq!(notes.trace.changes().len(), opened.len() - count);
     }
 
@@ -126,7 +126,7 @@ mod tests {
         let built = |last: Role, opening: Opening| {
             let last = LastSpeaker { role: last, index: 2, pointer: "/messages/2".to_owned() };
             let mut notes = Notes::default();
-            let built = said(&apply(given(), opening, Some(last), &mut notes));
+            let built = rendered(&apply(given(), opening, Some(last), &mut notes));
             assert_eq!(notes.trace.changes().len(), built.len() - 2);
             built
         };
@@ -142,7 +142,7 @@ mod tests {
         let built = |given: &[(Role, &str)], last: Role| {
             let given = turns(given.iter().map(|(role, words)| text(*role, words)));
             let last = LastSpeaker { role: last, index: 1, pointer: "/messages/1".to_owned() };
-            said(&apply(given, PUT, Some(last), &mut Notes::default()))
+            rendered(&apply(given, PUT, Some(last), &mut Notes::default()))
         };
         let silent = ["system: s", "user: (The user said nothing.)"];
         assert_eq!(built(&[(Role::System, "s")], Role::User), silent);

@@ -13,7 +13,7 @@ use crate::turn::Turn;
 
 const LISTED: Words = words!("message left out", "the summary stands for it");
 const EARLIER: Words = words!("message left out", "it stands before the start of the summary");
-const ADDED: Words = words!("message added", "it tells what the messages left out have said");
+const ADDED: Words = words!("message added", "it summarises the messages that were left out");
 
 /// Puts the summary first and leaves out what it stands for. A message without an id cannot be listed, so it stays.
 pub(crate) fn apply<'a>(
@@ -68,7 +68,7 @@ fn message<'a>(summary: &Summary<'_>, role: SummaryRole) -> Message<'a> {
 mod tests {
     use super::*;
     use crate::log::Line;
-    use crate::step::testing::{said, text};
+    use crate::step::testing::{rendered, text};
 
     fn history(ids: &[Option<&'static str>]) -> Vec<Stored<'static>> {
         let stored = |(index, id): (usize, &Option<&'static str>)| Stored {
@@ -90,7 +90,7 @@ mod tests {
     fn check(ids: &[Option<&'static str>], summary: Option<Summary<'_>>, expected: &[&str]) {
         let mut notes = Notes::default();
         let turns = apply(history(ids), summary.as_ref(), SummaryRole::System, &mut notes);
-        assert_eq!(said(&turns), expected);
+        assert_eq!(rendered(&turns), expected);
         // Whatever is missing has an entry.
         let kept = turns.iter().filter(|turn| turn.origin != crate::Origin::Made).count();
         let added = turns.len() - kept;
@@ -104,25 +104,25 @@ mod tests {
 
     #[test]
     fn the_summary_stands_first_and_counts_what_it_lists() {
-        let told =
+        let summary_text =
             "system: [Previous conversation summary (2 messages compressed)]\n\nThey talked.";
         let ids = [Some("1"), Some("2"), Some("3")];
-        check(&ids, Some(summary("1", &["1", "2"])), &[told, "user: m2"]);
+        check(&ids, Some(summary("1", &["1", "2"])), &[summary_text, "user: m2"]);
     }
 
     #[test]
     fn messages_before_the_start_vanish_though_not_listed() {
-        let told =
+        let summary_text =
             "system: [Previous conversation summary (1 messages compressed)]\n\nThey talked.";
         let ids = [Some("1"), None, Some("3"), Some("4")];
-        check(&ids, Some(summary("3", &["3"])), &[told, "user: m3"]);
+        check(&ids, Some(summary("3", &["3"])), &[summary_text, "user: m3"]);
     }
 
     #[test]
     fn a_message_without_an_id_stays_behind_the_start() {
-        let told =
+        let summary_text =
             "system: [Previous conversation summary (1 messages compressed)]\n\nThey talked.";
-        check(&[Some("1"), None], Some(summary("1", &["1"])), &[told, "user: m1"]);
+        check(&[Some("1"), None], Some(summary("1", &["1"])), &[summary_text, "user: m1"]);
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         let summary = summary("9", &["1"]);
         let stored = history(&[Some("1"), Some("2")]);
         let turns = apply(stored, Some(&summary), SummaryRole::System, &mut notes);
-        assert_eq!(said(&turns), ["user: m0", "user: m1"]);
+        assert_eq!(rendered(&turns), ["user: m0", "user: m1"]);
         let warning = "[MessageBuilder] startMessageId not found, using all messages";
         assert_eq!(notes.log.lines(), [Line::Warning(warning.into())]);
         assert!(notes.trace.is_empty());

@@ -27,14 +27,14 @@ pub(crate) fn apply<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::testing::{said, text, turns};
+    use crate::step::testing::{rendered, text, turns};
 
     #[track_caller]
     fn check(prompts: &[&'static str], expected: &[&str]) {
         let mut notes = Notes::default();
         let prompts: Vec<Cow<'_, str>> = prompts.iter().map(|it| (*it).into()).collect();
         let built = apply(turns([text(Role::User, "u")]), &prompts, &mut notes);
-        assert_eq!(said(&built), expected);
+        assert_eq!(rendered(&built), expected);
         assert_eq!(notes.trace.changes().len(), built.len() - 1);
     }
 

@@ -43,7 +43,7 @@ pub(super) fn turns(messages: impl IntoIterator<Item = Message<'static>>) -> Vec
 
 /// Each message as one line: its role, and each part as its text, `?id` for a call and `=id` for a result, with `!` behind
 /// one that is an error.
-pub(super) fn said(turns: &[Turn<'_>]) -> Vec<String> {
+pub(super) fn rendered(turns: &[Turn<'_>]) -> Vec<String> {
     turns.iter().map(|turn| line(&turn.message)).collect()
 }
 

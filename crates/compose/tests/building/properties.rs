@@ -29,23 +29,23 @@ enum Piece {
 type Plan = Vec<(Role, Vec<Piece>)>;
 
 fn history() -> impl Strategy<Value = Plan> {
-    let said = prop_oneof![1 => Just(Piece::Blank), 4 => Just(Piece::Words)];
-    let spoken = prop_oneof![
+    let text = prop_oneof![1 => Just(Piece::Blank), 4 => Just(Piece::Words)];
+    let assistant_parts = prop_oneof![
         1 => Just(Piece::Blank),
         3 => Just(Piece::Words),
         4 => (0..5_u8).prop_map(Piece::Call),
         1 => Just(Piece::Unnumbered),
     ];
-    let heard = prop_oneof![
+    let user_parts = prop_oneof![
         2 => Just(Piece::Words),
         4 => (0..6_u8).prop_map(Piece::Result),
         1 => prop::option::of(4..8_u8).prop_map(Piece::Named),
     ];
     let message = prop_oneof![
-        1 => said.clone().prop_map(|piece| (Role::System, vec![piece])),
-        3 => said.prop_map(|piece| (Role::User, vec![piece])),
-        2 => prop::collection::vec(heard, 1..4).prop_map(|pieces| (Role::User, pieces)),
-        6 => prop::collection::vec(spoken, 0..4).prop_map(|pieces| (Role::Assistant, pieces)),
+        1 => text.clone().prop_map(|piece| (Role::System, vec![piece])),
+        3 => text.prop_map(|piece| (Role::User, vec![piece])),
+        2 => prop::collection::vec(user_parts, 1..4).prop_map(|pieces| (Role::User, pieces)),
+        6 => prop::collection::vec(assistant_parts, 0..4).prop_map(|pieces| (Role::Assistant, pieces)),
         4 => (0..6_u8).prop_map(|id| (Role::Tool, vec![Piece::Result(id)])),
     ];
     prop::collection::vec(message, 0..14)
@@ -186,15 +186,21 @@ fn assert_paired(turns: &[Turn<'_>]) {
         let end = index + run;
         let next = turns[end..].iter().take_while(|turn| !is_run(turn)).count();
         let id = |word: &String| word.split(' ').nth(1).unwrap().to_owned();
-        let spoken = parts(&turns[index..end]);
-        let heard = parts(&turns[end..end + next]);
+        let assistant_parts = parts(&turns[index..end]);
+        let user_parts = parts(&turns[end..end + next]);
         let calls: Vec<String> =
-            spoken.iter().filter(|word| word.starts_with("call")).map(id).collect();
-        let leading = heard.iter().take_while(|word| word.starts_with("result"));
+            assistant_parts.iter().filter(|word| word.starts_with("call")).map(id).collect();
+        let leading = user_parts.iter().take_while(|word| word.starts_with("result"));
         let mut results: Vec<String> = leading.map(id).collect();
-        assert!(!heard[results.len()..].iter().any(|word| word.starts_with("result")), "{heard:?}");
-        assert!(!spoken.iter().any(|word| word.starts_with("result")), "{spoken:?}");
-        assert_eq!(calls.len(), results.len(), "{spoken:?} {heard:?}");
+        assert!(
+            !user_parts[results.len()..].iter().any(|word| word.starts_with("result")),
+            "{user_parts:?}"
+        );
+        assert!(
+            !assistant_parts.iter().any(|word| word.starts_with("result")),
+            "{assistant_parts:?}"
+        );
+        assert_eq!(calls.len(), results.len(), "{assistant_parts:?} {user_parts:?}");
         // A call with an id is answered by that id or by name alone; the others take what is left.
         for id in calls.iter().filter(|id| *id != "none") {
             let own = results.iter().position(|it| it == id);
@@ -216,14 +222,14 @@ fn index_of(change: &Change) -> Option<usize> {
 
 /// The index of the first message that may have been mended otherwise in one of two histories: only one trace speaks of it,
 /// or each in other words. A result that moved may have gone to another call, which no trace tells.
-fn first_told_apart(one: &Built<'_>, other: &Built<'_>) -> Option<usize> {
+fn first_difference(one: &Built<'_>, other: &Built<'_>) -> Option<usize> {
     let count = |built: &Built<'_>, change: &Change| {
         built.trace.changes().iter().filter(|it| *it == change).count()
     };
     let is_apart = |change: &&Change| count(one, change) != count(other, change);
     let changes = one.trace.changes().iter().chain(other.trace.changes());
-    let told = changes.filter(|change| is_apart(change) || change.what.contains("moved"));
-    told.map(|change| index_of(change).expect("no prompts and no summary")).min()
+    let apart = changes.filter(|change| is_apart(change) || change.what.contains("moved"));
+    apart.map(|change| index_of(change).expect("no prompts and no summary")).min()
 }
 
 fn cases() -> ProptestConfig {
@@ -274,13 +280,13 @@ proptest! {
     fn order_is_kept(plan in history(), policy in policies()) {
         let Some(built) = build(&plan, policy) else { return Ok(()) };
         // Results may move; all else stands in the order in which it was given.
-        let spoken = |messages: Vec<&Message<'_>>| -> Vec<String> {
+        let assistant_parts = |messages: Vec<&Message<'_>>| -> Vec<String> {
             let words = messages.into_iter().flat_map(words);
             words.filter(|word| word.contains('w') && !word.starts_with("result")).collect()
         };
         let given = stored(&plan);
-        let given = spoken(given.iter().map(|stored| &stored.message).collect());
-        let placed = spoken(built.turns.iter().filter(|it| it.origin != Origin::Made).map(|it| &it.message).collect());
+        let given = assistant_parts(given.iter().map(|stored| &stored.message).collect());
+        let placed = assistant_parts(built.turns.iter().filter(|it| it.origin != Origin::Made).map(|it| &it.message).collect());
         let mut rest = given.iter();
         for word in &placed {
             prop_assert!(rest.any(|other| other == word), "{placed:?} of {given:?}");
@@ -306,11 +312,11 @@ proptest! {
         let there: Vec<String> = built.turns.iter().flat_map(|turn| words(&turn.message)).collect();
         let mut brought = 0;
         for (index, stored) in given.iter().enumerate() {
-            let said = words(&stored.message);
-            brought += said.iter().filter(|word| there.contains(word) && **word != "text  ").count();
+            let text = words(&stored.message);
+            brought += text.iter().filter(|word| there.contains(word) && **word != "text  ").count();
             let is_whole = built.turns.iter().any(|turn| {
                 let is_it = matches!(turn.origin, Origin::Given(at) | Origin::Edited(at) if at == index);
-                is_it && said.iter().all(|word| words(&turn.message).contains(word))
+                is_it && text.iter().all(|word| words(&turn.message).contains(word))
             });
             prop_assert!(is_whole || traced.contains(&index), "{index} of {plan:?}");
         }
@@ -346,7 +352,7 @@ proptest! {
             return Ok(());
         }
         // What is mended may be mended otherwise once more is known, and the traces say so; what stands before may not change.
-        let border = first_told_apart(&short, &long);
+        let border = first_difference(&short, &long);
         for turn in &short.turns[same..] {
             let may_change = border.is_some_and(|border| turn.origin.index().is_none_or(|at| at >= border));
             prop_assert!(may_change, "{turn:?} stands before {border:?}");

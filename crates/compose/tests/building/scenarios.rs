@@ -57,13 +57,13 @@ fn flow() -> Value {
     json!({"messages": messages, "systemPrompts": ["P1", "P2"], "summary": summary})
 }
 
-const TOLD: &str = "[Previous conversation summary (4 messages compressed)]\n\nThey met.";
+const SUMMARY: &str = "[Previous conversation summary (4 messages compressed)]\n\nThey met.";
 
 #[test]
 fn the_eight_message_flow_is_built() {
     let expected = json!([
         {"role": "system", "content": "P1\nP2"},
-        {"role": "system", "content": TOLD},
+        {"role": "system", "content": SUMMARY},
         {"role": "user", "content": "m5"},
         {"role": "assistant", "content": "m6"},
         {"role": "user", "content": "m7"},
@@ -109,8 +109,8 @@ fn messages_before_the_start_vanish_though_not_listed() {
     let built = build(&history);
     let contents: Vec<&Value> =
         built["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
-    let told = "[Previous conversation summary (1 messages compressed)]\n\ns";
-    assert_eq!(contents, ["P1\nP2", told, "m5", "m6", "m7"]);
+    let summary_text = "[Previous conversation summary (1 messages compressed)]\n\ns";
+    assert_eq!(contents, ["P1\nP2", summary_text, "m5", "m6", "m7"]);
 }
 
 /// Only what the design document repairs.

@@ -2,11 +2,13 @@
 
 mod exchanges;
 mod health;
+mod kept;
 mod models;
 mod passthrough;
 mod reload;
 mod translate;
 
+pub(crate) use kept::{KeptAsked, kept};
 pub(crate) use models::{ModelsAsked, models};
 pub(crate) use passthrough::{Raw, embeddings, passthrough};
 pub(crate) use reload::{ReloadAsked, reload};

@@ -57,10 +57,10 @@ where
             InFlight::begin(snapshot, surface::DEFAULT, raw.key),
         );
     };
-    let manner = provider.config.endpoints[0].protocol;
-    let mut flight = InFlight::begin(snapshot, manner, raw.key);
+    let protocol = provider.config.endpoints[0].protocol;
+    let mut flight = InFlight::begin(snapshot, protocol, raw.key);
     if let Err(failure) = flight.admission.admit() {
-        return egress::rescue(manner, *failure, flight);
+        return egress::rescue(protocol, *failure, flight);
     }
     let outcome = match read(&raw, body, &mut flight.admission).await {
         Ok(body) => {
@@ -72,7 +72,7 @@ where
     };
     match outcome {
         Ok(passed) => passed.reply(flight),
-        Err(failure) => egress::rescue(manner, *failure, flight),
+        Err(failure) => egress::rescue(protocol, *failure, flight),
     }
 }
 
@@ -155,6 +155,7 @@ where
         survey: Survey::new(unmarked(body)),
         model_at,
         session: None,
+        recalled: None,
         large: None,
     };
     let incoming = attempt::embed(handles, &call, resolved, flight).await?;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use http_body::Body;
 use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
-use sabir_wire::protocol::{Asked, StreamEncoder};
+use sabir_wire::protocol::{AnswerContext, StreamEncoder};
 use sabir_wire::target::{ModelPlace, Target};
 use sabir_wire::{FaultKind, Protocol, Report};
 
@@ -147,7 +147,7 @@ fn request(order: &Order<'_>) -> Result<(Product, Report)> {
 
 fn response(order: &Order<'_>) -> Result<(Product, Report)> {
     let body = order.body.as_str().as_bytes();
-    let encoded = order.to.translate_response(body, order.from, &asked(order))?;
+    let encoded = order.to.translate_response(body, order.from, &context(order))?;
     Ok((Product::Json(encoded.body), encoded.report))
 }
 
@@ -158,7 +158,7 @@ fn stream(order: &Order<'_>) -> Result<(Product, Report)> {
         .string()
         .map_err(|_| bad("body", "expected the stream as one string of server-sent events"))?;
     let mut out = String::new();
-    let mut encoder = Some(StreamEncoder::new(order.to, order.from, asked(order)));
+    let mut encoder = Some(StreamEncoder::new(order.to, order.from, context(order)));
     let text = text.to_str();
     decode_all(order.from, text.as_bytes(), &mut Taps::default(), &mut |event| {
         encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
@@ -173,10 +173,10 @@ fn error(order: &Order<'_>) -> (Product, Report) {
     (Product::Json(encoded.body), encoded.report)
 }
 
-fn asked<'o>(order: &'o Order<'_>) -> Asked<'o> {
-    Asked {
+fn context<'o>(order: &'o Order<'_>) -> AnswerContext<'o> {
+    AnswerContext {
         model: order.model.as_ref().map(Text::reborrow),
-        seed: Asked::seed_from(order.body.as_str().as_bytes()),
-        ..Asked::default()
+        seed: AnswerContext::seed_from(order.body.as_str().as_bytes()),
+        ..AnswerContext::default()
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Answering {
     feed: Option<Box<Feed>>,
     /// How it ended, until that is recorded. Boxed, since an open stream has no use for the room.
     ended: Option<Box<Ended>>,
-    are_taps_told: bool,
+    are_taps_notified: bool,
     progress: Progress,
     /// It broke off, and its form has no words for that.
     is_cut: bool,
@@ -52,7 +52,7 @@ impl Answering {
             form,
             feed,
             ended: None,
-            are_taps_told: false,
+            are_taps_notified: false,
             progress: Progress::Going,
             is_cut: false,
         }
@@ -161,6 +161,17 @@ impl Answering {
         }
     }
 
+    /// Waits until an answer that is all there may leave: before its head does, so that what goes wrong can be told by a
+    /// status.
+    pub(crate) async fn settle(&mut self, flight: &mut InFlight) -> Result<()> {
+        if !self.is_whole() || !flight.holds_end() {
+            return Ok(());
+        }
+        self.notify_taps(flight);
+        let ready = poll_fn(|cx| flight.poll_ready(cx)).await;
+        ready.map_err(|fault| Failure::stating(Whose::Gateway, fault).with_status(503))
+    }
+
     /// All bytes, if they are there and nobody holds them back.
     pub(crate) fn take_all(&mut self, flight: &mut InFlight) -> Option<Bytes> {
         if !self.is_whole() || flight.holds_end() {
@@ -175,7 +186,7 @@ impl Answering {
         if self.progress == Progress::Going {
             self.close(Outcome::Cancelled, None);
         }
-        self.tell_taps(flight);
+        self.notify_taps(flight);
         if let Some(ended) = &mut self.ended
             && ended.outcome == Outcome::Answered
         {
@@ -191,7 +202,8 @@ impl Answering {
         flight: &mut InFlight,
     ) -> Poll<std::result::Result<(), Error>> {
         if self.form.has_large() {
-            let large = self.form.poll_large(cx, flight.admission.snapshot());
+            let InFlight { admission, taps, .. } = flight;
+            let large = self.form.poll_large(cx, (admission.snapshot(), taps));
             if let Err(failure) = ready!(large) {
                 self.fail(failure.whose, failure.fault);
             }
@@ -260,11 +272,11 @@ impl Answering {
     }
 
     /// Tells the taps of the end, once.
-    fn tell_taps(&mut self, flight: &mut InFlight) {
+    fn notify_taps(&mut self, flight: &mut InFlight) {
         if let Some(ended) = &mut self.ended
-            && !std::mem::replace(&mut self.are_taps_told, true)
+            && !std::mem::replace(&mut self.are_taps_notified, true)
         {
-            flight.tell_taps(ended);
+            flight.notify_taps(ended);
         }
     }
 
@@ -275,7 +287,7 @@ impl Answering {
 
     /// Waits until the taps let the end leave. What one of them could not do, or not in time, fails the answer.
     fn poll_release(&mut self, cx: &mut Context<'_>, flight: &mut InFlight) -> Poll<()> {
-        self.tell_taps(flight);
+        self.notify_taps(flight);
         let ready = match flight.poll_ready(cx) {
             Poll::Pending if flight.admission.is_out_of_time() => Err(Failure::shutdown().fault),
             polled => ready!(polled),
@@ -293,7 +305,7 @@ impl Answering {
 
     /// The end may leave: it is recorded as it is.
     fn release(&mut self, flight: &mut InFlight) {
-        self.tell_taps(flight);
+        self.notify_taps(flight);
         if let Some(ended) = self.ended.take() {
             flight.record(&ended);
         }

@@ -1,16 +1,19 @@
 //! What goes with a request from its arrival to its end: the facts about it, what it may take, and who watches its answer.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use sabir_wire::conversation::Counts;
+use sabir_wire::protocol::AnswerContext;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::admission::Admission;
 use crate::config::types::GatewayKey;
+use crate::failure::Failure;
 use crate::observe::{Losses, Outcome};
 use crate::state::Snapshot;
-use crate::tap::{End, Head, Origin, Tap as _, Taps};
+use crate::tap::{End, Head, Origin, Tap, Taps};
 use crate::trace::Trace;
 
 /// A request in flight. Dropping it gives back what it took and records it.
@@ -18,6 +21,8 @@ pub(crate) struct InFlight {
     pub(crate) trace: Trace,
     pub(crate) admission: Admission,
     pub(super) taps: Taps,
+    /// Whether the taps know how the request ended.
+    are_taps_informed: bool,
 }
 
 /// How an answer ended, with what is known of it only then.
@@ -48,13 +53,19 @@ impl InFlight {
     ) -> Self {
         let trace = Trace::begin(snapshot, client, key);
         let taps = snapshot.shared.taps.make(&Origin { id: trace.id(), client, key });
-        Self { trace, admission: Admission::begin(snapshot), taps }
+        let admission = Admission::begin(snapshot);
+        Self { trace, admission, taps, are_taps_informed: false }
+    }
+
+    /// One more watches the answer.
+    pub(crate) fn watch(&mut self, tap: Box<dyn Tap>) {
+        self.taps.add(tap);
     }
 
     /// A provider begins to answer.
-    pub(crate) fn begin_answer(&mut self, head: &Head) {
+    pub(crate) fn begin_answer(&mut self, head: &Head, asked: Option<&AnswerContext<'static>>) {
         if let Some(upstream) = self.trace.upstream() {
-            self.taps.begin(head, upstream);
+            self.taps.begin(head, upstream, asked);
         }
     }
 
@@ -63,16 +74,28 @@ impl InFlight {
         self.taps.body(body);
     }
 
+    /// The request has failed before anything was answered: whoever watches it undoes what it began before the client can
+    /// ask again.
+    pub(crate) async fn give_up(&mut self, failure: &Failure) {
+        if self.taps.holds_end() {
+            let outcome = Outcome::Failed(failure.whose);
+            let mut ended = Ended { fault: Some(failure.fault.kind), ..Ended::plain(outcome) };
+            self.notify_taps(&mut ended);
+            // What cannot be undone says nothing of the failure.
+            let _ = poll_fn(|cx| self.poll_ready(cx)).await;
+        }
+    }
+
     /// The request has ended, and nothing holds its end back.
     pub(crate) fn end(&mut self, mut ended: Ended) {
-        self.tell_taps(&mut ended);
+        self.notify_taps(&mut ended);
         self.record(&ended);
     }
 
     /// Tells the taps how the answer ended. What it lost is known to all from here on.
-    pub(super) fn tell_taps(&mut self, ended: &mut Ended) {
+    pub(super) fn notify_taps(&mut self, ended: &mut Ended) {
         self.trace.add_losses(std::mem::take(&mut ended.losses));
-        if !self.taps.is_empty() {
+        if !self.taps.is_empty() && !std::mem::replace(&mut self.are_taps_informed, true) {
             self.taps.end(&ended.as_end(self.trace.losses()));
         }
     }

@@ -58,10 +58,10 @@ impl Form {
     pub(super) fn poll_large(
         &mut self,
         cx: &mut Context<'_>,
-        snapshot: &Arc<Snapshot>,
+        (snapshot, taps): (&Arc<Snapshot>, &mut Taps),
     ) -> Poll<Result<(), Box<Failure>>> {
         match self {
-            Self::Translation(it) => it.poll_large(cx, snapshot),
+            Self::Translation(it) => it.poll_large(cx, (snapshot, taps)),
             Self::PassThrough(_) | Self::Whole(_) | Self::Raw(_) => Poll::Ready(Ok(())),
         }
     }

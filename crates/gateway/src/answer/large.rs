@@ -1,12 +1,14 @@
 //! Frames of a stream that take long to translate: they go to other threads together with the decoder and the encoder, and
 //! whatever follows waits behind them.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use sabir_wire::protocol::StreamDecoder;
+use sabir_wire::protocol::{Event, StreamDecoder};
 use sabir_wire::sse::Frame;
 
 use crate::answer::frames::Defect;
@@ -14,7 +16,7 @@ use crate::answer::translation::{Writing, step};
 use crate::failure::Result;
 use crate::pool::{LARGE_BYTES, Wanted};
 use crate::state::Snapshot;
-use crate::tap::Taps;
+use crate::tap::{Tap, Taps};
 
 /// A large frame and those that came with it, waiting or under way.
 #[derive(Debug, Default)]
@@ -30,6 +32,32 @@ pub(super) struct Translated {
     pub(super) decoder: Option<StreamDecoder>,
     pub(super) writing: Writing,
     pub(super) read: std::result::Result<(), Defect>,
+    /// What the taps have not seen yet.
+    pub(super) unseen: Unseen,
+}
+
+/// Frames and events that came of large ones, for the taps of an answer.
+#[derive(Debug, Default)]
+pub(super) struct Unseen {
+    frames: Vec<OwnedFrame>,
+    events: Vec<Event<'static>>,
+}
+
+impl Unseen {
+    pub(super) fn show(self, taps: &mut Taps) {
+        self.frames.iter().for_each(|frame| taps.frame(&frame.lend()));
+        self.events.into_iter().for_each(|event| taps.event(event, &mut |_| {}));
+    }
+}
+
+/// Notes events on another thread.
+struct Notebook(Rc<RefCell<Vec<Event<'static>>>>);
+
+impl Tap for Notebook {
+    fn event(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
+        self.0.borrow_mut().push(event.clone().into_owned());
+        emit(event);
+    }
 }
 
 #[derive(Debug)]
@@ -42,10 +70,11 @@ struct OwnedFrame {
 struct Job(Pin<Box<dyn Future<Output = Result<Translated>> + Send>>);
 
 impl LargeFrames {
-    /// Takes a frame that is large or stands behind a large one. Taps are on this thread, and so is what they must see.
+    /// Takes a frame that is large or stands behind a large one. Taps are on this thread: they see what comes of it when it
+    /// is back, and what they change is not taken.
     pub(super) fn takes(&mut self, frame: &Frame<'_>, taps: &Taps) -> bool {
         let is_taken =
-            taps.is_empty() && (frame.data.len() >= LARGE_BYTES || !self.waiting.is_empty());
+            !taps.changes_events() && (frame.data.len() >= LARGE_BYTES || !self.waiting.is_empty());
         if is_taken {
             self.waiting.push(OwnedFrame::of(frame));
         }
@@ -60,6 +89,7 @@ impl LargeFrames {
     pub(super) fn begin(
         &mut self,
         snapshot: &Arc<Snapshot>,
+        is_watched: bool,
         leave: impl FnOnce() -> (Option<StreamDecoder>, Writing),
     ) {
         if self.job.is_some() {
@@ -68,7 +98,8 @@ impl LargeFrames {
         let frames = std::mem::take(&mut self.waiting);
         let (decoder, writing) = leave();
         let snapshot = Arc::clone(snapshot);
-        let work = move |wanted: &Wanted| translate(&frames, (decoder, writing), wanted);
+        let work =
+            move |wanted: &Wanted| translate(frames, (decoder, writing), (is_watched, wanted));
         self.job = Some(Job(Box::pin(async move { snapshot.shared.pool.run(work).await })));
     }
 
@@ -83,20 +114,27 @@ impl LargeFrames {
 
 /// Translates frames in their order, for as long as somebody waits for them.
 fn translate(
-    frames: &[OwnedFrame],
+    frames: Vec<OwnedFrame>,
     (mut decoder, mut writing): (Option<StreamDecoder>, Writing),
-    wanted: &Wanted,
+    (is_watched, wanted): (bool, &Wanted),
 ) -> Result<Translated> {
     let mut read = Ok(());
-    for frame in frames {
+    let events = Rc::default();
+    let mut taps = Taps::default();
+    if is_watched {
+        taps.add(Box::new(Notebook(Rc::clone(&events))));
+    }
+    for frame in &frames {
         wanted.check()?;
-        let stepped = step(&mut decoder, &frame.lend(), (&mut writing, &mut Taps::default()));
+        let stepped = step(&mut decoder, &frame.lend(), (&mut writing, &mut taps));
         if stepped.is_err() {
             read = Err(Defect::Unreadable);
             break;
         }
     }
-    Ok(Translated { decoder, writing, read })
+    let frames = if is_watched { frames } else { Vec::new() };
+    let unseen = Unseen { frames, events: events.take() };
+    Ok(Translated { decoder, writing, read, unseen })
 }
 
 impl OwnedFrame {

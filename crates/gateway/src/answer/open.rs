@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use sabir_wire::target::Target;
 use sabir_wire::{FaultKind, Protocol};
 
@@ -26,7 +26,7 @@ use crate::upstream::unreached;
 pub(crate) enum AnswerMode {
     /// Its bytes go to the client as they are, unless a tap has to change them.
     PassThrough,
-    Translate(Box<Asked<'static>>),
+    Translate(Box<AnswerContext<'static>>),
 }
 
 /// An answer of which the head has been read.
@@ -56,7 +56,11 @@ pub(crate) async fn open(
     if is_stream && wants_stream && is_packed(&head.headers) {
         return Err(packed());
     }
-    flight.begin_answer(head);
+    let asked = match mode {
+        AnswerMode::Translate(asked) => Some(&**asked),
+        AnswerMode::PassThrough => None,
+    };
+    flight.begin_answer(head, asked);
     let passes = matches!(mode, AnswerMode::PassThrough)
         && !feed.is_events()
         && !flight.taps.changes_events();
@@ -121,13 +125,13 @@ async fn context<'m>(
     snapshot: &Snapshot,
     call: &Call<'_>,
     mode: &'m AnswerMode,
-) -> Result<Cow<'m, Asked<'static>>> {
+) -> Result<Cow<'m, AnswerContext<'static>>> {
     if let AnswerMode::Translate(context) = mode {
         return Ok(Cow::Borrowed(context));
     }
-    let of = |call: &Call<'_>| match call.client.decode_request_surveyed(&call.survey) {
-        Ok(exchange) => Asked::by(&exchange, call.client, &Target::default()),
-        Err(_) => Asked::default(),
+    let of = |call: &Call<'_>| match call.exchange() {
+        Ok(exchange) => AnswerContext::by(&exchange, call.client, &Target::default()),
+        Err(_) => AnswerContext::default(),
     };
     let Some(large) = call.large else { return Ok(Cow::Owned(of(call))) };
     let large = Arc::clone(large);

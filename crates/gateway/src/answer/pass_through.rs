@@ -1,7 +1,7 @@
 //! A stream whose bytes reach the client as they came, up to the last event that is whole.
 
 use sabir_wire::json::Json;
-use sabir_wire::protocol::{Asked, Event, StreamEncoder, Watch};
+use sabir_wire::protocol::{AnswerContext, Event, StreamEncoder, Watch};
 use sabir_wire::{Fault, Protocol};
 
 use crate::answer::frames::{Defect, Frames};
@@ -157,12 +157,12 @@ fn up_to_frame_end(bytes: &[u8]) -> &[u8] {
 /// The frame that tells of a fault in an answer that has begun elsewhere: neither its beginning nor an end around it.
 pub(super) fn fault_frame(protocol: Protocol, fault: Fault<'_>) -> String {
     let mut frames = String::new();
-    let encoder = StreamEncoder::new(protocol, protocol, Asked::default());
+    let encoder = StreamEncoder::new(protocol, protocol, AnswerContext::default());
     let _ = encoder.step(Event::Fault(fault), &mut frames).end(&mut frames);
     let is_fault =
         |frame: &&str| frame.starts_with("event: error") || frame.starts_with("data: {\"error\"");
-    let mut told = frames.split("\n\n").map(str::trim).filter(is_fault);
-    format!("{}\n\n", told.next().unwrap_or_default())
+    let mut faults = frames.split("\n\n").map(str::trim).filter(is_fault);
+    format!("{}\n\n", faults.next().unwrap_or_default())
 }
 
 /// Whether a frame that nothing but the end of the stream ended is whole; there is only one of that kind.

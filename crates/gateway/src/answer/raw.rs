@@ -27,7 +27,7 @@ pub(crate) async fn open_raw(
     } else if head.status >= 400 {
         whole = Some(feed.collect(bytes_max).await?);
     }
-    flight.begin_answer(&head);
+    flight.begin_answer(&head, None);
     let Some(body) = whole else { return Ok(Answering::raw(head, feed)) };
     flight.body(&body);
     let outcome = match head.status {
@@ -39,6 +39,6 @@ pub(crate) async fn open_raw(
 
 /// An answer that has no body, whatever its headers say of one.
 pub(crate) fn open_bodiless(head: Head, flight: &mut InFlight) -> Box<Answering> {
-    flight.begin_answer(&head);
+    flight.begin_answer(&head, None);
     Answering::whole(head, Bytes::new(), Outcome::Answered)
 }

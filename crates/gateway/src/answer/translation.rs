@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use sabir_wire::conversation::{Counts, Response};
-use sabir_wire::protocol::{Asked, Event, StreamDecoder, StreamEncoder, unfold};
+use sabir_wire::protocol::{AnswerContext, Event, StreamDecoder, StreamEncoder, unfold};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
@@ -44,7 +44,7 @@ pub(super) struct Writing {
     is_list: bool,
     has_begun: bool,
     /// The candidates that have said something, and those that have ended: a bit for each, the last for all beyond.
-    spoken: u64,
+    begun: u64,
     ended: u64,
     /// The fault that the stream began with, kept back for another try.
     at_first: Option<Fault<'static>>,
@@ -58,17 +58,17 @@ impl Translation {
     pub(super) fn new(
         recipient: Recipient,
         upstream: Protocol,
-        asked: Asked<'static>,
+        context: AnswerContext<'static>,
         frames: Option<Frames>,
     ) -> Self {
         let writing = Writing {
             client: recipient.client,
-            encoder: Some(StreamEncoder::new(recipient.client, upstream, asked)),
+            encoder: Some(StreamEncoder::new(recipient.client, upstream, context)),
             out: String::new(),
             array: (recipient.delivery == Delivery::Array).then(ArrayWriter::default),
             is_list: recipient.delivery == Delivery::Array,
             has_begun: false,
-            spoken: 0,
+            begun: 0,
             ended: 0,
             at_first: None,
             fault: None,
@@ -115,12 +115,13 @@ impl Translation {
     pub(super) fn poll_large(
         &mut self,
         cx: &mut Context<'_>,
-        snapshot: &Arc<Snapshot>,
+        (snapshot, taps): (&Arc<Snapshot>, &mut Taps),
     ) -> Poll<Result<(), Box<Failure>>> {
         let Self { decoder, writing, large, .. } = self;
-        large.begin(snapshot, || (decoder.take(), writing.leave()));
+        large.begin(snapshot, !taps.is_empty(), || (decoder.take(), writing.leave()));
         match std::task::ready!(large.poll(cx)) {
-            Ok(Translated { decoder, writing, read }) => {
+            Ok(Translated { decoder, writing, read, unseen }) => {
+                unseen.show(taps);
                 (self.decoder, self.writing) = (decoder, writing);
                 let defect = read.err().or(self.defect);
                 // At the end of a stream it is known by its end whether anything is missing.
@@ -257,7 +258,7 @@ impl Writing {
             array: None,
             is_list: self.is_list,
             has_begun: self.has_begun,
-            spoken: self.spoken,
+            begun: self.begun,
             ended: self.ended,
             at_first: None,
             fault: self.fault,
@@ -273,7 +274,7 @@ impl Writing {
     }
 
     fn has_finished(&self) -> bool {
-        self.ended != 0 && self.spoken & !self.ended == 0
+        self.ended != 0 && self.begun & !self.ended == 0
     }
 
     fn event(&mut self, event: Event<'_>) {
@@ -286,7 +287,7 @@ impl Writing {
             Event::Fault(fault) => self.fault = Some(fault.kind),
             Event::Usage(usage) => self.counts.update(usage.counts),
             Event::Finish { candidate, .. } => self.ended |= bit(*candidate),
-            Event::Open(open) => self.spoken |= bit(open.candidate),
+            Event::Open(open) => self.begun |= bit(open.candidate),
             Event::Start(_) | Event::Delta(..) | Event::Note(_) | Event::Close(_) => {}
         }
         self.encode(event);

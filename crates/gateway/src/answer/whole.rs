@@ -10,7 +10,7 @@ use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use sabir_wire::conversation::{Counts, Response};
 use sabir_wire::json::Json;
-use sabir_wire::protocol::{Asked, Fold, Watch, unfold};
+use sabir_wire::protocol::{AnswerContext, Fold, Watch, unfold};
 use sabir_wire::{Protocol, utf8};
 
 use crate::answer::form::Form;
@@ -33,9 +33,9 @@ pub(super) enum Reading<'a> {
     /// It passes as it is, if it is whole.
     Own { is_proven: bool },
     /// It is translated.
-    Response(Cow<'a, Asked<'static>>),
+    Response(Cow<'a, AnswerContext<'static>>),
     /// It came as a stream, for a client that asked for a whole answer.
-    Stream(Cow<'a, Asked<'static>>),
+    Stream(Cow<'a, AnswerContext<'static>>),
 }
 
 impl Reading<'_> {
@@ -183,7 +183,7 @@ fn own(protocol: Protocol, is_proven: bool, body: Bytes, tally: &mut Tally) -> R
 /// A whole answer, for a client that may have asked for a stream.
 fn response(
     parties: Parties,
-    context: &Asked<'static>,
+    context: &AnswerContext<'static>,
     body: &[u8],
     (tally, taps): (&mut Tally, &mut Taps),
 ) -> Result<Form> {
@@ -208,7 +208,7 @@ fn changed(response: Response<'_>, taps: &mut Taps) -> Response<'static> {
 /// Writes an answer in the form that the client asked for.
 fn encode(
     parties: Parties,
-    context: &Asked<'static>,
+    context: &AnswerContext<'static>,
     response: Response<'_>,
     tally: &mut Tally,
 ) -> Result<Form> {

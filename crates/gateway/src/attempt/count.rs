@@ -91,7 +91,7 @@ impl Attempt for Count<'_> {
             let Head { status, headers } = head;
             return Err(refusal(Refusal { protocol, status, headers, body }));
         }
-        flight.begin_answer(&head);
+        flight.begin_answer(&head, None);
         flight.body(&body);
         let client = self.call.client;
         let body = match (protocol == client, tokens_in(protocol, &body)) {
@@ -254,8 +254,8 @@ fn counter_path(endpoint: &Endpoint, model: &str) -> Option<String> {
 /// Whether a provider has no counter though its protocol does, as many that speak another vendor's protocol. Of a path
 /// that is not there nobody says anything about models.
 fn is_missing(status: u16, body: &[u8]) -> bool {
-    let tells_of_model = || body.windows(5).any(|word| word.eq_ignore_ascii_case(b"model"));
-    matches!(status, 405 | 501) || status == 404 && !tells_of_model()
+    let names_model = || body.windows(5).any(|word| word.eq_ignore_ascii_case(b"model"));
+    matches!(status, 405 | 501) || status == 404 && !names_model()
 }
 
 /// What of a request a counter takes: it refuses what only an answer needs.

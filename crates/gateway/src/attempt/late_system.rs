@@ -32,7 +32,7 @@ fn is_instruction(message: &Message<'_>) -> bool {
 fn lift(messages: &mut Vec<Message<'_>>, leading: usize, report: &mut Report) {
     let (late, rest): (Vec<_>, Vec<_>) = messages.drain(leading..).partition(is_instruction);
     for message in &late {
-        tell(message, "lifted to the beginning, as configured", report);
+        report_moved(message, "lifted to the beginning, as configured", report);
     }
     messages.extend(late);
     messages.extend(rest);
@@ -40,7 +40,7 @@ fn lift(messages: &mut Vec<Message<'_>>, leading: usize, report: &mut Report) {
 
 fn mark(messages: &mut [Message<'_>], report: &mut Report) {
     for message in messages.iter_mut().filter(|message| is_instruction(message)) {
-        tell(message, "a late system message is marked text of the user", report);
+        report_moved(message, "a late system message is marked text of the user", report);
         let parts = std::mem::take(&mut message.parts);
         let marked = parts.into_iter().map(|part| match part.into_content() {
             Content::Text(text) => Part::text(format!("{MARK}{}", text.to_str())),
@@ -50,7 +50,7 @@ fn mark(messages: &mut [Message<'_>], report: &mut Report) {
     }
 }
 
-fn tell(message: &Message<'_>, reason: &'static str, report: &mut Report) {
+fn report_moved(message: &Message<'_>, reason: &'static str, report: &mut Report) {
     let pointer = message.semantics().place().to_string();
     report.lose(pointer, LossKind::Approximated, reason);
 }

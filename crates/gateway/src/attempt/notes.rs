@@ -15,6 +15,8 @@ use crate::trace::Trace;
 pub(super) struct Notes<'t> {
     id: Cow<'t, str>,
     began_s: u64,
+    /// Whether the answer can be asked for again.
+    is_kept: bool,
     losses: Losses,
     wanted: Option<&'t Wanted>,
 }
@@ -24,24 +26,28 @@ pub(super) struct Notes<'t> {
 pub(super) struct Stamp {
     id: String,
     began_s: u64,
+    is_kept: bool,
 }
 
 impl Stamp {
     pub(super) fn of(trace: &Trace) -> Self {
-        Self { id: trace.id().to_owned(), began_s: trace.began_s() }
+        let is_kept = trace.turn().is_some_and(|turn| turn.is_answer_named);
+        Self { id: trace.id().to_owned(), began_s: trace.began_s(), is_kept }
     }
 
     /// Notes of work that ends when nobody wants it any more.
     pub(super) fn notes(self, wanted: &Wanted) -> Notes<'_> {
-        let Self { id, began_s } = self;
-        Notes { id: id.into(), began_s, losses: Losses::default(), wanted: Some(wanted) }
+        let Self { id, began_s, is_kept } = self;
+        let (losses, wanted) = (Losses::default(), Some(wanted));
+        Notes { id: id.into(), began_s, is_kept, losses, wanted }
     }
 }
 
 impl<'t> Notes<'t> {
     pub(super) fn of(trace: &'t Trace) -> Self {
         let (id, began_s) = (trace.id().into(), trace.began_s());
-        Self { id, began_s, losses: Losses::default(), wanted: None }
+        let is_kept = trace.turn().is_some_and(|turn| turn.is_answer_named);
+        Self { id, began_s, is_kept, losses: Losses::default(), wanted: None }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -51,6 +57,10 @@ impl<'t> Notes<'t> {
     /// Unix time in seconds.
     pub(super) fn began_s(&self) -> u64 {
         self.began_s
+    }
+
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept
     }
 
     pub(super) fn add_losses(&mut self, report: Report) {

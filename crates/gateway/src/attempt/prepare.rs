@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use sabir_wire::json::{Reader, Text, Writer};
-use sabir_wire::protocol::{Asked, Echo, Encoded};
+use sabir_wire::protocol::{AnswerContext, Echo, Encoded};
+use sabir_wire::target::Target;
 use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
@@ -15,9 +16,12 @@ use crate::call::{Action, Call, LargeCall};
 use crate::config::types::Repair;
 use crate::failure::{Failure, Result, Whose};
 use crate::observe::Losses;
+use crate::recall::trouble;
+use crate::recalled::Missing;
 use crate::route::Candidate;
 use crate::state::Snapshot;
 use crate::surface;
+use crate::surface::Trouble;
 use crate::trace::Trace;
 use crate::upstream::{Endpoint, Payload, outgoing_headers};
 
@@ -45,7 +49,9 @@ impl Rewritten {
         let Self { body, mode } = self;
         let mode = match mode {
             AnswerMode::PassThrough => AnswerMode::PassThrough,
-            AnswerMode::Translate(asked) => AnswerMode::Translate(Box::new(Asked::clone(&asked))),
+            AnswerMode::Translate(context) => {
+                AnswerMode::Translate(Box::new(AnswerContext::clone(&context)))
+            }
         };
         Self { body, mode }
     }
@@ -110,9 +116,25 @@ fn rewrite(
     let endpoint = candidate.provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     if endpoint.protocol == call.client {
         let body = same_protocol::rewritten(snapshot, call, candidate, notes)?;
-        return Ok(Rewritten { body, mode: AnswerMode::PassThrough });
+        return Ok(Rewritten { body, mode: own_mode(call)? });
     }
     translated(snapshot, call, (candidate, endpoint.protocol), notes)
+}
+
+/// Whether an answer with open calls asks for their results, in a protocol whose answers can be continued by them.
+fn requires_action(call: &Call<'_>) -> bool {
+    let value = call.header("sabir-requires-action");
+    surface::of(call.client).state.has_responses
+        && value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
+/// An answer in the client's own protocol passes as it is, unless the client wants it otherwise.
+fn own_mode(call: &Call<'_>) -> Result<AnswerMode> {
+    if !requires_action(call) {
+        return Ok(AnswerMode::PassThrough);
+    }
+    let asked = AnswerContext::by(&call.exchange()?, call.client, &Target::default());
+    Ok(AnswerMode::Translate(Box::new(AnswerContext { requires_action: true, ..asked })))
 }
 
 fn assemble<'a>(
@@ -124,7 +146,7 @@ fn assemble<'a>(
     let endpoint = provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     let Rewritten { body, mode } = rewritten;
     let body = body.unwrap_or_else(|| spliced(call, &candidate.model));
-    let is_through = matches!(mode, AnswerMode::PassThrough);
+    let is_through = endpoint.protocol == call.client;
     Ok(Prepared {
         path: path(endpoint, call, &candidate.model, is_through),
         headers: outgoing_headers(call, &provider.config, endpoint),
@@ -173,11 +195,21 @@ fn translated(
 ) -> Result<Rewritten> {
     let provider = &candidate.provider;
     let model = candidate.model.as_str();
-    if let Some(param) = call.session {
+    match call.recalled.as_ref().and_then(|recalled| recalled.missing()) {
+        Some(Missing::Answer(id)) => {
+            return Err(trouble(call.client, &Trouble::UnknownAnswer(id)));
+        }
+        Some(Missing::Item(id)) => return Err(trouble(call.client, &Trouble::UnknownItem(id))),
+        None => {}
+    }
+    let is_supplied = |param: &&'static str| {
+        call.recalled.is_some() && surface::of(call.client).state.own_members.contains(param)
+    };
+    if let Some(param) = call.session.filter(|param| !is_supplied(param)) {
         return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
     }
     density::check(&call.survey)?;
-    let mut exchange = Box::new(call.client.decode_request_surveyed(&call.survey)?);
+    let mut exchange = Box::new(call.exchange()?);
     notes.check()?;
     let repairs = match snapshot.config().repair {
         Repair::Translated | Repair::Always => {
@@ -192,30 +224,35 @@ fn translated(
     }
     let target = provider.targets.of(model);
     notes.check()?;
-    let encoded = exchange.encode(upstream, &target)?;
+    let mut encoded = exchange.encode(upstream, &target)?;
+    encoded.report = call.name_turns(encoded.report);
     let encoded = match call.is_strict() {
         true => strict(encoded, notes)?,
         false => encoded,
     };
-    let asked = Asked::by(&exchange, upstream, &target);
+    let context = AnswerContext::by(&exchange, upstream, &target);
     // It takes several times as much memory as the body, and what follows takes some of its own.
     drop(exchange);
     let echo = match surface::of(call.client).repeats_request {
-        true => Some(Echo::of(Reader::surveyed(&call.survey))?.into_owned()),
+        true => {
+            let echo = Echo::of(Reader::surveyed(&call.survey))?.into_owned();
+            Some(if notes.is_kept() { echo.stored() } else { echo })
+        }
         false => None,
     };
-    let asked = Asked {
+    let context = AnswerContext {
         echo,
         show_reasoning: call.shows_reasoning(),
+        requires_action: requires_action(call),
         seed: Text::plain(notes.id().to_owned()),
         created_s: notes.began_s(),
-        ..asked
+        ..context
     };
-    notes.add_losses(repairs);
-    notes.add_losses(moves);
+    notes.add_losses(call.name_turns(repairs));
+    notes.add_losses(call.name_turns(moves));
     notes.add_losses(encoded.report);
     let body = Some(encoded.body.into_bytes().into());
-    Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(asked)) })
+    Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(context)) })
 }
 
 /// Refuses a translation that drops anything; the exchange keeps the report all the same.

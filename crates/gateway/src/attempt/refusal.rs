@@ -27,7 +27,7 @@ pub(super) fn refusal(refusal: Refusal) -> Box<Failure> {
     }
     let mut fault = protocol.decode_fault(status, &body);
     if body.trim_ascii().is_empty() {
-        let message = format!("the provider answered with status {status} and no word more");
+        let message = format!("the provider answered with status {status} and no message");
         fault.message = Text::plain(message);
     }
     fault.retry_after_s = fault

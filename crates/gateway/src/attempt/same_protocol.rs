@@ -4,15 +4,16 @@
 
 use sabir_wire::conversation::{Content, Part, Request};
 use sabir_wire::json::Text;
-use sabir_wire::protocol::{Artefact, splice_model};
+use sabir_wire::protocol::{Artefact, Exchange, splice_model};
 use sabir_wire::target::Target;
-use sabir_wire::{LossKind, Report};
+use sabir_wire::{LossKind, Protocol, Report};
 
 use crate::attempt::notes::Notes;
 use crate::attempt::{density, repair};
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
+use crate::recalled::Recalled;
 use crate::route::Candidate;
 use crate::state::Snapshot;
 use crate::surface;
@@ -27,11 +28,44 @@ pub(super) fn rewritten(
     notes: &mut Notes<'_>,
 ) -> Result<Option<Payload<'static>>> {
     let target = candidate.provider.targets.of(&candidate.model);
-    let encoded = match may_be_mended(snapshot, call) || may_hold_foreign(call, &target) {
+    if let Some(recalled) = call.recalled_for(&candidate.provider.name) {
+        return continued(snapshot, call, (candidate, &target), recalled, notes).map(Some);
+    }
+    let may_change =
+        may_be_mended(snapshot, call) || may_hold_foreign(call.body, call.client, &target);
+    let encoded = match may_change {
         true => encoded(snapshot, call, (candidate, &target), notes)?,
         false => None,
     };
     Ok(encoded.or_else(|| spliced(call, candidate, notes)))
+}
+
+/// A body that goes on from what the gateway keeps. Where nothing stands before the client's own messages, they are sent as
+/// they are.
+fn continued(
+    snapshot: &Snapshot,
+    call: &Call<'_>,
+    (candidate, target): (&Candidate, &Target),
+    recalled: &Recalled,
+    notes: &mut Notes<'_>,
+) -> Result<Payload<'static>> {
+    if recalled.is_fresh()
+        && !may_be_mended(snapshot, call)
+        && !may_hold_foreign(&recalled.body, call.client, target)
+    {
+        let body = match stripped(call, candidate, &recalled.body) {
+            Some((body, report)) => {
+                notes.add_losses(report);
+                body
+            }
+            None => recalled.body.clone(),
+        };
+        let body = splice_model(&body, &candidate.model)?.unwrap_or(body);
+        return Ok(body.into_bytes().into());
+    }
+    let changing = Changing { is_mended: true, is_needed: true };
+    let body = changed(call, (candidate, target), recalled.exchange()?, changing, notes)?;
+    Ok(body.unwrap_or_else(|| recalled.body.clone().into_bytes().into()))
 }
 
 /// The client's own bytes without the fields that the server would refuse.
@@ -64,7 +98,7 @@ fn encoded(
 ) -> Result<Option<Payload<'static>>> {
     density::check(&call.survey)?;
     // What cannot be read is for the provider to refuse.
-    let Ok(mut exchange) = call.client.decode_request_surveyed(&call.survey) else {
+    let Ok(exchange) = call.client.decode_request_surveyed(&call.survey) else {
         return Ok(None);
     };
     let surface = surface::of(call.client);
@@ -73,8 +107,30 @@ fn encoded(
     if !surface.counting.wrappers.is_empty() && exchange.request().messages.is_empty() {
         return Ok(None);
     }
-    notes.check()?;
     let is_mended = may_be_mended(snapshot, call);
+    changed(call, (candidate, target), exchange, Changing { is_mended, is_needed: false }, notes)
+}
+
+/// Why a request is written anew.
+#[derive(Clone, Copy)]
+struct Changing {
+    /// Whether histories are mended.
+    is_mended: bool,
+    /// Whether it is written even if nothing of it has to change.
+    is_needed: bool,
+}
+
+/// A request as its provider takes it; none if nothing of it had to change.
+fn changed(
+    call: &Call<'_>,
+    (candidate, target): (&Candidate, &Target),
+    mut exchange: Exchange<'_>,
+    changing: Changing,
+    notes: &mut Notes<'_>,
+) -> Result<Option<Payload<'static>>> {
+    let surface = surface::of(call.client);
+    notes.check()?;
+    let Changing { is_mended, is_needed } = changing;
     let mut report = withhold(exchange.edit(), &surface.history, target);
     if is_mended && !refers_elsewhere(exchange.request(), surface.session.reference) {
         report.extend(repair::mend(exchange.edit(), call.client, call.client)?);
@@ -82,16 +138,16 @@ fn encoded(
     let is_changed = is_mended || !report.is_empty();
     let change = Change { target, is_repaired: is_mended, is_changed };
     report.extend((surface.history.adapt)(exchange.edit(), &change));
-    if report.is_empty() {
+    if report.is_empty() && !is_needed {
         return Ok(None);
     }
     if !call.client.facts().names_model_in_path {
-        exchange.edit().model = Some(Text::plain(&*candidate.model));
+        exchange.edit().model = Some(Text::plain(candidate.model.clone()));
     }
     notes.check()?;
     let encoded = exchange.encode(call.client, target)?;
-    notes.add_losses(report);
-    notes.add_losses(encoded.report);
+    notes.add_losses(call.name_turns(report));
+    notes.add_losses(call.name_turns(encoded.report));
     let body = match stripped(call, candidate, &encoded.body) {
         Some((body, report)) => {
             notes.add_losses(report);
@@ -106,10 +162,10 @@ fn may_be_mended(snapshot: &Snapshot, call: &Call<'_>) -> bool {
     snapshot.config().repair == Repair::Always && call.session.is_none()
 }
 
-/// Whether the body may hold what another vendor made and this one refuses; false only if it holds none.
-fn may_hold_foreign(call: &Call<'_>, target: &Target) -> bool {
-    let may_hold_foreign = surface::of(call.client).history.may_hold_foreign;
-    may_hold_foreign(call.body, target) || Artefact::may_be_carried_in(call.body)
+/// Whether a body may hold what another vendor made and this one refuses; false only if it holds none.
+fn may_hold_foreign(body: &str, client: Protocol, target: &Target) -> bool {
+    let may_hold_foreign = surface::of(client).history.may_hold_foreign;
+    may_hold_foreign(body, target) || Artefact::may_be_carried_in(body)
 }
 
 /// Takes reasoning of other vendors out of a conversation, and their signatures off other parts.

@@ -3,10 +3,13 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use sabir_backend::Secret;
+use sabir_store::Keep;
 use sabir_wire::target::LateSystem;
 
 use crate::config::types::{
-    Auth, Config, Endpoint, Limits, Log, LogFormat, Provider, Repair, Substitution, Timeouts,
+    Auth, Config, Endpoint, Level, Limits, Log, LogFormat, Provider, Repair, Store, Substitution,
+    Timeouts,
 };
 
 const MIB: usize = 1024 * 1024;
@@ -29,6 +32,7 @@ impl Default for Config {
             auth: Auth::default(),
             limits: Limits::default(),
             log: Log::default(),
+            store: Store::default(),
             repair: Repair::Translated,
             allowed_hosts: Vec::new(),
             cors_origins: Vec::new(),
@@ -95,5 +99,16 @@ impl Default for Limits {
 impl Default for Log {
     fn default() -> Self {
         Self { level: "info".to_owned(), format: LogFormat::Text }
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self {
+            url: Secret::new("sqlite:"),
+            record: Level::Stateful,
+            keep: Keep::For(Duration::from_secs(30 * 24 * 60 * 60)),
+            data_folder: None,
+        }
     }
 }

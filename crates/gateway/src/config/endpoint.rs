@@ -67,7 +67,7 @@ fn from_preset(
         let endpoint = known.iter().find(|it| is_served_alike(it.protocol, *protocol));
         if endpoint.is_none() {
             let (name, protocol) = (preset.name, protocol.as_str());
-            let what = format!("`base_url`: where {name} speaks {protocol} is not known");
+            let what = format!("`base_url`: the {protocol} address of {name} is not known");
             section.lacks(&what, problems);
         }
         Some(Endpoint { protocol: *protocol, ..endpoint?.clone() })

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use sabir_backend::Secret;
 
+use crate::config::locate::{Platform, data_folder};
 use crate::config::presets::{PRESETS, Preset};
-use crate::config::types::{Config, Endpoint, Place, Provider, Substitution};
+use crate::config::types::{Config, Endpoint, Place, Provider, Store, Substitution};
 use crate::surface;
 use crate::surface::Surface;
 
@@ -18,7 +19,8 @@ pub const SIMULATED_MODEL: &str = "sim";
 /// What is served where there is no config file.
 pub fn zero_configuration(variable: Lookup<'_>) -> Config {
     let providers = environment_providers(variable).chain(simulators()).map(Arc::new).collect();
-    Config { providers, substitution: Substitution::On, ..Config::default() }
+    let store = Store { data_folder: data_folder(Platform::HERE, variable), ..Store::default() };
+    Config { providers, substitution: Substitution::On, store, ..Config::default() }
 }
 
 /// The providers whose keys are in the environment, the preferred one first.

@@ -48,10 +48,10 @@ fn note_slips(errors: &[toml::de::Error], problems: &mut Collector<'_>) {
     let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
     let first = errors.iter().map(place).min();
     let is_one_slip = errors.iter().any(is_unclosed);
-    let telling = |error: &&toml::de::Error| {
+    let is_specific = |error: &&toml::de::Error| {
         !is_one_slip || is_unclosed(error) || Some(place(error)) == first
     };
-    for error in errors.iter().filter(telling) {
+    for error in errors.iter().filter(is_specific) {
         problems.add(place(error), format!("this is not TOML: {}", error.message()));
     }
 }

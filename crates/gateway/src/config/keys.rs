@@ -22,6 +22,7 @@ pub const TOP: Keys = Keys {
         "auth",
         "limits",
         "log",
+        "store",
     ],
 };
 
@@ -82,16 +83,18 @@ pub const LIMITS: Keys = Keys {
 
 pub const LOG: Keys = Keys { table: "[log]", names: &["level", "format"] };
 
+pub const STORE: Keys = Keys { table: "[store]", names: &["url", "record", "keep"] };
+
 /// All tables, in the order of the manual.
-pub const ALL: [Keys; 9] = [TOP, PROVIDER, SECRET, MODEL, TARGET, AUTH, AUTH_KEY, LIMITS, LOG];
+pub const ALL: [Keys; 10] =
+    [TOP, PROVIDER, SECRET, MODEL, TARGET, AUTH, AUTH_KEY, LIMITS, LOG, STORE];
 
 /// Keys that are planned, with what to say to whoever uses them already.
-pub(super) const LATER: [(&str, &str); 4] = [
+pub(super) const LATER: [(&str, &str); 3] = [
     (
         "agent",
         "agent command-line tools as providers come in a later version; remove this [[provider]]",
     ),
     ("command", "agent command-line tools as providers come in a later version; remove this key"),
-    ("store", "stored conversations come in a later version; remove [store]"),
     ("route", "routing by class comes in a later version; remove [route]"),
 ];

@@ -1,4 +1,5 @@
-//! Which config file is read: the one that is named, else the first that exists of the usual places.
+//! Which config file is read: the one that is named, else the first that exists of the usual places. And where Sabir keeps
+//! files of its own.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,9 @@ pub const FILE_NAME: &str = "sabir.toml";
 
 /// The variable that may name the file.
 pub const FILE_VARIABLE: &str = "SABIR_CONFIG";
+
+/// The variable that may name the folder of Sabir's own files.
+pub const DATA_VARIABLE: &str = "SABIR_DATA_DIR";
 
 /// What decides where a user's own settings are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,23 @@ pub fn user_file(platform: Platform, variable: Lookup<'_>) -> Option<PathBuf> {
     Some(settings?.join("sabir").join(FILE_NAME))
 }
 
+/// The folder of Sabir's own files: the one that a variable names, else the user's own. It need not exist.
+pub fn data_folder(platform: Platform, variable: Lookup<'_>) -> Option<PathBuf> {
+    let folder = |name: &str| environment::value(variable, name).map(PathBuf::from);
+    if let Some(named) = folder(DATA_VARIABLE) {
+        return Some(named);
+    }
+    let rooted = |name: &str| folder(name).filter(|path| path.has_root());
+    let data = match platform {
+        Platform::Unix => {
+            rooted("XDG_DATA_HOME").or_else(|| Some(rooted("HOME")?.join(".local").join("share")))
+        }
+        Platform::Macos => Some(rooted("HOME")?.join("Library").join("Application Support")),
+        Platform::Windows => folder("APPDATA"),
+    };
+    Some(data?.join("sabir"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +135,26 @@ mod tests {
         let roaming = roaming.to_str().unwrap();
         let found = located(Platform::Windows, &[("APPDATA", "roaming")], &[roaming]);
         assert_eq!(found.unwrap(), roaming);
+    }
+
+    #[test]
+    fn own_files_are_in_the_named_folder_or_in_the_users() {
+        let folder = |platform: Platform, variables: Variables<'_>| {
+            let lookup = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            data_folder(platform, &lookup).map(|path| path.display().to_string())
+        };
+        let set = [("XDG_DATA_HOME", "/var/u"), ("HOME", "/users/u")];
+        assert_eq!(folder(Platform::Unix, &set).unwrap(), "/var/u/sabir");
+        assert_eq!(folder(Platform::Unix, &set[1..]).unwrap(), "/users/u/.local/share/sabir");
+        let relative = [("XDG_DATA_HOME", "u"), ("HOME", "/users/u")];
+        assert_eq!(folder(Platform::Unix, &relative).unwrap(), "/users/u/.local/share/sabir");
+        let named = [("SABIR_DATA_DIR", "mine"), ("HOME", "/users/u")];
+        assert_eq!(folder(Platform::Unix, &named).unwrap(), "mine");
+        let own = "/users/u/Library/Application Support/sabir";
+        assert_eq!(folder(Platform::Macos, &set).unwrap(), own);
+        assert_eq!(folder(Platform::Unix, &[("SABIR_DATA_DIR", " ")]), None);
     }
 }

@@ -18,6 +18,7 @@ mod quantity;
 mod secret_source;
 mod section;
 mod server;
+mod store;
 mod suggest;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,8 @@ pub use environment::{Lookup, SIMULATED_MODEL, zero_configuration};
 pub use file::{parse, parse_listen};
 pub use glob::{Glob, GlobError, Specificity};
 pub use load::{Loaded, load};
-pub use locate::{FILE_NAME, FILE_VARIABLE, Platform, locate, user_file};
+pub use locate::{
+    DATA_VARIABLE, FILE_NAME, FILE_VARIABLE, Platform, data_folder, locate, user_file,
+};
 pub use presets::{PRESETS, Preset};
 pub use problem::{Problem, Problems};

@@ -190,7 +190,7 @@ impl<'a, 'i> Item<'a, 'i> {
     }
 
     /// Notes that the value is not of a form that can be quoted back safely.
-    fn not_a(&self, form: &str, problems: &mut Collector<'_>) {
+    pub(super) fn not_a(&self, form: &str, problems: &mut Collector<'_>) {
         match self.value.as_str() {
             Some(text) => {
                 self.remark(format!("`{}` is not {form}", shortened(text)), problems);

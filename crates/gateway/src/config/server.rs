@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sabir_store::{ID_BYTES_MAX, Owner};
 use tracing_subscriber::EnvFilter;
 
 use crate::authority::{Authority, Origin};
 use crate::config::file::parse_listen;
-use crate::config::keys;
 use crate::config::problem::Collector;
 use crate::config::secret_source::Outside;
 use crate::config::section::{Item, Section, shortened};
 use crate::config::types::{Auth, Config, GatewayKey, Limits, Log, LogFormat, Repair};
+use crate::config::{keys, store};
 
 const REPAIRS: [(&str, Repair); 3] =
     [("translated", Repair::Translated), ("always", Repair::Always), ("off", Repair::Off)];
@@ -38,6 +39,7 @@ pub(super) fn read(
         auth: auth(top, outside, problems),
         limits: limits(top, problems),
         log: log(top, problems),
+        store: store::read(top, outside, problems),
         ..base
     };
     if let (Some(item), Some(message)) = (top.item("listen"), config.bind_refusal()) {
@@ -122,9 +124,20 @@ fn gateway_key(
         section.lacks("`name` and `value`, as in value = { env = \"SABIR_KEY\" }", problems);
     }
     let value = value.and_then(|item| outside.secret(item, problems));
-    let name = name.and_then(|item| item.string(problems));
+    let name = name.and_then(|item| key_name(item, problems));
     let admin = section.bool("admin", problems).unwrap_or(false);
     Some(GatewayKey { name: name?.to_owned(), value: value?, admin })
+}
+
+/// What a key makes belongs to its name, so the name must be one that the store takes.
+fn key_name<'a>(item: Item<'a, '_>, problems: &mut Collector<'_>) -> Option<&'a str> {
+    let name = item.string(problems)?;
+    if Owner::key(name).is_err() {
+        let form = format!("is one line of at most {ID_BYTES_MAX} bytes");
+        item.wrong(form, problems);
+        return None;
+    }
+    Some(name)
 }
 
 fn note_twice(tables: &[Section<'_, '_>], problems: &mut Collector<'_>) {

@@ -1,12 +1,14 @@
 //! The configuration as the rest of the gateway reads it: resolved, complete, every value valid.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, Uri};
 use sabir_backend::Secret;
 use sabir_backend::http::Tls;
+use sabir_store::Keep;
 use sabir_wire::Protocol;
 use sabir_wire::target::{Dialect, LateSystem};
 
@@ -26,6 +28,7 @@ pub struct Config {
     pub auth: Auth,
     pub limits: Limits,
     pub log: Log,
+    pub store: Store,
     pub repair: Repair,
     pub allowed_hosts: Vec<String>,
     pub cors_origins: Vec<String>,
@@ -155,6 +158,29 @@ pub struct Log {
 pub enum LogFormat {
     Text,
     Json,
+}
+
+/// What is kept of calls, where and for how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// May hold a password.
+    pub url: Secret,
+    pub record: Level,
+    pub keep: Keep,
+    /// The folder of Sabir's own files; none where nobody names one and the user has no home.
+    pub data_folder: Option<PathBuf>,
+}
+
+/// How much is kept. Each level keeps all that those before it keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    Off,
+    /// A row for each call, without content.
+    Metadata,
+    /// Content where the client asks for state.
+    Stateful,
+    /// The content of every call.
+    Full,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,14 @@ use crate::surface::is_for_client;
 use crate::trace::Trace;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+const SABIR_CONVERSATION: HeaderName = HeaderName::from_static("sabir-conversation");
 const SABIR_ESTIMATE: HeaderName = HeaderName::from_static("sabir-estimate");
 const SABIR_EXCHANGE: HeaderName = HeaderName::from_static("sabir-exchange");
 const SABIR_LOSS: HeaderName = HeaderName::from_static("sabir-loss");
 const SABIR_MODEL: HeaderName = HeaderName::from_static("sabir-model");
 const SABIR_PROVIDER: HeaderName = HeaderName::from_static("sabir-provider");
 const SABIR_ROUTE: HeaderName = HeaderName::from_static("sabir-route");
+const SABIR_TURN: HeaderName = HeaderName::from_static("sabir-turn");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Adds all headers but those of the body itself.
@@ -67,5 +69,11 @@ pub(crate) fn add_own(headers: &mut HeaderMap, trace: &Trace) {
         }
         put(SABIR_ROUTE, &upstream.route);
         put(SABIR_LOSS, &trace.loss_summary());
+    }
+    if let Some(names) = trace.turn() {
+        put(SABIR_TURN, &names.turn);
+        if let Some(conversation) = &names.conversation {
+            put(SABIR_CONVERSATION, conversation);
+        }
     }
 }

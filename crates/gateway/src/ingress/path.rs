@@ -6,7 +6,7 @@ use sabir_wire::Protocol;
 
 use crate::call::Action;
 use crate::surface;
-use crate::surface::{Asked, FromPath};
+use crate::surface::{FromPath, Kept, PathMatch};
 
 /// What a path and method ask for.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,6 +27,11 @@ pub(crate) enum Endpoint {
         path: String,
     },
     Embeddings,
+    /// What is kept for the client.
+    Kept {
+        client: Protocol,
+        kept: Kept,
+    },
     /// The configuration is to be read again.
     Reload,
     Own(Own),
@@ -54,10 +59,11 @@ pub(crate) enum Own {
 
 impl Endpoint {
     /// The protocol in which a refusal is written.
-    pub(crate) fn manner(&self) -> Protocol {
+    pub(crate) fn error_protocol(&self) -> Protocol {
         match self {
             Self::Call { client: protocol, .. }
             | Self::Models { shape: protocol, .. }
+            | Self::Kept { client: protocol, .. }
             | Self::Unknown(protocol) => *protocol,
             Self::Passthrough { .. } | Self::Embeddings | Self::Reload | Self::Own(_) => {
                 surface::DEFAULT
@@ -80,11 +86,15 @@ pub(crate) fn find(method: &Method, uri: &Uri, headers: &HeaderMap) -> Endpoint 
         Method::GET | Method::HEAD => get(path, headers, uri.query()),
         _ => None,
     };
-    found.or_else(|| passthrough(uri)).unwrap_or_else(unknown)
+    let kept = || {
+        let (client, kept) = surface::find_kept(method, path)?;
+        Some(Endpoint::Kept { client, kept })
+    };
+    found.or_else(kept).or_else(|| passthrough(uri)).unwrap_or_else(unknown)
 }
 
 fn post(path: &str, query: Option<&str>) -> Option<Endpoint> {
-    if let Some(Asked { client, action, from_path }) = surface::find(path, query) {
+    if let Some(PathMatch { client, action, from_path }) = surface::find(path, query) {
         return Some(Endpoint::Call { client, action, from_path });
     }
     match path {
@@ -177,7 +187,7 @@ mod tests {
     #[test]
     fn what_is_not_served_is_refused_in_the_manner_of_its_protocol() {
         check(Method::GET, "/v1/messages", Endpoint::Unknown(Protocol::AnthropicMessages));
-        check(Method::DELETE, "/v1/responses/r_1", Endpoint::Unknown(Protocol::OpenaiResponses));
+        check(Method::PUT, "/v1/responses/r_1", Endpoint::Unknown(Protocol::OpenaiResponses));
         check(Method::GET, "/v1/files", Endpoint::Unknown(Protocol::OpenaiChat));
         check(Method::POST, "/v1beta/files", Endpoint::Unknown(Protocol::Gemini));
     }

@@ -1,8 +1,9 @@
 //! From a request to a call: what is arrived of which model, and who serves it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use http::{HeaderMap, Uri};
+use sabir_store::TurnId;
 use sabir_wire::{FaultKind, Protocol};
 
 use crate::call::{Action, Call, Delivery, LargeCall};
@@ -25,6 +26,8 @@ pub(crate) struct Arrived<'h> {
     pub(crate) uri: &'h Uri,
     /// The gateway key that it came with.
     pub(crate) key: Option<&'h Arc<GatewayKey>>,
+    /// What it answers the calls of, where it is a submission.
+    pub(crate) submits_to: Option<TurnId>,
 }
 
 /// A call, and who may answer it.
@@ -59,6 +62,7 @@ fn call_in<'b>(arrived: &'b Arrived<'_>, body: &'b str) -> Result<Call<'b>> {
         survey: skimmed.survey,
         model_at: skimmed.model_at,
         session: skimmed.session,
+        recalled: None,
         large: None,
     })
 }
@@ -91,7 +95,20 @@ pub(crate) async fn route_large_call(
         let (model, delivery) = wanted(from_path.as_ref(), &mut skimmed)?;
         let Skimmed { model_at, session, survey, .. } = skimmed;
         let nodes = survey.nodes();
-        Ok(LargeCall { client, model, delivery, headers, query, body, nodes, model_at, session })
+        let recalled = OnceLock::new();
+        let call = LargeCall {
+            client,
+            model,
+            delivery,
+            headers,
+            query,
+            body,
+            nodes,
+            model_at,
+            session,
+            recalled,
+        };
+        Ok(call)
     });
     let call = Arc::new(call.await?);
     trace.set_model(&call.model, call.delivery.is_stream());

@@ -31,7 +31,7 @@ pub fn start(log: &Log) -> Arc<Outlet> {
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
     };
     if started.is_ok() {
-        panic::set_hook(Box::new(|panicked| outlet.write(&told(panicked))));
+        panic::set_hook(Box::new(|panicked| outlet.write(&panic_line(panicked))));
     }
     Arc::clone(outlet)
 }
@@ -42,7 +42,7 @@ pub(super) fn dropped_lines() -> u64 {
 }
 
 /// What is said of a panic, in the words of the standard library, which would write them directly.
-fn told(panicked: &PanicHookInfo<'_>) -> String {
+fn panic_line(panicked: &PanicHookInfo<'_>) -> String {
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");
     let backtrace = Backtrace::capture();

@@ -84,6 +84,13 @@ impl Losses {
         self.kinds().filter(|kind| kind.matters()).count()
     }
 
+    /// As JSON.
+    pub(crate) fn to_json(&self) -> String {
+        let mut writer = Writer::default();
+        self.write(&mut writer);
+        writer.into_string()
+    }
+
     pub(crate) fn write(&self, writer: &mut Writer) {
         let mut start = 0;
         write(

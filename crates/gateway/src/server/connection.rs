@@ -14,7 +14,7 @@ use crate::server::arrival::Arrival;
 use crate::server::framing::Framing;
 use crate::server::sending::Sending;
 use crate::server::watched::Watched;
-use crate::server::worker::{FAREWELL_MAX, Phase, WorkerState};
+use crate::server::worker::{LAST_WRITE_MAX, Phase, WorkerState};
 use crate::stack;
 use crate::stack::Entry;
 
@@ -111,7 +111,7 @@ fn keep_little_unsent(_: &tokio::net::TcpStream) {}
 async fn silence(arrival: &Arrival) {
     loop {
         let before = arrival.progress();
-        tokio::time::sleep(FAREWELL_MAX).await;
+        tokio::time::sleep(LAST_WRITE_MAX).await;
         if !arrival.is_whole() && arrival.progress() == before {
             return;
         }

@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::memory::Memory;
 use crate::server::reload::Hangups;
 use crate::server::worker::Worker;
 use crate::server::{reload, worker};
@@ -123,6 +124,7 @@ impl Server {
         for handle in handles {
             let _ = handle.join();
         }
+        gateway.shared.memory.iter().for_each(Memory::close);
         Ok(())
     }
 
@@ -186,7 +188,7 @@ async fn accept(
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = stop.wait_for(|is_told| *is_told) => return,
+            _ = stop.wait_for(|is_stopping| *is_stopping) => return,
         };
         match accepted {
             Ok((stream, _)) if is_full(workers, gateway) => {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 
 use crate::config::types::Limits;
-use crate::server::worker::FAREWELL_MAX;
+use crate::server::worker::LAST_WRITE_MAX;
 
 /// The answer that a connection sends, as far as the clock is concerned.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Sending {
     fn due(&self, since: Instant) -> Instant {
         let until = self.until.get().unwrap_or_else(|| since + self.duration_max);
         self.until.set(Some(until));
-        (since + self.stall_max).min(until + FAREWELL_MAX)
+        (since + self.stall_max).min(until + LAST_WRITE_MAX)
     }
 }
 

@@ -25,7 +25,7 @@ const WAITING_MAX: usize = 1_024;
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
 
 /// How long clients have to take what is said at the very end.
-pub(super) const FAREWELL_MAX: Duration = Duration::from_secs(1);
+pub(super) const LAST_WRITE_MAX: Duration = Duration::from_secs(1);
 
 /// A thread, seen from the one that accepts connections.
 pub(super) struct Worker {
@@ -89,7 +89,7 @@ async fn serve(init: WorkerInit, mut incoming: mpsc::Receiver<TcpStream>) {
     if !serving.is_empty() {
         state.latest.gateway().shared.end();
         state.enter(Phase::Over);
-        finish(&mut serving, FAREWELL_MAX).await;
+        finish(&mut serving, LAST_WRITE_MAX).await;
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::config::types::Config;
+use crate::memory::{Memory, NotOpened};
 use crate::state::{Shared, Snapshot, Source};
 
 /// A gateway, apart from the sockets it listens on.
@@ -22,14 +23,16 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// A gateway that keeps its configuration.
-    pub fn new(config: Config) -> Arc<Self> {
-        Self::with_source(config, None)
+    /// A gateway with its store opened, if it is to keep anything. With a source it reads its configuration again when it is
+    /// asked to, or when the file changes.
+    pub fn open(config: Config, source: Option<Source>) -> Result<Arc<Self>, NotOpened> {
+        let memory = Memory::open(&config.store)?;
+        Ok(Self::of(Arc::new(Snapshot::with_memory(config, memory)), source))
     }
 
-    /// A gateway that reads its configuration again when it is asked to, or when the file changes.
-    pub fn with_source(config: Config, source: Option<Source>) -> Arc<Self> {
-        Self::of(Arc::new(Snapshot::new(config)), source)
+    /// A gateway that keeps nothing, whatever the configuration says.
+    pub fn new(config: Config) -> Arc<Self> {
+        Self::of(Arc::new(Snapshot::new(config)), None)
     }
 
     pub(crate) fn of(snapshot: Arc<Snapshot>, source: Option<Source>) -> Arc<Self> {

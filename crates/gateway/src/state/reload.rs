@@ -83,6 +83,10 @@ fn keep_fixed(old: &Config, mut new: Config) -> (Config, Vec<&'static str>) {
         needs_restart.push("[log]");
         new.log = old.log.clone();
     }
+    if new.store != old.store {
+        needs_restart.push("[store]");
+        new.store = old.store.clone();
+    }
     (new, needs_restart)
 }
 
@@ -153,7 +157,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::state::Latest;
+    use crate::state::{Latest, Snapshot};
 
     fn parsed(toml: &str) -> Result<Config, Problems> {
         crate::config::parse(toml, Path::new("sabir.toml"), &|_| None)
@@ -164,7 +168,7 @@ mod tests {
         let then = Arc::clone(then);
         let load = move || parsed(&then.lock().unwrap());
         let source = Source { file: "sabir.toml".into(), load: Box::new(load) };
-        Gateway::with_source(parsed(first).unwrap(), Some(source))
+        Gateway::of(Arc::new(Snapshot::new(parsed(first).unwrap())), Some(source))
     }
 
     const PROVIDER: &str = "[[provider]]\nname = \"p\"\nprotocol = \"openai-chat\"\n\

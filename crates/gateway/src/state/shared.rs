@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::task::Poll;
 
 use crate::failure::{Failure, Result};
+use crate::memory::Memory;
 use crate::observe::{Exchanges, Metrics};
 use crate::pool::Pool;
 use crate::tap::TapMakers;
@@ -18,6 +19,8 @@ pub(crate) struct Shared {
     pub(crate) exchanges: Exchanges,
     /// Threads for large bodies.
     pub(crate) pool: Pool,
+    /// What outlives the process; none where nothing is kept.
+    pub(crate) memory: Option<Memory>,
     /// Who watches answers.
     pub(crate) taps: TapMakers,
     /// The name under which this gateway knows itself, so that it notices when it is its own upstream.
@@ -31,13 +34,14 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(memory: Option<Memory>) -> Self {
         // The standard library seeds its hashers at random, and that is all that is needed here.
         let random = RandomState::new().hash_one("instance");
         Self {
             metrics: Metrics::default(),
             exchanges: Exchanges::new(threads()),
             pool: Pool::new(threads().max(2)),
+            memory,
             taps: TapMakers::default(),
             instance: format!("sabir-{random:016x}"),
             served: AtomicUsize::new(0),

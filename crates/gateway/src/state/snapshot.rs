@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::types::Config;
+use crate::memory::Memory;
 use crate::route::Directory;
 use crate::state::Shared;
 
@@ -14,9 +15,14 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// That of a gateway which begins.
+    /// That of a gateway which begins and keeps nothing.
     pub(crate) fn new(config: Config) -> Self {
-        let shared = Arc::new(Shared::new());
+        Self::with_memory(config, None)
+    }
+
+    /// That of a gateway which begins.
+    pub(crate) fn with_memory(config: Config, memory: Option<Memory>) -> Self {
+        let shared = Arc::new(Shared::new(memory));
         Self { directory: Directory::new(config, &shared.instance), shared }
     }
 
@@ -35,6 +41,7 @@ impl Snapshot {
         let providers = self.directory.providers.iter().map(|provider| &*provider.metrics);
         let mut metrics = self.shared.metrics.render(providers);
         self.shared.pool.render(&mut metrics);
+        self.shared.memory.iter().for_each(|memory| memory.render(&mut metrics));
         metrics
     }
 }

@@ -5,13 +5,13 @@ mod thinking_off;
 use http::{HeaderName, HeaderValue};
 use memchr::memmem;
 use sabir_wire::conversation::Request;
-use sabir_wire::json::{Json, Text, Writer};
+use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
 use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
 use crate::call::Action;
 use crate::surface::{
-    Asks, Auth, Change, Counting, Headers, History, ModelList, Paths, Session, SessionParameter,
-    Simulated, Surface,
+    Asks, Auth, Change, Counting, Headers, History, Link, ModelList, Paths, Session,
+    SessionParameter, Simulated, State, StateAsked, Surface, Trouble, state,
 };
 
 const VERSION_HEADER: HeaderName = HeaderName::from_static("anthropic-version");
@@ -34,6 +34,15 @@ pub(super) static SURFACE: Surface = Surface {
         parameters: &[SessionParameter { name: "thread", asks: Asks::Typed("continue") }],
         reference: None,
         refuse: refuse_thread,
+    },
+    state: State {
+        read: read_state,
+        messages: "messages",
+        find: |_, _| None,
+        own_members: &["thread"],
+        has_responses: false,
+        last_body: |_| None,
+        explain: explain_thread,
     },
     repeats_request: false,
     closing_frame: "",
@@ -97,24 +106,61 @@ fn write_model(name: &str, writer: &mut Writer) {
     writer.field("created_at", "1970-01-01T00:00:00Z");
 }
 
+fn refuse_thread(message: String, _parameter: &'static str) -> Fault<'static> {
+    let fault = Fault::new(FaultKind::NotFound, Text::plain(message));
+    with_details(fault, "thread_not_found")
+}
+
+fn explain_thread(trouble: &Trouble<'_>) -> Fault<'static> {
+    let fault = state::explain(trouble);
+    match trouble.code() {
+        Some(code) => with_details(fault, code),
+        None => fault,
+    }
+}
+
 /// Clients that keep a thread send the whole conversation again if it is not found, and know that by a code which
 /// stands nowhere else in the protocol's errors.
-fn refuse_thread(message: String, _parameter: &'static str) -> Fault<'static> {
+fn with_details(mut fault: Fault<'static>, code: &str) -> Fault<'static> {
+    let kind = match fault.kind {
+        FaultKind::NotFound => "not_found_error",
+        _ => "invalid_request_error",
+    };
     let mut writer = Writer::with_capacity(512);
     writer.object(|body| {
         body.field("type", "error");
         body.key("error");
         body.object(|error| {
-            error.field("type", "not_found_error");
-            error.field("message", message.as_str());
+            error.field("type", kind);
+            error.field("message", &*fault.message.to_str());
             error.key("details");
-            error.object(|details| details.field("error_code", "thread_not_found"));
+            error.object(|details| details.field("error_code", code));
         });
     });
-    let mut fault = Fault::new(FaultKind::NotFound, Text::plain(message));
     let body = Json::parse(writer.into_string()).ok();
     fault.original = body.map(|body| (Protocol::AnthropicMessages, body));
     fault
+}
+
+/// A thread begins with everything, and goes on from a message with what is new.
+fn read_state(body: &str) -> sabir_wire::Result<StateAsked> {
+    let mut asked = StateAsked::default();
+    if memmem::find(body.as_bytes(), b"\"thread\"").is_none() {
+        return Ok(asked);
+    }
+    Reader::new(body).object(|key, reader| {
+        if key == "thread" && reader.kind()? == Kind::Object {
+            let is = |kind: &str| matches!(reader.peek_tag("type"), Ok(Some(it)) if it == *kind);
+            asked.is_kept = is("create") || is("continue");
+            if is("continue")
+                && let Some(id) = reader.peek_tag("previous_message_id")?
+            {
+                asked.link = Link::Thread(id.into_str().into_owned());
+            }
+        }
+        reader.skip()
+    })?;
+    Ok(asked)
 }
 
 /// Whether there may be thinking that nobody signed: its signature is empty.

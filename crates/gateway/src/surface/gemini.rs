@@ -12,7 +12,7 @@ use self::call_signatures::Signs;
 use crate::call::{Action, Delivery};
 use crate::surface::{
     Auth, Change, Counting, FromPath, Head, Headers, History, ModelList, Path, Paths, Session,
-    Simulated, Surface, session,
+    Simulated, State, Surface, session,
 };
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
@@ -29,6 +29,7 @@ pub(super) static SURFACE: Surface = Surface {
     is_sent_by_client,
     collection: Some(COLLECTION),
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
+    state: State::none("contents"),
     repeats_request: false,
     closing_frame: "",
     auth: Auth { header: KEY_HEADER, scheme: None, query: Some("key"), signer: None },

@@ -11,15 +11,17 @@ mod openai_chat;
 mod openai_responses;
 mod paths;
 mod session;
+mod state;
 
 pub(crate) use auth::{Auth, is_key_header, key_places, without_key};
 pub(crate) use history::{Change, History};
 pub(crate) use model_list::{ModelList, ids as listed_ids};
 pub(crate) use paths::{
-    Asked, FromPath, Path, Paths, advice, below_models, find, is_embeddings, is_model_list,
-    of_models, of_unknown,
+    FromPath, Path, PathMatch, Paths, advice, below_models, find, find_kept, is_embeddings,
+    is_model_list, of_models, of_unknown,
 };
 pub(crate) use session::{Asks, Session, SessionParameter};
+pub(crate) use state::{Kept, Link, State, StateAsked, Trouble};
 
 use std::borrow::Cow;
 
@@ -51,6 +53,7 @@ pub(crate) struct Surface {
     /// What stands before the name of a model in bodies.
     pub(crate) collection: Option<&'static str>,
     pub(crate) session: Session,
+    pub(crate) state: State,
     /// Whether an answer repeats the settings of its request.
     pub(crate) repeats_request: bool,
     /// What follows the last frame of a stream that the encoder writes.

@@ -7,7 +7,9 @@ use sabir_wire::Protocol;
 use sabir_wire::target::{Dialect, Target};
 
 use crate::call::Action;
-use crate::surface::{Counting, History, Paths, Session, Simulated, Surface, openai, session};
+use crate::surface::{
+    Counting, History, Paths, Session, Simulated, State, Surface, openai, session,
+};
 
 pub(super) static SURFACE: Surface = Surface {
     protocol: Protocol::OpenaiChat,
@@ -21,6 +23,7 @@ pub(super) static SURFACE: Surface = Surface {
     is_sent_by_client: |_| false,
     collection: None,
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
+    state: State::none("messages"),
     repeats_request: false,
     closing_frame: "",
     auth: openai::auth(),

@@ -1,13 +1,16 @@
 //! Responses as the gateway sees it.
 
+use http::Method;
 use memchr::memmem;
+use sabir_backend::percent;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::{Content, Part, ReasoningForm};
-use sabir_wire::json::Kind;
+use sabir_wire::json::{Kind, Reader};
 
 use crate::call::Action;
 use crate::surface::{
-    Asks, Counting, History, Paths, Session, SessionParameter, Simulated, Surface, openai, session,
+    Asks, Counting, History, Kept, Link, Paths, Session, SessionParameter, Simulated, State,
+    StateAsked, Surface, openai, session, state,
 };
 
 pub(super) static SURFACE: Surface = Surface {
@@ -35,6 +38,15 @@ pub(super) static SURFACE: Surface = Surface {
         ],
         reference: Some("item_reference"),
         refuse: session::refuse,
+    },
+    state: State {
+        read: read_state,
+        messages: "input",
+        find: find_kept,
+        own_members: &["previous_response_id", "conversation"],
+        has_responses: true,
+        last_body,
+        explain: state::explain,
     },
     repeats_request: true,
     // The vendor sends none, its clients take it, and readers of the open specification wait for it.
@@ -95,4 +107,81 @@ fn is_foreign_unsigned(part: &Part<'_>) -> bool {
         (None, Content::Reasoning(it)) => it.form == ReasoningForm::Summary,
         (None, _) => false,
     }
+}
+
+/// An answer is kept unless the client says otherwise.
+fn read_state(body: &str) -> sabir_wire::Result<StateAsked> {
+    let (mut is_kept, mut previous, mut conversation) = (true, None, None);
+    Reader::new(body).object(|key, reader| {
+        match (&*key, reader.kind()?) {
+            ("store", Kind::Boolean) => is_kept = reader.boolean()?,
+            ("previous_response_id", Kind::String) => previous = Some(reader.string()?),
+            ("conversation", Kind::String) => conversation = Some(reader.string()?),
+            ("conversation", Kind::Object) => {
+                conversation = reader.peek_tag("id")?;
+                reader.skip()?;
+            }
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    let link = match (previous, conversation) {
+        (None, None) => Link::Nothing,
+        (Some(id), None) => Link::Answer(id.into_str().into_owned()),
+        (None, Some(id)) => Link::Conversation(id.into_str().into_owned()),
+        (Some(_), Some(_)) => Link::Several,
+    };
+    Ok(StateAsked { is_kept, link })
+}
+
+/// The last event repeats the answer.
+fn last_body(data: &str) -> Option<String> {
+    let reader = Reader::new(data);
+    let kind = reader.peek_tag("type").ok()??;
+    if kind != *"response.completed" && kind != *"response.incomplete" {
+        return None;
+    }
+    let mut body = None;
+    let mut reader = reader;
+    let read = reader.object(|key, reader| match &*key {
+        "response" => {
+            body = Some(reader.raw()?.as_str().to_owned());
+            Ok(())
+        }
+        _ => reader.skip(),
+    });
+    read.ok().and(body)
+}
+
+/// What is asked of answers and conversations that were kept.
+fn find_kept(method: &Method, below: &str) -> Option<Kept> {
+    let mut steps = below.strip_prefix('/')?.split('/').map(percent::decode);
+    let (collection, id) = (steps.next()?, steps.next());
+    let (part, item) = (steps.next(), steps.next());
+    if steps.next().is_some() || id.as_deref() == Some("") {
+        return None;
+    }
+    let kept = match (&*collection, method.as_str(), id, part.as_deref(), item) {
+        ("responses", "GET", Some(id), None, None) => Kept::ReadAnswer(id),
+        ("responses", "DELETE", Some(id), None, None) => Kept::DeleteAnswer(id),
+        ("responses", "GET", Some(id), Some("input_items"), None) => Kept::ListInput(id),
+        ("responses", "POST", Some(id), Some("cancel"), None) => Kept::CancelAnswer(id),
+        ("responses", "POST", Some(id), Some("submit_tool_outputs"), None) => {
+            Kept::SubmitResults(id)
+        }
+        ("conversations", "POST", None, None, None) => Kept::CreateConversation,
+        ("conversations", "GET", Some(id), None, None) => Kept::ReadConversation(id),
+        ("conversations", "POST", Some(id), None, None) => Kept::ChangeConversation(id),
+        ("conversations", "DELETE", Some(id), None, None) => Kept::DeleteConversation(id),
+        ("conversations", "GET", Some(id), Some("items"), None) => Kept::ListItems(id),
+        ("conversations", "POST", Some(id), Some("items"), None) => Kept::AddItems(id),
+        ("conversations", "GET", Some(conversation), Some("items"), Some(item)) => {
+            Kept::ReadItem { conversation, item }
+        }
+        ("conversations", "DELETE", Some(conversation), Some("items"), Some(item)) => {
+            Kept::DeleteItem { conversation, item }
+        }
+        _ => return None,
+    };
+    Some(kept)
 }

@@ -1,10 +1,10 @@
 //! The paths of all protocols: what a path asks for, and the path that asks for it.
 
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 use sabir_wire::Protocol;
 
 use crate::call::{Action, Delivery};
-use crate::surface::{DEFAULT, Head, Surface, all};
+use crate::surface::{DEFAULT, Head, Kept, Surface, all};
 
 /// Where a protocol is asked, below the version.
 pub(crate) enum Paths {
@@ -25,9 +25,9 @@ pub(crate) struct Path<'a> {
     pub(crate) delivery: Delivery,
 }
 
-/// What a client asks for by its path.
+/// What the path of a request is known for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct PathMatch {
     pub(crate) client: Protocol,
     pub(crate) action: Action,
     pub(crate) from_path: Option<FromPath>,
@@ -59,18 +59,22 @@ impl Surface {
         }
     }
 
-    fn read(&self, path: &str, query: Option<&str>) -> Option<Asked> {
+    fn read(&self, path: &str, query: Option<&str>) -> Option<PathMatch> {
         let below = self.versions.iter().filter_map(|version| path.strip_prefix(version));
         let client = self.protocol;
         match &self.paths {
             Paths::Fixed(paths) => {
                 let mut known = below.filter_map(|below| paths.iter().find(|it| it.1 == below));
-                known.next().map(|(action, _)| Asked { client, action: *action, from_path: None })
+                known.next().map(|(action, _)| PathMatch {
+                    client,
+                    action: *action,
+                    from_path: None,
+                })
             }
             Paths::Model { read, .. } => {
                 let mut known = below.filter_map(|below| read(below, query));
                 let (action, from_path) = known.next()?;
-                Some(Asked { client, action, from_path: Some(from_path) })
+                Some(PathMatch { client, action, from_path: Some(from_path) })
             }
         }
     }
@@ -88,8 +92,17 @@ impl Surface {
 const MODELS: &str = "/models";
 
 /// What a path asks for, whatever the protocol.
-pub(crate) fn find(path: &str, query: Option<&str>) -> Option<Asked> {
+pub(crate) fn find(path: &str, query: Option<&str>) -> Option<PathMatch> {
     all().find_map(|surface| surface.read(path, query))
+}
+
+/// What a method and a path ask of what is kept, and the protocol that has such a path.
+pub(crate) fn find_kept(method: &Method, path: &str) -> Option<(Protocol, Kept)> {
+    all().find_map(|surface| {
+        let mut below = surface.versions.iter().filter_map(|version| path.strip_prefix(version));
+        let kept = below.find_map(|below| (surface.state.find)(method, below))?;
+        Some((surface.protocol, kept))
+    })
 }
 
 /// What stands below any version of any protocol, in each way in which that can be read.

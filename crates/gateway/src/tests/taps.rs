@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::Request;
 use sabir_wire::conversation::{Count, Counts};
-use sabir_wire::protocol::{Delta, Event};
+use sabir_wire::protocol::{AnswerContext, Delta, Event};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
@@ -35,7 +35,7 @@ type Shared = Arc<Mutex<Seen>>;
 struct Recorder(Shared);
 
 impl Tap for Recorder {
-    fn begin(&mut self, head: &Head, upstream: &Upstream) {
+    fn begin(&mut self, head: &Head, upstream: &Upstream, _: Option<&AnswerContext<'static>>) {
         let mut seen = self.0.lock().unwrap();
         seen.begins.push((upstream.provider.to_string(), upstream.protocol, head.status));
         seen.frames.clear();
@@ -95,17 +95,21 @@ async fn a_tap_sees_what_the_provider_sent_and_how_it_ended() {
                 let case = format!("{client:?} {upstream:?} {asking:?}");
                 let model = format!("{}/m", simulator(upstream));
                 let mut reply = ask(&gateway, client, &model, asking).await;
-                let said = text_of(&understood(&mut reply, client, asking).await);
+                let received = text_of(&understood(&mut reply, client, asking).await);
                 let seen = seen.lock().unwrap();
                 assert_eq!(seen.client, Some(client), "{case}");
                 let head = (simulator(upstream).to_owned(), upstream, 200);
                 assert_eq!(seen.begins, [head], "{case}");
                 let (frames, body) = (fold(upstream, &seen.frames), &seen.body);
-                let heard = match asking {
+                let tapped = match asking {
                     Asking::Stream => text_of(&frames),
                     Asking::Whole => text_of(&upstream.decode_response(body).unwrap()),
                 };
-                assert_eq!((heard.as_str(), heard.is_empty()), (said.as_str(), false), "{case}");
+                assert_eq!(
+                    (tapped.as_str(), tapped.is_empty()),
+                    (received.as_str(), false),
+                    "{case}"
+                );
                 let [(outcome, fault, counts)] = seen.ends[..] else { panic!("{case}: {seen:?}") };
                 assert_eq!((outcome, fault), (Outcome::Answered, None), "{case}");
                 // A Chat stream has a count only if its client asks for one.
@@ -236,13 +240,13 @@ async fn until_held(reply: &mut Reply) -> String {
 async fn held_back(
     client: Protocol,
     upstream: Protocol,
-    asking: Asking,
     outcome: Result<(), FaultKind>,
 ) -> (String, String, bool) {
     let disk = Disk::default();
     let shared = disk.clone();
     let gateway = tapped("", move |_| shared.clone());
-    let mut reply = ask(&gateway, client, &format!("{}/m", simulator(upstream)), asking).await;
+    let mut reply =
+        ask(&gateway, client, &format!("{}/m", simulator(upstream)), Asking::Stream).await;
     let before = until_held(&mut reply).await;
     disk.finish(outcome);
     let (after, is_cut) = rest(&mut reply).await;
@@ -252,19 +256,33 @@ async fn held_back(
     (before, after, is_cut)
 }
 
+/// A whole answer does not even begin while it is held back.
+async fn held_whole(client: Protocol, upstream: Protocol, outcome: Result<(), FaultKind>) -> Reply {
+    let disk = Disk::default();
+    let shared = disk.clone();
+    let gateway = tapped("", move |_| shared.clone());
+    let model = format!("{}/m", simulator(upstream));
+    let mut asking = std::pin::pin!(ask(&gateway, client, &model, Asking::Whole));
+    let held = tokio::time::timeout(Duration::from_secs(9), asking.as_mut()).await;
+    assert!(held.is_err(), "{client:?} {upstream:?}");
+    disk.finish(outcome);
+    asking.await
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_end_of_an_answer_leaves_when_the_taps_are_ready() {
     for client in Protocol::ALL {
         for upstream in Protocol::ALL {
             let case = format!("{client:?} {upstream:?}");
-            let (before, after, is_cut) = held_back(client, upstream, Asking::Stream, Ok(())).await;
+            let (before, after, is_cut) = held_back(client, upstream, Ok(())).await;
             let so_far = fold(client, &before);
             assert!(so_far.candidates.iter().all(|it| it.finish.is_none()), "{case}: {before}");
             let all = fold(client, &(before + &after));
             assert!(!is_cut && all.fault.is_none(), "{case}");
             assert!(all.candidates[0].finish.is_some(), "{case}: {after}");
-            let (before, after, is_cut) = held_back(client, upstream, Asking::Whole, Ok(())).await;
-            assert!(before.is_empty() && !after.is_empty() && !is_cut, "{case}");
+            let mut reply = held_whole(client, upstream, Ok(())).await;
+            let (after, is_cut) = rest(&mut reply).await;
+            assert!(reply.status() == 200 && !after.is_empty() && !is_cut, "{case}");
         }
     }
 }
@@ -275,12 +293,14 @@ async fn what_a_tap_could_not_do_fails_the_answer() {
         for upstream in Protocol::ALL {
             let case = format!("{client:?} {upstream:?}");
             let failed = Err(FaultKind::Internal);
-            let (before, after, _) = held_back(client, upstream, Asking::Stream, failed).await;
+            let (before, after, _) = held_back(client, upstream, failed).await;
             let all = fold(client, &(before + &after));
             assert!(all.fault.is_some() && after.contains("the disk is full"), "{case}: {after}");
             assert!(all.candidates.iter().all(|it| it.finish.is_none()), "{case}: {after}");
-            let (before, after, is_cut) = held_back(client, upstream, Asking::Whole, failed).await;
-            assert!(before.is_empty() && after.is_empty() && is_cut, "{case}");
+            let mut reply = held_whole(client, upstream, failed).await;
+            let (after, is_cut) = rest(&mut reply).await;
+            assert_eq!(reply.status(), 503, "{case}");
+            assert!(after.contains("the disk is full") && !is_cut, "{case}: {after}");
         }
     }
 }
@@ -328,13 +348,17 @@ async fn a_tap_that_changes_events_changes_every_answer() {
         for upstream in Protocol::ALL {
             for asking in [Asking::Whole, Asking::Stream] {
                 let model = format!("{}/m", simulator(upstream));
-                let mut said = Vec::new();
+                let mut received = Vec::new();
                 for gateway in [&plain, &louder] {
                     let mut reply = ask(gateway, client, &model, asking).await;
-                    said.push(text_of(&understood(&mut reply, client, asking).await));
+                    received.push(text_of(&understood(&mut reply, client, asking).await));
                 }
-                assert_ne!(said[0], said[1], "{client:?} {upstream:?} {asking:?}");
-                assert_eq!(said[0].to_uppercase(), said[1], "{client:?} {upstream:?} {asking:?}");
+                assert_ne!(received[0], received[1], "{client:?} {upstream:?} {asking:?}");
+                assert_eq!(
+                    received[0].to_uppercase(),
+                    received[1],
+                    "{client:?} {upstream:?} {asking:?}"
+                );
             }
         }
     }

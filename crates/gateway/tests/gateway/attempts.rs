@@ -15,17 +15,17 @@ fn with_targets(providers: &[&Provider]) -> Running {
 }
 
 fn failing(status: u16, headers: &str) -> Script {
-    Script::Say(json(status, headers, r#"{"error":{"message":"not now","type":"server_error"}}"#))
+    Script::Reply(json(status, headers, r#"{"error":{"message":"not now","type":"server_error"}}"#))
 }
 
-fn saying(text: &str) -> Script {
-    Script::Say(json(200, "", &chat_answer(text)))
+fn replying(text: &str) -> Script {
+    Script::Reply(json(200, "", &chat_answer(text)))
 }
 
 #[test]
 fn a_passing_failure_is_tried_once_more() {
     for status in [502, 503, 529] {
-        let provider = Provider::start(vec![failing(status, ""), saying("second")]);
+        let provider = Provider::start(vec![failing(status, ""), replying("second")]);
         let gateway = with_targets(&[&provider]);
         let reply = gateway.post("/v1/messages", &messages("m", false));
         assert_eq!(reply.status, 200, "{}", reply.body);
@@ -38,7 +38,7 @@ fn a_passing_failure_is_tried_once_more() {
 fn the_next_target_answers_when_one_cannot() {
     for status in [429, 500, 503] {
         let first = Provider::start(vec![failing(status, "retry-after: 30\r\n")]);
-        let second = Provider::start(vec![saying("second")]);
+        let second = Provider::start(vec![replying("second")]);
         let gateway = with_targets(&[&first, &second]);
         let reply = gateway.post("/v1/messages", &messages("m", false));
         assert_eq!(reply.status, 200, "{}", reply.body);
@@ -51,7 +51,7 @@ fn the_next_target_answers_when_one_cannot() {
 #[test]
 fn what_the_client_did_wrong_is_not_asked_again_elsewhere() {
     let first = Provider::start(vec![failing(400, "")]);
-    let second = Provider::start(vec![saying("second")]);
+    let second = Provider::start(vec![replying("second")]);
     let gateway = with_targets(&[&first, &second]);
     let reply = gateway.post("/v1/messages", &messages("m", false));
     assert_eq!(reply.status, 400);
@@ -79,8 +79,8 @@ fn an_error_in_place_of_the_first_event_is_a_failure_like_any_other() {
     for (path, body) in
         [("/v1/messages", messages("m", true)), ("/v1/chat/completions", chat("m", true))]
     {
-        let first = Provider::start(vec![Script::Say(sse(error))]);
-        let second = Provider::start(vec![Script::Say(sse(&(chat_chunk("second") + CHAT_END)))]);
+        let first = Provider::start(vec![Script::Reply(sse(error))]);
+        let second = Provider::start(vec![Script::Reply(sse(&(chat_chunk("second") + CHAT_END)))]);
         let gateway = with_targets(&[&first, &second]);
         let reply = gateway.post(path, &body);
         assert_eq!(reply.status, 200, "{}", reply.body);
@@ -106,12 +106,12 @@ fn after_the_first_event_a_failure_ends_the_stream_in_the_clients_own_way() {
             "\"error\"",
         ),
     ] {
-        let first = Provider::start(vec![Script::Say(format!(
+        let first = Provider::start(vec![Script::Reply(format!(
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{}\r\n",
             chat_chunk("begun").len(),
             chat_chunk("begun")
         ))]);
-        let second = Provider::start(vec![Script::Say(cut.clone())]);
+        let second = Provider::start(vec![Script::Reply(cut.clone())]);
         let gateway = with_targets(&[&first, &second]);
         let reply = gateway.post(path, &body);
         assert_eq!(reply.status, 200);
@@ -134,9 +134,9 @@ fn a_provider_that_is_not_there_is_a_bad_gateway_in_the_clients_shape() {
 
 #[test]
 fn a_redirect_is_never_followed() {
-    let elsewhere = Provider::start(vec![saying("stolen")]);
+    let elsewhere = Provider::start(vec![replying("stolen")]);
     let head = format!("location: http://{}/v1/chat/completions\r\n", elsewhere.address);
-    let provider = Provider::start(vec![Script::Say(json(302, &head, "{}"))]);
+    let provider = Provider::start(vec![Script::Reply(json(302, &head, "{}"))]);
     let gateway = with_targets(&[&provider]);
     let reply = gateway.post("/v1/messages", &messages("m", false));
     assert_eq!(reply.status, 502, "{}", reply.body);
@@ -169,7 +169,7 @@ fn a_stream_that_falls_silent_ends_with_an_error() {
 fn only_so_many_requests_are_with_a_provider_at_once() {
     let (left, gone) = std::sync::mpsc::channel();
     let hold = Script::Hold(sse(&chat_chunk("begun")), left);
-    let provider = Provider::start(vec![hold, saying("second")]);
+    let provider = Provider::start(vec![hold, replying("second")]);
     let toml = provider.toml("p", "openai-chat")
         + "max_in_flight = 1\n[limits]\nmax_queue_wait = \"50ms\"\n";
     let gateway = Running::start(&toml);
@@ -187,7 +187,7 @@ fn only_so_many_requests_are_with_a_provider_at_once() {
 #[test]
 fn a_count_of_tokens_waits_in_line_too() {
     let (left, _gone) = std::sync::mpsc::channel();
-    let provider = Provider::start(vec![Script::Hold(String::new(), left), saying("second")]);
+    let provider = Provider::start(vec![Script::Hold(String::new(), left), replying("second")]);
     let toml = provider.toml("p", "anthropic-messages")
         + "max_in_flight = 1\n[limits]\nmax_queue_wait = \"50ms\"\n";
     let gateway = Running::start(&toml);
@@ -204,7 +204,7 @@ fn a_count_of_tokens_waits_in_line_too() {
 #[test]
 fn a_frame_over_the_limit_ends_the_stream() {
     let frames = chat_chunk("begun") + &chat_chunk(&"x".repeat(20_000)) + CHAT_END;
-    let provider = Provider::start(vec![Script::Say(sse(&frames))]);
+    let provider = Provider::start(vec![Script::Reply(sse(&frames))]);
     let toml = provider.toml("p", "openai-chat") + "[limits]\nmax_frame_size = \"10KB\"\n";
     let gateway = Running::start(&toml);
     let reply = gateway.post("/v1/messages", &messages("p/m", true));
@@ -215,7 +215,7 @@ fn a_frame_over_the_limit_ends_the_stream() {
 #[test]
 fn a_target_that_stands_back_is_told_in_the_route() {
     let first = Provider::start(vec![failing(500, "")]);
-    let second = Provider::start(vec![saying("second")]);
+    let second = Provider::start(vec![replying("second")]);
     let gateway = with_targets(&[&first, &second]);
     for _ in 0..5 {
         let reply = gateway.post("/v1/messages", &messages("m", false));
@@ -235,8 +235,8 @@ fn answers(gateway: &Running, models: &[&str]) -> Vec<String> {
 
 #[test]
 fn each_model_keeps_its_own_weights() {
-    let first = Provider::start(vec![saying("first")]);
-    let second = Provider::start(vec![saying("second")]);
+    let first = Provider::start(vec![replying("first")]);
+    let second = Provider::start(vec![replying("second")]);
     let mut toml = first.toml("a", "openai-chat") + &second.toml("b", "openai-chat");
     for name in ["large", "small"] {
         toml += &format!(
@@ -260,7 +260,7 @@ fn an_error_in_place_of_a_whole_answer_is_a_failure_like_any_other() {
         ("/v1/messages", true),
     ] {
         let first = Provider::whole(body);
-        let second = Provider::start(vec![saying("second")]);
+        let second = Provider::start(vec![replying("second")]);
         let gateway = with_targets(&[&first, &second]);
         let reply = gateway.post(path, &messages("m", stream));
         assert_eq!(reply.header("sabir-route"), Some("fallback:2"), "{path} {stream}");
@@ -274,8 +274,8 @@ fn an_error_in_place_of_a_whole_answer_is_a_failure_like_any_other() {
 fn only_what_may_pass_by_itself_is_asked_of_the_same_target_again() {
     let frame = "data: {\"error\":{\"message\":\"broken\",\"type\":\"server_error\"}}\n\n";
     let redirect = json(302, "location: http://localhost/\r\n", "");
-    for say in [sse(frame), redirect] {
-        let provider = Provider::start(vec![Script::Say(say)]);
+    for sender in [sse(frame), redirect] {
+        let provider = Provider::start(vec![Script::Reply(sender)]);
         let gateway = with_targets(&[&provider]);
         assert!(gateway.post("/v1/messages", &messages("m", true)).status >= 500);
         assert_eq!(provider.received().len(), 1);

@@ -18,7 +18,7 @@ const SHORT: &str = "HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nhello";
 #[test]
 fn bytes_that_break_off_break_off_for_the_client_too() {
     for answer in [CHUNKED, SHORT] {
-        let provider = Provider::start(vec![Script::Say(answer.to_owned())]);
+        let provider = Provider::start(vec![Script::Reply(answer.to_owned())]);
         let gateway = Running::start(&provider.toml("p", "openai-chat"));
         let mut client = gateway.send("GET /passthrough/p/v1/files/f/content", "");
         let all = until_closed(&mut client);
@@ -32,7 +32,7 @@ fn bytes_that_break_off_break_off_for_the_client_too() {
 
 #[test]
 fn embeddings_that_break_off_do_so_for_the_client_too() {
-    let provider = Provider::start(vec![Script::Say(SHORT.to_owned())]);
+    let provider = Provider::start(vec![Script::Reply(SHORT.to_owned())]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let mut client = gateway.send("POST /v1/embeddings", r#"{"model":"p/e","input":"x"}"#);
     assert!(!until_closed(&mut client).ends_with("0\r\n\r\n"));
@@ -41,7 +41,7 @@ fn embeddings_that_break_off_do_so_for_the_client_too() {
 #[test]
 fn a_whole_answer_that_breaks_off_is_a_bad_gateway() {
     for path in ["/v1/chat/completions", "/v1/messages"] {
-        let provider = Provider::start(vec![Script::Say(SHORT.to_owned())]);
+        let provider = Provider::start(vec![Script::Reply(SHORT.to_owned())]);
         let gateway = Running::start(&provider.toml("p", "openai-chat"));
         let reply = gateway.post(path, &messages("p/m", false));
         assert_eq!(reply.status, 502, "{}", reply.body);
@@ -54,7 +54,7 @@ fn a_whole_answer_that_ends_with_its_connection_must_be_whole() {
     for (body, status) in [(body.as_str(), 200), (&body[..body.len() - 1], 502)] {
         assert!(body.ends_with('}'));
         let answer = format!("HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n{body}");
-        let provider = Provider::start(vec![Script::Say(answer)]);
+        let provider = Provider::start(vec![Script::Reply(answer)]);
         let gateway = Running::start(&provider.toml("p", "openai-chat"));
         let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
         assert_eq!(reply.status, status, "{}", reply.body);
@@ -116,7 +116,7 @@ fn a_list_that_breaks_off_has_no_end() {
 fn check_list_without_end(finish: &str) {
     let first =
         format!(r#"[{{"candidates":[{{"content":{{"parts":[{{"text":"begun"}}]}}{finish}}}]}}"#);
-    let provider = Provider::start(vec![Script::Say(format!(
+    let provider = Provider::start(vec![Script::Reply(format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{first}"
     ))]);
     let gateway = Running::start(&provider.toml("p", "gemini"));
@@ -128,9 +128,9 @@ fn check_list_without_end(finish: &str) {
 
 /// A gateway with a Chat provider that answers so, and one behind it that answers well.
 fn before_a_good_one(answer: &str) -> (Provider, Provider, Running) {
-    let first = Provider::start(vec![Script::Say(answer.to_owned())]);
+    let first = Provider::start(vec![Script::Reply(answer.to_owned())]);
     let good = sse(&(chat_chunk("second") + CHAT_END));
-    let second = Provider::start(vec![Script::Say(good)]);
+    let second = Provider::start(vec![Script::Reply(good)]);
     let toml = first.toml("first", "openai-chat")
         + "retries = 0\n"
         + &second.toml("second", "openai-chat")
@@ -191,7 +191,7 @@ fn a_broken_frame_behind_the_first_event_ends_the_stream_in_the_clients_own_way(
 #[test]
 fn a_last_frame_without_its_blank_line_is_an_end() {
     let frames = (chat_chunk("whole") + CHAT_END).trim_end().replace("data: [DONE]", "");
-    let provider = Provider::start(vec![Script::Say(sse(frames.trim_end()))]);
+    let provider = Provider::start(vec![Script::Reply(sse(frames.trim_end()))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/chat/completions", &chat("p/m", true));
     assert_eq!(reply.body, frames.trim_end());
@@ -216,7 +216,7 @@ fn answers_of_doubtful_length_are_bad_gateways() {
 /// The answer is refused in the client's shape on every way through the gateway.
 #[track_caller]
 fn check_bad_gateway(answer: &str) {
-    let provider = Provider::start(vec![Script::Say(answer.to_owned())]);
+    let provider = Provider::start(vec![Script::Reply(answer.to_owned())]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     for (path, body) in [
         ("/v1/chat/completions", chat("p/m", false)),
@@ -249,7 +249,7 @@ fn an_answer_without_a_body_is_whole_without_one() {
         ("DELETE /passthrough/p/v1/files/f", "HTTP/1.1 204 No Content\r\n\r\n", 204),
         ("GET /passthrough/p/v1/files/f", "HTTP/1.1 304 Not Modified\r\netag: x\r\n\r\n", 304),
     ] {
-        let provider = Provider::start(vec![Script::Say(answer.to_owned())]);
+        let provider = Provider::start(vec![Script::Reply(answer.to_owned())]);
         let gateway = Running::start(&provider.toml("p", "openai-chat"));
         let headers = format!("{request}\r\nconnection: close\r\n");
         let mut client = gateway.send(&headers, "");
@@ -296,7 +296,7 @@ fn check_whole_stream(script: Script) {
 
 #[test]
 fn a_stream_that_came_to_its_end_does_not_fail_afterwards() {
-    check_whole_stream(Script::Say(whole_without_last_chunk()));
+    check_whole_stream(Script::Reply(whole_without_last_chunk()));
 }
 
 #[test]

@@ -68,10 +68,10 @@ fn requests_that_come_at_once_are_answered_one_after_the_other() {
 
 #[test]
 fn events_leave_as_soon_as_they_arrive() {
-    let (say, pieces) = mpsc::channel();
+    let (sender, pieces) = mpsc::channel();
     let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(pieces)))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    say.send(sse(&chat_chunk("one"))).unwrap();
+    sender.send(sse(&chat_chunk("one"))).unwrap();
     let mut client = gateway.send("POST /v1/messages", &messages("p/m", true));
     read_head(&mut client);
     let until = |client: &mut _, word: &str| {
@@ -81,10 +81,10 @@ fn events_leave_as_soon_as_they_arrive() {
         }
     };
     until(&mut client, "one");
-    say.send(chat_chunk("two")).unwrap();
+    sender.send(chat_chunk("two")).unwrap();
     until(&mut client, "two");
-    say.send(CHAT_END.to_owned()).unwrap();
-    drop(say);
+    sender.send(CHAT_END.to_owned()).unwrap();
+    drop(sender);
     until(&mut client, "message_stop");
 }
 
@@ -120,16 +120,16 @@ fn a_client_that_does_not_read_stops_its_provider() {
 
 #[test]
 fn a_gateway_that_is_told_to_stop_lets_streams_finish() {
-    let (say, pieces) = mpsc::channel();
+    let (sender, pieces) = mpsc::channel();
     let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(pieces)))]);
     let mut gateway = Running::start(&provider.toml("p", "openai-chat"));
-    say.send(sse(&chat_chunk("one"))).unwrap();
+    sender.send(sse(&chat_chunk("one"))).unwrap();
     let mut client = gateway.send("POST /v1/messages", &messages("p/m", true));
     read_head(&mut client);
     gateway.stop_soon();
     let ending = std::thread::spawn(move || gateway.stop());
-    say.send(chat_chunk("two") + CHAT_END).unwrap();
-    drop(say);
+    sender.send(chat_chunk("two") + CHAT_END).unwrap();
+    drop(sender);
     let mut body = String::new();
     while let Some(chunk) = read_chunk(&mut client) {
         body += &String::from_utf8(chunk).unwrap();

@@ -34,25 +34,25 @@ fn late_system(setting: &str) -> (Vec<(String, String)>, Option<String>) {
     assert_eq!(reply.status, 200, "{}", reply.body);
     let sent: serde_json::Value = serde_json::from_str(&provider.received()[0].body).unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-    let said = sent["messages"].as_array().unwrap().iter();
-    let said = said.map(|message| (text(&message["role"]), text(&message["content"])));
-    (said.collect(), reply.header("sabir-loss").map(str::to_owned))
+    let turns = sent["messages"].as_array().unwrap().iter();
+    let turns = turns.map(|message| (text(&message["role"]), text(&message["content"])));
+    (turns.collect(), reply.header("sabir-loss").map(str::to_owned))
 }
 
-fn said(messages: &[(&str, &str)]) -> Vec<(String, String)> {
+fn turns(messages: &[(&str, &str)]) -> Vec<(String, String)> {
     messages.iter().map(|(role, text)| ((*role).to_owned(), (*text).to_owned())).collect()
 }
 
 #[test]
 fn a_late_system_message_goes_where_the_operator_wants_it() {
     let kept = [("system", "first"), ("user", "one"), ("system", "second"), ("user", "two")];
-    assert_eq!(late_system("native"), (said(&kept), Some("none".to_owned())));
+    assert_eq!(late_system("native"), (turns(&kept), Some("none".to_owned())));
     let approximated = Some("approximated=1".to_owned());
     let lifted = [("system", "first"), ("system", "second"), ("user", "one"), ("user", "two")];
-    assert_eq!(late_system("lift"), (said(&lifted), approximated.clone()));
+    assert_eq!(late_system("lift"), (turns(&lifted), approximated.clone()));
     let marked =
         [("system", "first"), ("user", "one"), ("user", "[system]\nsecond"), ("user", "two")];
-    assert_eq!(late_system("inline"), (said(&marked), approximated));
+    assert_eq!(late_system("inline"), (turns(&marked), approximated));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn embeddings_carry_the_vendors_headers_and_have_an_id() {
 
 #[test]
 fn any_method_passes_through() {
-    let provider = Provider::start(vec![Script::Say(json(200, "x-request-id: up\r\n", "{}"))]);
+    let provider = Provider::start(vec![Script::Reply(json(200, "x-request-id: up\r\n", "{}"))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     for method in ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"] {
         let reply = gateway.request(&format!("{method} /passthrough/p/v1/files/1"), "");
@@ -149,7 +149,7 @@ fn a_count_keeps_its_query_on_the_same_protocol() {
 #[test]
 fn a_pause_in_milliseconds_is_told_in_seconds() {
     let refusal = json(429, "retry-after-ms: 2500\r\n", r#"{"error":{"message":"slow"}}"#);
-    let provider = Provider::start(vec![Script::Say(refusal)]);
+    let provider = Provider::start(vec![Script::Reply(refusal)]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     for (path, body) in
         [("/v1/messages", messages("p/m", false)), ("/v1/chat/completions", chat("p/m", false))]
@@ -265,7 +265,7 @@ fn a_version_that_the_client_speaks_passes_through_to_other_paths() {
 #[test]
 fn a_key_that_a_provider_repeats_does_not_pass_through() {
     let refusal = json(401, "", r#"{"error":{"message":"sk-upstream is no key"}}"#);
-    let provider = Provider::start(vec![Script::Say(refusal)]);
+    let provider = Provider::start(vec![Script::Reply(refusal)]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let embedding = r#"{"model":"p/m","input":"a"}"#;
     for (path, body) in [("/passthrough/p/v1/files", ""), ("/v1/embeddings", embedding)] {
@@ -280,7 +280,7 @@ fn a_key_that_a_provider_repeats_does_not_pass_through() {
 #[test]
 fn a_provider_without_a_counter_gets_an_estimate() {
     let own = r#"{"type":"error","error":{"type":"not_found_error","message":"model: m"}}"#;
-    for (status, said, expected) in [
+    for (status, turns, expected) in [
         (404, r#"{"detail":"Not Found"}"#, (200, Some("true"))),
         (404, "404 page not found", (200, Some("true"))),
         (405, r#"{"detail":"Method Not Allowed"}"#, (200, Some("true"))),
@@ -288,7 +288,7 @@ fn a_provider_without_a_counter_gets_an_estimate() {
         (404, own, (404, None)),
         (400, "{}", (400, None)),
     ] {
-        let provider = Provider::start(vec![Script::Say(json(status, "", said))]);
+        let provider = Provider::start(vec![Script::Reply(json(status, "", turns))]);
         let gateway = Running::start(&provider.toml("p", "anthropic-messages"));
         let message = r#"[{"role":"user","content":"hello"}]"#;
         for (path, body) in [
@@ -297,7 +297,7 @@ fn a_provider_without_a_counter_gets_an_estimate() {
         ] {
             let reply = gateway.post(path, &body);
             let found = (reply.status, reply.header("sabir-estimate"));
-            assert_eq!(found, expected, "{path} after {status} {said}: {}", reply.body);
+            assert_eq!(found, expected, "{path} after {status} {turns}: {}", reply.body);
             assert_eq!(reply.json()["input_tokens"].as_u64().is_some(), expected.0 == 200);
         }
     }

@@ -409,7 +409,7 @@ fn every_status_has_a_reason_that_a_person_can_read() {
         (429, "HTTP/1.1 429 Too Many Requests\r\n"),
     ] {
         let refusal = json(status, "", r#"{"type":"error","error":{"type":"x","message":"no"}}"#);
-        let provider = Provider::start(vec![Script::Say(refusal)]);
+        let provider = Provider::start(vec![Script::Reply(refusal)]);
         let gateway = Running::start(&provider.toml("p", "anthropic-messages"));
         for path in ["/v1/messages", "/passthrough/p/v1/messages"] {
             let mut line = String::new();

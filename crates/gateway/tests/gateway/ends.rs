@@ -38,7 +38,7 @@ fn check_cuts(protocol: &str, path: &str, body: &str, stream: &str, end: usize) 
     let cuts: Vec<usize> = (0..end).rev().step_by(3).collect();
     let chunked = |cut: &usize| {
         let piece = String::from_utf8_lossy(&stream.as_bytes()[..*cut]).into_owned();
-        Script::Say(sse(piece.trim_end_matches('\u{fffd}')))
+        Script::Reply(sse(piece.trim_end_matches('\u{fffd}')))
     };
     let provider = Provider::start(cuts.iter().map(chunked).collect());
     let gateway = Running::start(&(provider.toml("p", protocol) + "retries = 0\n"));
@@ -69,15 +69,15 @@ fn half_an_event_never_reaches_a_client() {
 fn events_pass_byte_for_byte_whatever_pieces_they_come_in() {
     let stream = format!(": begin\r\n\r\nretry: 5\r\n\r\n{}{CHAT_END}", chat_chunk("héllo"));
     for stream in [stream.clone(), stream.replace('\n', "\r\n").replace("\r\r", "\r")] {
-        let (say, pieces) = mpsc::channel();
+        let (sender, pieces) = mpsc::channel();
         let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(pieces)))]);
         let gateway = Running::start(&provider.toml("p", "openai-chat"));
         let client = gateway.send("POST /v1/chat/completions", &chat("p/m", true));
-        say.send(sse("")).unwrap();
+        sender.send(sse("")).unwrap();
         for character in stream.chars() {
-            say.send(character.to_string()).unwrap();
+            sender.send(character.to_string()).unwrap();
         }
-        drop(say);
+        drop(sender);
         let mut client = client;
         assert_eq!(Reply::read(&mut client).body, stream);
     }
@@ -91,7 +91,7 @@ fn half_a_count_behind_a_finished_answer_is_no_failure() {
         ("/v1/chat/completions", chat("p/m", true), "\"finish_reason\":\"stop\""),
         ("/v1/messages", messages("p/m", true), "message_stop"),
     ] {
-        let provider = Provider::start(vec![Script::Say(sse(cut))]);
+        let provider = Provider::start(vec![Script::Reply(sse(cut))]);
         let gateway = Running::start(&provider.toml("p", "openai-chat"));
         let reply = gateway.post(path, &body);
         assert!(reply.body.contains(end) && !reply.body.contains("error"), "{}", reply.body);
@@ -104,7 +104,7 @@ fn half_a_count_behind_a_finished_answer_is_no_failure() {
 fn what_follows_the_word_for_the_end_is_none_of_the_answer() {
     let behind = "data: {\"error\":{\"message\":\"stray\",\"type\":\"server_error\"}}\n\n";
     let stream = sse(&(chat_chunk("done") + CHAT_END + behind));
-    let provider = Provider::start(vec![Script::Say(stream)]);
+    let provider = Provider::start(vec![Script::Reply(stream)]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let body = r#"{"model":"p/m","stream":true,"input":"hello"}"#;
     let reply = gateway.post("/v1/responses", body);
@@ -128,7 +128,7 @@ fn an_event_without_end_is_not_held_for_ever() {
 fn a_list_that_is_not_closed_has_no_end() {
     let first = r#"[{"candidates":[{"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}]}"#;
     let answer = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{first}");
-    let provider = Provider::start(vec![Script::Say(answer)]);
+    let provider = Provider::start(vec![Script::Reply(answer)]);
     let gateway = Running::start(&provider.toml("p", "gemini"));
     let mut client = gateway.send("POST /v1beta/models/p%2Fm:streamGenerateContent", GEMINI);
     let mut all = String::new();
@@ -158,11 +158,11 @@ fn choice(index: u8, delta: &str, finish: &str) -> String {
 
 #[test]
 fn what_comes_behind_the_finish_reason_is_heard() {
-    let said = choice(0, "{\"content\":\"High water \"}", "null");
+    let begun = choice(0, "{\"content\":\"High water \"}", "null");
     let behind = choice(0, "{}", "\"stop\"") + &choice(0, "{\"content\":\"at noon\"}", "null");
     for end in ["", "data: [DONE]\n\n"] {
-        let stream = sse(&(said.clone() + &behind + end));
-        let provider = Provider::start(vec![Script::Say(stream)]);
+        let stream = sse(&(begun.clone() + &behind + end));
+        let provider = Provider::start(vec![Script::Reply(stream)]);
         let gateway = Running::start(&provider.toml("p", "openai-chat"));
         let reply = gateway.post("/v1/messages", &messages("p/m", true));
         assert!(reply.body.contains("at noon"), "{}", reply.body);
@@ -172,18 +172,18 @@ fn what_comes_behind_the_finish_reason_is_heard() {
 
 #[test]
 fn an_answer_goes_on_while_one_of_its_candidates_does() {
-    let (say, pieces) = mpsc::channel();
+    let (sender, pieces) = mpsc::channel();
     let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(pieces)))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let path = "POST /v1beta/models/p%2Fm:streamGenerateContent?alt=sse";
     let mut client = gateway.send(path, GEMINI);
-    say.send(sse(&choice(0, "{\"content\":\"a\"}", "null"))).unwrap();
+    sender.send(sse(&choice(0, "{\"content\":\"a\"}", "null"))).unwrap();
     read_head(&mut client);
-    say.send(choice(1, "{\"content\":\"b\"}", "null")).unwrap();
-    say.send(choice(0, "{}", "\"stop\"")).unwrap();
+    sender.send(choice(1, "{\"content\":\"b\"}", "null")).unwrap();
+    sender.send(choice(0, "{}", "\"stop\"")).unwrap();
     let_pass(Duration::from_millis(1_500));
-    say.send(choice(1, "{\"content\":\"late\"}", "\"stop\"") + "data: [DONE]\n\n").unwrap();
-    drop(say);
+    sender.send(choice(1, "{\"content\":\"late\"}", "\"stop\"") + "data: [DONE]\n\n").unwrap();
+    drop(sender);
     let mut body = String::new();
     while let Some(chunk) = read_chunk(&mut client) {
         body += &String::from_utf8(chunk).unwrap();
@@ -192,8 +192,8 @@ fn an_answer_goes_on_while_one_of_its_candidates_does() {
 }
 
 /// Whether the client of a stream that simply ends is told that something is missing.
-fn is_told_of_cut(protocol: &str, path: &str, body: &str, stream: &str) -> bool {
-    let provider = Provider::start(vec![Script::Say(sse(stream))]);
+fn reports_cut(protocol: &str, path: &str, body: &str, stream: &str) -> bool {
+    let provider = Provider::start(vec![Script::Reply(sse(stream))]);
     let gateway = Running::start(&provider.toml("p", protocol));
     let reply = gateway.post(path, body);
     assert!(reply.body.starts_with(stream), "{}", reply.body);
@@ -214,8 +214,8 @@ fn an_answer_is_whole_when_all_of_its_candidates_are() {
         ([&a, &call, &end_a].map(String::as_str).concat(), false),
     ] {
         let path = "/v1/chat/completions";
-        let told = is_told_of_cut("openai-chat", path, &chat("p/m", true), &stream);
-        assert_eq!(told, is_cut, "{stream}");
+        let is_reported = reports_cut("openai-chat", path, &chat("p/m", true), &stream);
+        assert_eq!(is_reported, is_cut, "{stream}");
     }
     let gemini = |index: u8, finish: &str| {
         format!(
@@ -228,6 +228,6 @@ fn an_answer_is_whole_when_all_of_its_candidates_are() {
         (begun + &gemini(0, end) + &gemini(1, end), false),
     ] {
         let path = "/v1beta/models/p%2Fm:streamGenerateContent?alt=sse";
-        assert_eq!(is_told_of_cut("gemini", path, GEMINI, &stream), is_cut, "{stream}");
+        assert_eq!(reports_cut("gemini", path, GEMINI, &stream), is_cut, "{stream}");
     }
 }

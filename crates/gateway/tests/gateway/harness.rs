@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use sabir_backend::Secret;
 use sabir_backend::http::Proxies;
+use sabir_gateway::config::types::{Config, Store};
 use sabir_gateway::server::{Server, ServerError, Stop};
 use sabir_gateway::{Gateway, Source, config};
 
@@ -31,7 +33,7 @@ impl Running {
         let toml = format!("listen = \"127.0.0.1:0\"\nenv_providers = false\n{toml}");
         let config = config::parse(&toml, Path::new("sabir.toml"), &|_| None)
             .unwrap_or_else(|problems| panic!("{problems}"));
-        Self::serve(Gateway::new(config), Server::run)
+        Self::serve(Gateway::open(in_memory(config), None).unwrap(), Server::run)
     }
 
     /// Starts a gateway that reads its configuration from a file when a request asks for it.
@@ -140,10 +142,18 @@ impl ConfigFile {
 
 fn gateway_of(file: &ConfigFile, watched: PathBuf) -> Arc<Gateway> {
     let path = file.path.clone();
-    let load = move || config::load(Some(&path), &|_| None).map(|loaded| loaded.config);
+    let load = move || config::load(Some(&path), &|_| None).map(|it| in_memory(it.config));
     let config = load().unwrap_or_else(|problems| panic!("{problems}"));
     let source = Source { file: watched, load: Box::new(load) };
-    Gateway::with_source(config, Some(source))
+    Gateway::open(config, Some(source)).unwrap()
+}
+
+/// The same configuration, with the store in memory unless the test names one.
+fn in_memory(mut config: Config) -> Config {
+    if config.store.url == Store::default().url {
+        config.store.url = Secret::new("memory:");
+    }
+    config
 }
 
 impl Drop for ConfigFile {
@@ -244,7 +254,7 @@ impl Received {
 #[derive(Clone)]
 pub(crate) enum Script {
     /// Sends these bytes and closes.
-    Say(String),
+    Reply(String),
     /// Sends these bytes, then waits until the gateway leaves, and reports that.
     Hold(String, mpsc::Sender<()>),
     /// Sends each piece when the test says so.
@@ -269,7 +279,7 @@ impl Provider {
 
     /// A provider that always answers with this whole body.
     pub(crate) fn whole(body: &str) -> Self {
-        Self::start(vec![Script::Say(json(200, "", body))])
+        Self::start(vec![Script::Reply(json(200, "", body))])
     }
 
     pub(crate) fn received(&self) -> Vec<Received> {
@@ -299,7 +309,7 @@ fn play(stream: TcpStream, script: Option<Script>, seen: &Mutex<Vec<Received>>) 
     let mut stream = reader.into_inner();
     match script {
         None => {}
-        Some(Script::Say(bytes)) => {
+        Some(Script::Reply(bytes)) => {
             let _ = stream.write_all(bytes.as_bytes());
         }
         Some(Script::Hold(bytes, left)) => {

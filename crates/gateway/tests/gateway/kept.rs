@@ -33,22 +33,27 @@ fn each_translated_answer_has_a_response_id_of_its_own() {
 
 #[test]
 fn a_translated_stream_has_one_response_id() {
-    let provider = Provider::start(vec![Script::Say(sse(&(chat_chunk("hi") + CHAT_END)))]);
+    let provider = Provider::start(vec![Script::Reply(sse(&(chat_chunk("hi") + CHAT_END)))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/responses", &request(true));
-    let told = responses(&reply.body);
-    assert_eq!(told.len(), 3, "{}", reply.body);
-    assert!(told[0]["id"].as_str().unwrap().starts_with("resp_"), "{}", told[0]);
-    assert!(told.iter().all(|response| response["id"] == told[0]["id"]), "{}", reply.body);
+    let listed = responses(&reply.body);
+    assert_eq!(listed.len(), 3, "{}", reply.body);
+    assert!(listed[0]["id"].as_str().unwrap().starts_with("resp_"), "{}", listed[0]);
+    assert!(listed.iter().all(|response| response["id"] == listed[0]["id"]), "{}", reply.body);
 }
 
 #[test]
-fn a_translated_answer_says_that_it_is_not_kept() {
+fn a_translated_answer_says_whether_it_is_kept() {
     let provider = Provider::whole(&chat_answer("hi"));
-    let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    assert_eq!(gateway.post("/v1/responses", &request(false)).json()["store"], false);
-    let unsaid = r#"{"model":"p/m","input":"hello"}"#;
-    assert_eq!(gateway.post("/v1/responses", unsaid).json()["store"], false);
+    for (level, is_kept) in [("off", false), ("metadata", false), ("stateful", true)] {
+        let store = format!("[store]\nurl = \"memory:\"\nrecord = \"{level}\"\n");
+        let gateway = Running::start(&(provider.toml("p", "openai-chat") + &store));
+        assert_eq!(gateway.post("/v1/responses", &request(false)).json()["store"], is_kept);
+        let without_store = r#"{"model":"p/m","input":"hello"}"#;
+        assert_eq!(gateway.post("/v1/responses", without_store).json()["store"], is_kept);
+        let refused = r#"{"model":"p/m","input":"hello","store":false}"#;
+        assert_eq!(gateway.post("/v1/responses", refused).json()["store"], false);
+    }
 }
 
 #[test]
@@ -79,7 +84,7 @@ fn a_provider_keeps_no_translated_answer_unless_the_client_asks_for_it() {
 #[test]
 fn an_end_marker_without_a_finish_reason_ends_the_answer() {
     let stream = sse(&(chat_chunk("hi") + "data: [DONE]\n\n"));
-    let provider = Provider::start(vec![Script::Say(stream)]);
+    let provider = Provider::start(vec![Script::Reply(stream)]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/messages", &messages("p/m", true));
     assert!(reply.body.contains("event: message_stop"), "{}", reply.body);

@@ -48,7 +48,7 @@ fn a_large_request_is_translated_like_a_small_one() {
 #[test]
 fn a_large_answer_is_translated_like_a_small_one() {
     let answers = [chat_answer("hi"), lengthened(&chat_answer("hi"), "hi")];
-    let provider = Provider::start(answers.map(|it| Script::Say(json(200, "", &it))).into());
+    let provider = Provider::start(answers.map(|it| Script::Reply(json(200, "", &it))).into());
     for stream in [false, true] {
         let toml = provider.toml("p", "openai-chat");
         let gateway = Running::start(&toml);
@@ -65,7 +65,7 @@ fn a_large_answer_is_translated_like_a_small_one() {
 #[test]
 fn a_large_stream_is_folded_like_a_small_one() {
     let long = "hi".repeat(LARGE / 2);
-    let provider = Provider::start(vec![Script::Say(sse(&(chat_chunk(&long) + CHAT_END)))]);
+    let provider = Provider::start(vec![Script::Reply(sse(&(chat_chunk(&long) + CHAT_END)))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/messages", &messages("p/m", false));
     assert_eq!(reply.json()["content"][0]["text"], long);
@@ -94,7 +94,7 @@ fn a_large_request_is_refused_like_a_small_one() {
 
 #[test]
 fn a_large_request_goes_to_the_next_target_like_a_small_one() {
-    let broken = Provider::start(vec![Script::Say(json(500, "", "{}"))]);
+    let broken = Provider::start(vec![Script::Reply(json(500, "", "{}"))]);
     let other = Provider::whole(&chat_answer("hi"));
     let toml = broken.toml("first", "gemini")
         + &other.toml("second", "openai-chat")
@@ -108,7 +108,7 @@ fn a_large_request_goes_to_the_next_target_like_a_small_one() {
 
 #[test]
 fn tokens_of_a_large_request_are_counted_like_those_of_a_small_one() {
-    let missing = Provider::start(vec![Script::Say(json(404, "", "{}"))]);
+    let missing = Provider::start(vec![Script::Reply(json(404, "", "{}"))]);
     for (upstream, protocol) in [(&missing, "anthropic-messages"), (&missing, "openai-chat")] {
         let gateway = Running::start(&upstream.toml("p", protocol));
         let body = lengthened(&messages("p/m", false), "hello");
@@ -144,7 +144,7 @@ fn large_frames_of_a_stream_are_translated_like_small_ones() {
     ] {
         let long = "hi".repeat(LARGE / 2);
         let frames = |text: &str| chunk_by_chunk(&["a", text, "b", text, "c"]);
-        let scripts = ["hi", &long].map(|text| Script::Say(sse(&frames(text))));
+        let scripts = ["hi", &long].map(|text| Script::Reply(sse(&frames(text))));
         let provider = Provider::start(scripts.into());
         let gateway = Running::start(&provider.toml("p", "openai-chat"));
         let [small, large] = [0, 1].map(|_| gateway.post(path, &body).body);

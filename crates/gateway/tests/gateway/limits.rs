@@ -90,17 +90,17 @@ fn connections_beyond_the_limit_are_refused() {
     let open: Vec<_> = (0..2).map(|_| TcpStream::connect(gateway.address).unwrap()).collect();
     let mut refused = TcpStream::connect(gateway.address).unwrap();
     refused.set_read_timeout(Some(PATIENCE)).unwrap();
-    let mut said = String::new();
-    refused.read_to_string(&mut said).unwrap();
-    assert!(said.starts_with("HTTP/1.1 503 ") && said.contains("retry-after: 1"), "{said}");
+    let mut reply = String::new();
+    refused.read_to_string(&mut reply).unwrap();
+    assert!(reply.starts_with("HTTP/1.1 503 ") && reply.contains("retry-after: 1"), "{reply}");
     drop(open);
     // The connections end a moment after their clients have left.
     let served = || {
         let mut stream = TcpStream::connect(gateway.address).unwrap();
         let _ = stream.write_all(b"GET /metrics HTTP/1.0\r\nhost: localhost\r\n\r\n");
-        let mut said = String::new();
-        let _ = stream.read_to_string(&mut said);
-        said.contains("sabir_connections_refused_total")
+        let mut reply = String::new();
+        let _ = stream.read_to_string(&mut reply);
+        reply.contains("sabir_connections_refused_total")
     };
     let until = std::time::Instant::now() + PATIENCE;
     while !served() {

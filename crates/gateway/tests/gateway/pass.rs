@@ -7,7 +7,7 @@ use crate::harness::*;
 #[test]
 fn a_whole_exchange_passes_byte_for_byte() {
     let answer = "{ \"id\":\"c1\",\"object\":\"chat.completion\", \"choices\":[], \"x\":1.50,\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2} }";
-    let provider = Provider::start(vec![Script::Say(json(
+    let provider = Provider::start(vec![Script::Reply(json(
         200,
         "x-request-id: req_up\r\nx-ratelimit-remaining-requests: 9\r\nset-cookie: a=b\r\n\
          openai-note: one\r\nopenai-note: two\r\n",
@@ -44,7 +44,7 @@ fn a_whole_exchange_passes_byte_for_byte() {
 fn a_stream_passes_byte_for_byte() {
     let frames =
         format!(": hello\r\n\r\n{}data:  {{\"odd\" : true}}\n\n{CHAT_END}", chat_chunk("a"));
-    let provider = Provider::start(vec![Script::Say(sse(&frames))]);
+    let provider = Provider::start(vec![Script::Reply(sse(&frames))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/chat/completions", &chat("p/m", true));
     assert_eq!(reply.body, frames);
@@ -56,7 +56,7 @@ fn a_stream_passes_byte_for_byte() {
 #[test]
 fn a_stream_that_nobody_asked_for_is_called_a_stream() {
     let frames = chat_chunk("a") + CHAT_END;
-    let provider = Provider::start(vec![Script::Say(sse(&frames))]);
+    let provider = Provider::start(vec![Script::Reply(sse(&frames))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
     assert_eq!(reply.header("content-type"), Some("text/event-stream"));
@@ -99,7 +99,7 @@ fn check_becomes_stream((protocol, path): (&str, &str), body: &str, answer: &str
 #[test]
 fn a_refusal_passes_with_its_own_words_and_status() {
     let body = "{\"error\": {\"message\":\"no such thing\",\"type\":\"invalid_request_error\",\"param\":null,\"code\":\"odd\"}}";
-    let provider = Provider::start(vec![Script::Say(json(418, "x-request-id: req_9\r\n", body))]);
+    let provider = Provider::start(vec![Script::Reply(json(418, "x-request-id: req_9\r\n", body))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
     assert_eq!((reply.status, reply.body.as_str()), (418, body));
@@ -109,11 +109,11 @@ fn a_refusal_passes_with_its_own_words_and_status() {
 #[test]
 fn a_page_of_html_becomes_an_error_of_the_protocol() {
     let page = "<html>bad gateway</html>";
-    let say = format!(
+    let sender = format!(
         "HTTP/1.1 502 Bad Gateway\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\r\n{page}",
         page.len()
     );
-    let provider = Provider::start(vec![Script::Say(say)]);
+    let provider = Provider::start(vec![Script::Reply(sender)]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/chat/completions", &chat("p/m", false));
     assert_eq!(reply.status, 502);
@@ -157,7 +157,7 @@ fn a_stream_that_breaks_off_is_told_so_and_does_not_begin_anew() {
         ("anthropic-messages", "/v1/messages", messages("p/m", true), message, "event: error\n"),
         ("openai-responses", "/v1/responses", input.to_owned(), created, "event: error\n"),
     ] {
-        let provider = Provider::start(vec![Script::Say(sse(frames))]);
+        let provider = Provider::start(vec![Script::Reply(sse(frames))]);
         let gateway = Running::start(&provider.toml("p", protocol));
         let reply = gateway.post(path, &body);
         let added = reply.body.strip_prefix(frames).unwrap_or_else(|| panic!("{}", reply.body));
@@ -272,7 +272,7 @@ fn thinking_that_a_server_refuses_is_not_sent_back_to_it() {
 }
 
 /// What an assistant says to a Chat client, as clients keep it that know `reasoning_content`.
-fn said_by(model: &str, gateway: &Running, messages: &[Value], choice: &str) -> Value {
+fn answer_of(model: &str, gateway: &Running, messages: &[Value], choice: &str) -> Value {
     let look = json!({"name": "look", "parameters": {"type": "object", "properties": {}}});
     let body = json!({
         "model": model, "messages": messages, "reasoning_effort": "high", "tool_choice": choice,
@@ -289,16 +289,20 @@ fn thinking_that_a_simulator_showed_can_be_sent_back_to_any_other() {
     let simulators = ["sim-chat/m", "sim-responses/m", "sim-anthropic/m", "sim-gemini/m"];
     for (first, choice) in simulators.into_iter().flat_map(|it| [(it, "none"), (it, "required")]) {
         let asked = json!({"role": "user", "content": "hello"});
-        let said = said_by(first, &gateway, std::slice::from_ref(&asked), choice);
+        let answer = answer_of(first, &gateway, std::slice::from_ref(&asked), choice);
         if choice == "none" {
-            assert_eq!(said.get("reasoning_content").is_some(), first != "sim-chat/m", "{said}");
+            assert_eq!(
+                answer.get("reasoning_content").is_some(),
+                first != "sim-chat/m",
+                "{answer}"
+            );
         }
-        let next = match said["tool_calls"][0]["id"].as_str() {
+        let next = match answer["tool_calls"][0]["id"].as_str() {
             Some(id) => json!({"role": "tool", "tool_call_id": id, "content": "seen"}),
             None => json!({"role": "user", "content": "and then?"}),
         };
         for second in simulators {
-            said_by(second, &gateway, &[asked.clone(), said.clone(), next.clone()], "auto");
+            answer_of(second, &gateway, &[asked.clone(), answer.clone(), next.clone()], "auto");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::waiting::let_pass;
 
 /// What clients of both kinds get when the provider refuses like this.
 fn refused(status: u16, headers: &str, body: &str) -> [Reply; 2] {
-    let provider = Provider::start(vec![Script::Say(json(status, headers, body))]);
+    let provider = Provider::start(vec![Script::Reply(json(status, headers, body))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     ["/v1/chat/completions", "/v1/messages"].map(|path| gateway.post(path, &messages("p/m", false)))
 }
@@ -13,10 +13,10 @@ fn refused(status: u16, headers: &str, body: &str) -> [Reply; 2] {
 #[test]
 fn a_pause_that_is_no_number_is_not_told() {
     let body = r#"{"error":{"message":"slow down"}}"#;
-    for (stated, told) in [("soon", None), ("-5", None), ("0.5", Some("1"))] {
+    for (stated, passed_on) in [("soon", None), ("-5", None), ("0.5", Some("1"))] {
         for reply in refused(429, &format!("retry-after: {stated}\r\n"), body) {
             assert_eq!(reply.status, 429);
-            assert_eq!(reply.header("retry-after"), told, "{stated}");
+            assert_eq!(reply.header("retry-after"), passed_on, "{stated}");
         }
     }
 }
@@ -51,7 +51,7 @@ fn a_status_that_is_none_is_a_bad_gateway() {
 
 #[test]
 fn a_stream_that_is_cut_before_a_whole_answer_is_a_bad_gateway() {
-    let provider = Provider::start(vec![Script::Say(sse(&chat_chunk("begun")))]);
+    let provider = Provider::start(vec![Script::Reply(sse(&chat_chunk("begun")))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/messages", &messages("p/m", false));
     assert_eq!(reply.status, 502, "{}", reply.body);
@@ -62,7 +62,7 @@ fn a_key_that_is_repeated_in_place_of_an_answer_does_not_leave() {
     let words = r#"{"error":{"message":"sk-upstream is not a key","type":"invalid_request_error","code":"sk-upstream"}}"#;
     for answer in [json(200, "", words), sse(&format!("data: {words}\n\n"))] {
         for path in ["/v1/chat/completions", "/v1/messages", "/v1/responses"] {
-            let provider = Provider::start(vec![Script::Say(answer.clone())]);
+            let provider = Provider::start(vec![Script::Reply(answer.clone())]);
             let gateway = Running::start(&provider.toml("p", "openai-chat"));
             let body = r#"{"model":"p/m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"x"}],"input":"x"}"#;
             let reply = gateway.post(path, body);
@@ -79,7 +79,7 @@ fn an_error_under_a_good_status_is_an_error_with_its_words() {
         r#"{"type":"error","error":{"type":"overloaded_error","message":"come back later"}}"#;
     for (path, status) in [("/v1/messages", 529), ("/v1/chat/completions", 503)] {
         for stream in [false, true] {
-            let provider = Provider::start(vec![Script::Say(json(200, "", words))]);
+            let provider = Provider::start(vec![Script::Reply(json(200, "", words))]);
             let gateway = Running::start(&provider.toml("p", "anthropic-messages"));
             let reply = gateway.post(path, &messages("p/m", stream));
             assert_eq!(reply.status, status, "{path}: {}", reply.body);
@@ -90,7 +90,7 @@ fn an_error_under_a_good_status_is_an_error_with_its_words() {
 }
 
 /// Streams that have begun well and then repeat the key in an error, in the manner of each protocol.
-fn streams_that_tell_the_key() -> [(&'static str, &'static str, String); 5] {
+fn streams_with_the_key() -> [(&'static str, &'static str, String); 5] {
     let chat = chat_chunk("begun");
     let late = r#"{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":{"message":"sk-upstream is not a key","code":401}}"#;
     let responses = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\",\"object\":\"response\",\"created_at\":1,\"status\":\"in_progress\",\"model\":\"m\",\"output\":[]}}\n\n\
@@ -128,12 +128,12 @@ fn check_key_stays(protocol: &str, path: &str, scripts: Vec<Script>) {
 
 #[test]
 fn a_key_that_is_repeated_inside_a_stream_does_not_leave() {
-    let streams = streams_that_tell_the_key();
+    let streams = streams_with_the_key();
     for (protocol, own, stream) in &streams {
         // The last event may lack its blank line.
         for stream in [stream.as_str(), stream.trim_end()] {
             for (_, path, _) in &streams {
-                check_key_stays(protocol, path, vec![Script::Say(sse(stream))]);
+                check_key_stays(protocol, path, vec![Script::Reply(sse(stream))]);
             }
         }
         let (begun, error) = stream.split_at(stream.find("upstream").unwrap());
@@ -147,21 +147,23 @@ fn a_key_that_is_repeated_inside_a_list_does_not_leave() {
     let list = r#"[{"candidates":[{"content":{"parts":[{"text":"sk-begun"}],"role":"model"}}]},
         {"error":{"code":401,"message":"sk-upstream is not a key","status":"UNAUTHENTICATED"}}]"#;
     let path = "/v1beta/models/p%2Fm:streamGenerateContent";
-    check_key_stays("gemini", path, vec![Script::Say(format!("{head}{list}"))]);
+    check_key_stays("gemini", path, vec![Script::Reply(format!("{head}{list}"))]);
     let (begun, error) = list.split_at(list.find("upstream").unwrap());
     check_key_stays("gemini", path, vec![in_two(&format!("{head}{begun}"), error)]);
 }
 
 #[test]
 fn a_key_in_what_a_model_says_is_redacted_in_a_list_as_in_events() {
-    let said = r#"{"candidates":[{"content":{"parts":[{"text":"sk-upstream"}],"role":"model"}}]}"#;
+    let answer_text =
+        r#"{"candidates":[{"content":{"parts":[{"text":"sk-upstream"}],"role":"model"}}]}"#;
     let end = r#"{"candidates":[{"finishReason":"STOP"}]}"#;
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
-    let (events, list) = (format!("data: {said}\n\ndata: {end}\n\n"), format!("[{said}\n,{end}]"));
+    let (events, list) =
+        (format!("data: {answer_text}\n\ndata: {end}\n\n"), format!("[{answer_text}\n,{end}]"));
     for (query, answer, expected) in
         [("?alt=sse", sse(&events), events), ("", format!("{head}{list}"), list)]
     {
-        let provider = Provider::start(vec![Script::Say(answer)]);
+        let provider = Provider::start(vec![Script::Reply(answer)]);
         let gateway = Running::start(&provider.toml("p", "gemini"));
         let path = format!("/v1beta/models/p%2Fm:streamGenerateContent{query}");
         let body = r#"{"contents":[{"role":"user","parts":[{"text":"x"}]}]}"#;

@@ -2,7 +2,7 @@
 
 use sabir_backend::sim::{Incoming, Simulator};
 use sabir_wire::Protocol;
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use serde_json::{Value, json};
 
 use crate::harness::*;
@@ -31,8 +31,11 @@ fn user(words: &str) -> Value {
 /// An answer in the words of each protocol.
 fn answer(protocol: Protocol) -> String {
     let chat = chat_answer("hi");
-    let translated =
-        protocol.translate_response(chat.as_bytes(), Protocol::OpenaiChat, &Asked::default());
+    let translated = protocol.translate_response(
+        chat.as_bytes(),
+        Protocol::OpenaiChat,
+        &AnswerContext::default(),
+    );
     translated.expect("a plain answer can be translated").body
 }
 

@@ -50,7 +50,7 @@ fn a_request_names_one_host() {
 #[test]
 fn headers_of_one_connection_stay_on_it() {
     let answer = json(200, "connection: x-hop\r\nx-hop: a\r\nx-end: b\r\nupgrade: h9\r\n", "{}");
-    let provider = Provider::start(vec![Script::Say(answer)]);
+    let provider = Provider::start(vec![Script::Reply(answer)]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let head = "POST /passthrough/p/v1/x\r\nconnection: X-Mine , keep-alive\r\nx-mine: a\r\nx-yours: b\r\nkeep-alive: c\r\n";
     let reply = gateway.request(head, "{}");

@@ -109,7 +109,7 @@ fn no_answer_of_any_kind_repeats_a_secret() {
             let whole = in_chunks("application/json", &whole_answer(protocol), bytes);
             let stream = in_chunks("text/event-stream", &streamed_answer(protocol), bytes);
             let provider = Provider::start(
-                (0..4).flat_map(|_| [&whole, &stream]).cloned().map(Script::Say).collect(),
+                (0..4).flat_map(|_| [&whole, &stream]).cloned().map(Script::Reply).collect(),
             );
             let gateway = gateway(provider.address, protocol);
             for client in PROTOCOLS {
@@ -135,7 +135,7 @@ fn an_answer_that_is_split_anywhere_passes_without_its_secrets() {
         let body = format!("{:x}\r\n{first}\r\n{:x}\r\n{second}\r\n", first.len(), second.len());
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
         let answer = format!("{head}transfer-encoding: chunked\r\n\r\n{body}0\r\n\r\n");
-        let provider = Provider::start(vec![Script::Say(answer)]);
+        let provider = Provider::start(vec![Script::Reply(answer)]);
         let gateway = gateway(provider.address, "openai-chat");
         for path in ["/v1/chat/completions", "/passthrough/p/v1/chat/completions"] {
             let reply = gateway.post(path, &chat("p/m", true));
@@ -166,7 +166,7 @@ fn errors_and_redirects_repeat_no_secret() {
     let headers = format!("location: /next?key={KEY}\r\nx-request-id: {KEY}\r\n");
     for protocol in PROTOCOLS {
         for status in [200, 302, 400, 401, 404, 429, 500] {
-            let provider = Provider::start(vec![Script::Say(json(status, &headers, &error))]);
+            let provider = Provider::start(vec![Script::Reply(json(status, &headers, &error))]);
             let gateway = gateway(provider.address, protocol);
             for client in PROTOCOLS {
                 for is_stream in [false, true] {
@@ -191,7 +191,7 @@ fn other_paths_repeat_no_secret_under_any_status() {
          set-cookie: k={KEY}\r\n"
     );
     for status in [200, 201, 302, 400, 404, 500] {
-        let provider = Provider::start(vec![Script::Say(json(status, &headers, &body))]);
+        let provider = Provider::start(vec![Script::Reply(json(status, &headers, &body))]);
         let gateway = gateway(provider.address, "openai-chat");
         let reply = gateway.get("/passthrough/p/v1/files");
         check(&reply, &status.to_string());
@@ -246,7 +246,7 @@ fn a_compression_that_nobody_asked_for_hides_no_secret() {
 #[test]
 fn media_types_and_names_of_programs_are_no_secrets() {
     let answer = json(200, "", r#"{"client":"my-program/1.0","beta":"tools-2026-01-01"}"#);
-    let provider = Provider::start(vec![Script::Say(answer)]);
+    let provider = Provider::start(vec![Script::Reply(answer)]);
     let gateway = Running::start(&format!(
         "[[provider]]\nname = \"p\"\nprotocol = \"anthropic-messages\"\n\
          base_url = \"http://{}/v1\"\napi_key = {{ value = \"{KEY}\" }}\n\

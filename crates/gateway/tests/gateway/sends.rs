@@ -78,7 +78,7 @@ impl Peer {
         Some(line)
     }
 
-    fn say(&mut self, body: &str) {
+    fn reply(&mut self, body: &str) {
         self.send(&whole(body));
     }
 
@@ -110,7 +110,7 @@ fn serve_once(peer: &mut Peer, all: &Barrier) {
         if peer.number < KEPT {
             all.wait();
         }
-        peer.say(&chat_answer("first"));
+        peer.reply(&chat_answer("first"));
     }
     peer.request();
 }
@@ -170,7 +170,7 @@ fn a_request_of_which_only_a_part_was_written_is_sent_again_within_its_retries()
             if peer.number == 0 {
                 peer.head();
             } else if peer.request().is_some() {
-                peer.say(&chat_answer("second"));
+                peer.reply(&chat_answer("second"));
             }
         });
         let gateway = Running::start(&provider.toml(retries));
@@ -201,7 +201,7 @@ fn leave_unread(peer: &mut Peer) {
             let mut body = vec![0; length];
             peer.reader.read_exact(&mut body).unwrap();
         }
-        peer.say(&chat_answer(if is_chat { "own" } else { "another's" }));
+        peer.reply(&chat_answer(if is_chat { "own" } else { "another's" }));
     }
 }
 
@@ -300,7 +300,7 @@ fn bodies_where_none_belongs_and_methods_for_one_hop_are_refused() {
 fn every_connection_header_names_what_stays_on_its_hop() {
     let answer = "HTTP/1.1 200 OK\r\nconnection: x-one\r\nconnection: \u{fc}, X-Two\r\nx-one: 1\r\nx-two: 2\r\n\
                   x-three: 3\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
-    let provider = Provider::start(vec![Script::Say(answer.to_owned())]);
+    let provider = Provider::start(vec![Script::Reply(answer.to_owned())]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let head = "POST /passthrough/p/v1/x\r\nconnection: x-a\r\nconnection: \u{fc} , x-b\r\nx-a: 1\r\nx-b: 2\r\nx-c: 3\r\n";
     let reply = gateway.request(head, "{}");

@@ -29,7 +29,7 @@ fn gemini(streams: bool) -> Provider {
             "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: {body}\r\n\r\n"
         ),
     };
-    Provider::start(vec![Script::Say(bytes)])
+    Provider::start(vec![Script::Reply(bytes)])
 }
 
 /// The signatures on the calls of the last request that a Gemini got, by the arguments of the calls.

@@ -85,9 +85,9 @@ fn whoever_has_not_asked_does_not_keep_a_gateway_from_stopping() {
     let mut half = TcpStream::connect(gateway.address).unwrap();
     half.write_all(b"POST /v1/mess").unwrap();
     gateway.wait_for_metric("sabir_connections 4");
-    let told = Instant::now();
+    let asked_at = Instant::now();
     gateway.stop();
-    assert!(told.elapsed() < Duration::from_secs(5), "{:?}", told.elapsed());
+    assert!(asked_at.elapsed() < Duration::from_secs(5), "{:?}", asked_at.elapsed());
     drop((fresh, half));
 }
 
@@ -103,9 +103,9 @@ fn whoever_has_stopped_in_the_middle_of_a_body_does_not_keep_a_gateway_from_stop
     let mut fresh = TcpStream::connect(gateway.address).unwrap();
     fresh.write_all(half).unwrap();
     gateway.wait_for_metric("sabir_requests_in_flight 2");
-    let told = Instant::now();
+    let asked_at = Instant::now();
     gateway.stop();
-    assert!(told.elapsed() < Duration::from_secs(5), "{:?}", told.elapsed());
+    assert!(asked_at.elapsed() < Duration::from_secs(5), "{:?}", asked_at.elapsed());
     drop((kept, fresh));
 }
 

@@ -21,11 +21,11 @@ fn with_targets(strategy: &str, providers: &[(&Provider, &str)]) -> Running {
 }
 
 fn failing(status: u16, headers: &str) -> Script {
-    Script::Say(json(status, headers, r#"{"error":{"message":"not now","type":"server_error"}}"#))
+    Script::Reply(json(status, headers, r#"{"error":{"message":"not now","type":"server_error"}}"#))
 }
 
-fn saying(body: &str) -> Script {
-    Script::Say(json(200, "", body))
+fn replying(body: &str) -> Script {
+    Script::Reply(json(200, "", body))
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_count_is_estimated_for_the_next_target_if_that_one_has_no_counter() {
 
 #[test]
 fn a_failure_of_a_counter_that_may_pass_is_tried_once_more() {
-    let provider = Provider::start(vec![failing(503, ""), saying(r#"{"input_tokens":7}"#)]);
+    let provider = Provider::start(vec![failing(503, ""), replying(r#"{"input_tokens":7}"#)]);
     let gateway = with_targets("fallback", &[(&provider, "anthropic-messages")]);
     let reply = gateway.post("/v1/messages/count_tokens", &messages("m", false));
     assert_eq!(reply.body, r#"{"input_tokens":7}"#);
@@ -123,7 +123,7 @@ fn embeddings_go_to_the_next_target_when_one_cannot() {
 
 #[test]
 fn a_failure_of_embeddings_that_may_pass_is_tried_once_more() {
-    let provider = Provider::start(vec![failing(502, ""), saying(EMBEDDED)]);
+    let provider = Provider::start(vec![failing(502, ""), replying(EMBEDDED)]);
     let gateway = with_targets("fallback", &[(&provider, "openai-responses")]);
     assert_eq!(gateway.post("/v1/embeddings", EMBEDDING).body, EMBEDDED);
     assert_eq!(provider.received().len(), 2);
@@ -153,7 +153,7 @@ fn embeddings_follow_the_weights() {
 fn the_last_failure_of_embeddings_reaches_the_client_word_for_word() {
     let (first, second) = (
         Provider::start(vec![failing(500, "")]),
-        Provider::start(vec![Script::Say(json(
+        Provider::start(vec![Script::Reply(json(
             429,
             "retry-after: 9\r\nx-request-id: r1\r\n",
             r#"{"error": {"message":"sk-upstream has no quota","type":"insufficient_quota","param":null,"code":null}}"#,

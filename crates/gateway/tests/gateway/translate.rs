@@ -43,14 +43,14 @@ fn a_strict_client_is_refused_before_anything_is_sent() {
 fn a_conversation_that_only_its_provider_has_is_refused_elsewhere() {
     let provider = Provider::whole(&chat_answer("hi"));
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    for (param, value) in [
-        ("previous_response_id", json!("x_1")),
-        ("conversation", json!("x_1")),
-        ("background", json!(true)),
+    for (param, value, status) in [
+        ("previous_response_id", json!("x_1"), 400),
+        ("conversation", json!("x_1"), 404),
+        ("background", json!(true), 400),
     ] {
         let body = json!({"model": "p/m", "input": "hello", param: value}).to_string();
         let reply = gateway.post("/v1/responses", &body);
-        assert_eq!(reply.status, 400);
+        assert_eq!(reply.status, status, "{param}");
         assert_eq!(reply.json()["error"]["param"], param);
     }
     let body =
@@ -63,8 +63,8 @@ fn a_thread_is_begun_anywhere_and_goes_on_where_it_is_kept() {
     let provider = Provider::whole(&chat_answer("hi"));
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let ask = |thread: serde_json::Value| {
-        let said = json!([{"role": "user", "content": "hello"}]);
-        let body = json!({"model": "p/m", "max_tokens": 9, "messages": said, "thread": thread});
+        let prompt = json!([{"role": "user", "content": "hello"}]);
+        let body = json!({"model": "p/m", "max_tokens": 9, "messages": prompt, "thread": thread});
         gateway.post("/v1/messages", &body.to_string())
     };
     assert_eq!(ask(json!({"type": "create"})).status, 200);
@@ -99,7 +99,7 @@ fn a_provider_that_answers_in_the_other_form_is_understood() {
     let reply = gateway.post("/v1/messages", &messages("p/m", true));
     assert!(reply.body.contains("event: message_stop"), "{}", reply.body);
     assert!(reply.body.contains("whole"));
-    let provider = Provider::start(vec![Script::Say(sse(&(chat_chunk("streamed") + CHAT_END)))]);
+    let provider = Provider::start(vec![Script::Reply(sse(&(chat_chunk("streamed") + CHAT_END)))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let reply = gateway.post("/v1/messages", &messages("p/m", false));
     assert_eq!(reply.json()["content"][0]["text"], "streamed");
@@ -187,7 +187,7 @@ fn a_translation_can_be_had_without_a_provider() {
 #[test]
 fn geminis_stream_without_sse_is_one_list() {
     let provider =
-        Provider::start(vec![Script::Say(sse(&(chat_chunk("a") + &chat_chunk("b") + CHAT_END)))]);
+        Provider::start(vec![Script::Reply(sse(&(chat_chunk("a") + &chat_chunk("b") + CHAT_END)))]);
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
     let gemini = r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#;
     let reply = gateway.post("/v1beta/models/p%2Fm:streamGenerateContent", gemini);
@@ -234,9 +234,9 @@ fn a_mode_that_openai_wants_put_in_words_gets_them() {
     const WORDS: &str = "Answer with one JSON object and nothing else.";
     let provider = Provider::whole(&chat_answer("{}"));
     let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    for (said, is_added) in [("list three", true), ("list three as json", false)] {
+    for (prompt, is_added) in [("list three", true), ("list three as json", false)] {
         let body = format!(
-            r#"{{"contents":[{{"role":"user","parts":[{{"text":"{said}"}}]}}],"generationConfig":{{"responseMimeType":"application/json"}}}}"#
+            r#"{{"contents":[{{"role":"user","parts":[{{"text":"{prompt}"}}]}}],"generationConfig":{{"responseMimeType":"application/json"}}}}"#
         );
         let reply = gateway.post("/v1beta/models/p%2Fm:generateContent", &body);
         assert_eq!(reply.status, 200, "{}", reply.body);

@@ -45,7 +45,7 @@ fn a_later_report_keeps_the_cache_counts_of_an_earlier_one() {
         frame("message_stop", ""),
     ]
     .concat();
-    let provider = Provider::start(vec![Script::Say(sse(&stream))]);
+    let provider = Provider::start(vec![Script::Reply(sse(&stream))]);
     let gateway = Running::start(&provider.toml("p", "anthropic-messages"));
     gateway.post("/v1/messages", &messages("p/m", true));
     gateway.post("/v1/chat/completions", &chat("p/m", true));

@@ -80,7 +80,7 @@ CREATE TABLE item (
     position BIGINT NOT NULL,
     message {bytes} NOT NULL,
     part BIGINT NOT NULL,
-    PRIMARY KEY (owner, id)
+    PRIMARY KEY (owner, id, turn)
 );
 CREATE INDEX item_turn ON item (owner, turn, direction, position);
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sabir_store::{Artefact, ArtefactKey, Attempt, Exchange, ExchangeId, Hash, Time, Tokens};
+use sabir_store::{Artefact, ArtefactKey, Attempt, Exchange, ExchangeId, Hash, Kind, Time, Tokens};
 
 use crate::bench::{Bench, Engine, each_engine, name, other, record};
 
@@ -39,6 +39,22 @@ each_engine! {
         assert_eq!((usage[0].tokens.input, usage[0].tokens.reasoning), (15, 9));
         assert_eq!(store.usage(owner, store.now()).await.unwrap().len(), 1);
         assert!(store.usage(&other(), Time(0)).await.unwrap().is_empty());
+    }
+
+    async fn a_call_is_read_as_it_was_recorded_by_its_owner_alone(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let recorded = Exchange { first_milliseconds: Some(4), losses: 2, ..exchange(&bench, "e1") };
+        let unreached = Exchange {
+            provider: None,
+            model: None,
+            attempts: Vec::new(),
+            ..exchange(&bench, "e2")
+        };
+        store.record(vec![recorded.clone(), unreached.clone()]).await.unwrap();
+        assert_eq!(store.exchange(owner, &recorded.id).await.unwrap(), recorded);
+        assert_eq!(store.exchange(owner, &unreached.id).await.unwrap(), unreached);
+        let error = store.exchange(&other(), &recorded.id).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::NotFound);
     }
 
     async fn an_artefact_is_for_its_issuer_its_call_and_its_digest_until_it_expires(bench) {

@@ -49,6 +49,38 @@ async fn broken_connections_are_made_anew() {
     assert!(bench.store.turn(&bench.owner, &turn_id("t2")).await.is_ok());
 }
 
+/// The connections of a store that are open now.
+async fn connections(application: &str) -> i64 {
+    let url = server();
+    let plain = url.split('?').next().unwrap();
+    let (client, connection) = tokio_postgres::connect(plain, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
+    client.query_one(sql, &[&application]).await.unwrap().get(0)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_connection_outlives_the_runtime_of_whoever_asked_first() {
+    if !is_there() {
+        return;
+    }
+    let bench = Bench::open(Engine::Postgres).await;
+    let schema = bench.place.url.rsplit("%3D").next().unwrap().to_owned();
+    let store = bench.store.clone();
+    let asking = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        // At once, so that the one connection that there is from the start is not enough.
+        runtime.block_on(async {
+            let (one, two, three) =
+                tokio::join!(store.heartbeat(), store.heartbeat(), store.heartbeat());
+            one.and(two).and(three).unwrap();
+        });
+    });
+    asking.join().unwrap();
+    assert!(connections(&schema).await >= 3, "some ended with the runtime");
+    bench.store.heartbeat().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_that_start_at_once_make_the_tables_once() {
     if !is_there() {

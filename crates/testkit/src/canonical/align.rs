@@ -60,7 +60,7 @@ impl Comparison<'_> {
         let Some(mut rest) = text_of(after) else { return counts };
         let mut is_free = false;
         for (index, node) in before.iter().enumerate() {
-            if is_silent(node) {
+            if is_empty(node) {
                 continue;
             }
             if self.is_covered(&node.place, Change::Altered) {
@@ -178,7 +178,7 @@ fn is_spoken(node: &Node) -> bool {
     ["answer", "assistant"].iter().any(|speaker| node.sort.starts_with(speaker))
 }
 
-fn is_silent(node: &Node) -> bool {
+fn is_empty(node: &Node) -> bool {
     node.facts.iter().all(|fact| normal::is_void(&fact.value))
 }
 

@@ -241,8 +241,8 @@ impl Comparison<'_> {
 
     /// What is there with a node that came from nowhere: it may replace a neighbour, or be reported beside one.
     pub(super) fn added(&self, node: &Node, neighbours: &[&Node]) -> Vec<Difference> {
-        let is_said = |fact: &&Fact| !normal::is_void(&fact.value);
-        let Some(fact) = node.facts.iter().find(is_said) else { return Vec::new() };
+        let is_stated = |fact: &&Fact| !normal::is_void(&fact.value);
+        let Some(fact) = node.facts.iter().find(is_stated) else { return Vec::new() };
         let replaces = |it: &&Node| {
             let is_dropped = self.has(&it.place, |kind| kind == LossKind::Dropped);
             let arrived = it.sort == node.sort && same_facts(it, node);
@@ -258,8 +258,8 @@ impl Comparison<'_> {
                 && (neighbours.is_empty() || neighbours.iter().any(is_near))
         });
         let is_moved = self.before.lists.iter().flatten().any(|it| {
-            let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
-            it.sort == node.sort && says_no_more(node, it) && self.has(&it.place, is_told)
+            let is_changed = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
+            it.sort == node.sort && has_no_more(node, it) && self.has(&it.place, is_changed)
         });
         let is_moved = is_moved || self.is_moved_together(node);
         let asks_for_json = text_of(node).is_some_and(|text| text.contains("JSON"));
@@ -282,8 +282,8 @@ impl Comparison<'_> {
 
     /// Whether a text is that of several that the report says stand elsewhere, line by line.
     fn is_moved_together(&self, node: &Node) -> bool {
-        let is_told = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
-        let is_moved = |it: &&Node| it.sort == node.sort && self.has(&it.place, is_told);
+        let is_changed = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
+        let is_moved = |it: &&Node| it.sort == node.sort && self.has(&it.place, is_changed);
         let pieces = self.before.lists.iter().flatten().filter(is_moved).filter_map(text_of);
         let Some(text) = text_of(node) else { return false };
         let left = pieces.fold(text, |left, piece| behind(left, piece, false).unwrap_or(left));
@@ -319,7 +319,7 @@ fn is_one_gone(arrived: &Difference, before: &[Fact], after: &[Fact]) -> bool {
 }
 
 /// Whether all that one node states is stated by the other, too.
-fn says_no_more(one: &Node, other: &Node) -> bool {
+fn has_no_more(one: &Node, other: &Node) -> bool {
     one.facts.iter().filter(|fact| !normal::is_void(&fact.value)).all(|fact| {
         let mut others = other.facts.iter().filter(|it| it.name == fact.name);
         others.any(|it| normal::same(&it.value, &fact.value))

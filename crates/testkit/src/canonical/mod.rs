@@ -95,6 +95,13 @@ impl Statement {
         compare::compare(self, after, report)
     }
 
+    /// What is said in a request and the tools, apart from its settings, with every signature on its own part.
+    pub fn of_conversation(exchange: &Exchange<'_>) -> Self {
+        let turns = part::of_messages_as_signed(&exchange.request().messages, exchange);
+        let tools = tool::of_tools(&exchange.request().tools, exchange);
+        Self { protocol: exchange.protocol(), facts: Vec::new(), lists: vec![turns, tools] }
+    }
+
     /// What the assistant says in a request, with every signature on its own part.
     pub fn of_assistant(exchange: &Exchange<'_>) -> Self {
         let mut nodes = part::of_messages_as_signed(&exchange.request().messages, exchange);

@@ -32,6 +32,7 @@ pub(super) fn of_messages_as_signed(
     let at = |node: &NodeSemantics<'_>, field: Field| exchange.pointer(Some(node), field);
     let mut reading = Reading::new(exchange.protocol(), &at);
     reading.seals = Seals::AsSigned;
+    reading.pairs = pairs(messages);
     messages.iter().for_each(|message| reading.message(message, speaker(message.role)));
     reading.nodes
 }

@@ -81,13 +81,13 @@ fn settings(exchange: &Exchange<'_>, pointer: &dyn Fn(Field) -> String) -> Vec<F
     facts.add(Field::Verbosity, verbosity.as_ref().map(normal::text));
     let mode = thinking_mode(thinking);
     let is_on = mode != Some(ThinkingMode::Disabled);
-    let told = match thinking.mode {
+    let field = match thinking.mode {
         None if thinking.effort.is_some() => Field::ThinkingEffort,
         None if thinking.budget.is_some() => Field::ThinkingBudget,
         _ => Field::ThinkingMode,
     };
     let word = mode.map(|mode| Value::from(mode_word(mode)));
-    let mode = Fact::new(Field::ThinkingMode.name(), word, pointer(told));
+    let mode = Fact::new(Field::ThinkingMode.name(), word, pointer(field));
     facts.list.push(mode.of(Group::Thinking));
     let effort = thinking.effort.as_ref().filter(|_| is_on).map(normal::text);
     facts.group(Group::Thinking, Field::ThinkingEffort, effort);
@@ -128,7 +128,7 @@ impl Facts<'_> {
 
 fn output_format(output: &OutputFormat<'_>, facts: &mut Facts<'_>) {
     let sort = match output {
-        OutputFormat::Unsaid | OutputFormat::Text => None,
+        OutputFormat::Unset | OutputFormat::Text => None,
         OutputFormat::JsonObject => Some(Value::from("object")),
         OutputFormat::JsonSchema(_) => Some(Value::from("schema")),
     };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use sabir_wire::sse::{Frame, Parser};
 use sabir_wire::{Protocol, Report};
 use serde_json::Value;
@@ -51,7 +51,7 @@ impl Outcome {
     fn streamed(to: Protocol, (text, report): (String, Report)) -> Result<Self> {
         let output = frames(&text)?;
         let response = translate::fold(to, text.as_bytes());
-        let text = to.encode_response(&response, to, &Asked::default()).body;
+        let text = to.encode_response(&response, to, &AnswerContext::default()).body;
         let folded = serde_json::from_str(&text)?;
         Ok(Self { text, output, folded, status: None, report })
     }

@@ -1,7 +1,7 @@
 //! Pointers into the frames of a stream, as pointers into the answer that the stream adds up to.
 
 use sabir_wire::Protocol;
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use serde_json::Value;
 
 use crate::translate;
@@ -29,7 +29,7 @@ pub(super) fn in_answer(protocol: Protocol, frames: &[Value], pointer: &str) -> 
 fn length_after(protocol: Protocol, frames: &[Value], list: &str) -> usize {
     let stream: String = frames.iter().map(|frame| format!("data: {frame}\n\n")).collect();
     let answer = translate::fold(protocol, stream.as_bytes());
-    let body = protocol.encode_response(&answer, protocol, &Asked::default()).body;
+    let body = protocol.encode_response(&answer, protocol, &AnswerContext::default()).body;
     let answer: Value = serde_json::from_str(&body).unwrap_or_default();
     answer.pointer(list).and_then(Value::as_array).map_or(0, Vec::len)
 }

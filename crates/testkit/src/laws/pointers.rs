@@ -10,7 +10,7 @@ use crate::laws::{Law, Violation, violation};
 /// The entries that name what the input has not. A stream is the list of its frames.
 pub(super) fn check(target: Protocol, input: &Value, report: &Report) -> Vec<Violation> {
     let astray = report.entries().iter().filter(|loss| !resolves(input, loss));
-    astray.map(|loss| violation(Law::PointsIntoInput, target, told(loss))).collect()
+    astray.map(|loss| violation(Law::PointsIntoInput, target, described(loss))).collect()
 }
 
 /// What is synthesised is not in the input, but could be put there: whatever the pointer passes on the way is an object
@@ -24,7 +24,7 @@ fn resolves(input: &Value, Loss { pointer, kind, .. }: &Loss) -> bool {
     passed.into_iter().all(|value| value.is_object() || value.is_array() || value.is_null())
 }
 
-fn told(Loss { pointer, kind, reason }: &Loss) -> String {
+fn described(Loss { pointer, kind, reason }: &Loss) -> String {
     format!("the input has no {pointer} ({kind}: {reason})")
 }
 

@@ -168,12 +168,12 @@ struct Reports {
 impl Reports {
     /// What arrived otherwise than it was given, and no entry of either report says why.
     fn silent(&self, given: &Statement, sent: &Statement, arrived: &Statement) -> Vec<Difference> {
-        let unsaid = sent.unreported(arrived, &self.back);
-        let mut said = sent.unreported(arrived, &Report::default());
-        said.retain(|it| !unsaid.iter().any(|other| it.is_same_as(other)));
+        let unreported_ones = sent.unreported(arrived, &self.back);
+        let mut reported = sent.unreported(arrived, &Report::default());
+        reported.retain(|it| !unreported_ones.iter().any(|other| it.is_same_as(other)));
         let compare = |given: Statement, arrived: Statement| {
             let mut silent = self.silent_there(&given, &arrived);
-            silent.retain(|it| !said.iter().any(|other| it.is_same_as(other)));
+            silent.retain(|it| !reported.iter().any(|other| it.is_same_as(other)));
             silent
         };
         let joined = (given.clone().joined(), arrived.clone().joined());
@@ -193,11 +193,12 @@ impl Reports {
 
     /// What the report of the answer does not speak of.
     fn silent_there(&self, given: &Statement, arrived: &Statement) -> Vec<Difference> {
-        let unsaid = given.unreported(arrived, &self.there);
-        let is_unsaid = |it: &Difference| unsaid.iter().any(|other| it.is_same_as(other));
+        let unreported_ones = given.unreported(arrived, &self.there);
+        let is_unreported =
+            |it: &Difference| unreported_ones.iter().any(|other| it.is_same_as(other));
         // What is told under another name or at another place has to arrive there.
         let mut silent = given.unreported(arrived, &without_names(&self.there));
-        silent.retain(|it| is_unsaid(it) || it.is_sealed() || !arrived.has_words_of(it));
+        silent.retain(|it| is_unreported(it) || it.is_sealed() || !arrived.has_words_of(it));
         silent
     }
 }

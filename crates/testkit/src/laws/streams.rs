@@ -1,7 +1,9 @@
 //! The laws of streams: 3 to 7, and 5 by the answers that streams fold to.
 
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::{Asked, Event, Fold, Order, StreamEncoder, unfold as unfold_response};
+use sabir_wire::protocol::{
+    AnswerContext, Event, Fold, Order, StreamEncoder, unfold as unfold_response,
+};
 use sabir_wire::{FaultKind, Protocol, Report};
 use serde_json::Value;
 
@@ -17,7 +19,7 @@ const CUTS_MAX: usize = 60;
 
 pub(super) fn check(sample: &Sample) -> Vec<Violation> {
     let (protocol, bytes) = (sample.protocol, sample.body.as_slice());
-    let whole = Heard::of(protocol, [bytes]);
+    let whole = Translated::of(protocol, [bytes]);
     let mut violations = Vec::new();
     if whole.is_truncated() && !sample.is_cut {
         violations.push(violation(Law::Decodes, None, whole.fault_message()));
@@ -53,29 +55,29 @@ pub(super) fn unfold(sample: &Sample) -> Vec<Violation> {
 }
 
 /// A stream as it was heard.
-struct Heard {
+struct Translated {
     response: Response<'static>,
     /// The stream as this project writes it in its own protocol, which tells every event.
-    told: String,
+    written: String,
     disorder: Option<String>,
 }
 
-impl Heard {
+impl Translated {
     fn of<'c>(protocol: Protocol, chunks: impl IntoIterator<Item = &'c [u8]>) -> Self {
         let (mut fold, mut order, mut disorder) = (Fold::default(), Order::default(), None);
-        let mut told = String::new();
-        let mut encoder = Some(StreamEncoder::new(protocol, protocol, Asked::default()));
+        let mut written = String::new();
+        let mut encoder = Some(StreamEncoder::new(protocol, protocol, AnswerContext::default()));
         translate::decode_stream(protocol, chunks, &mut |event: Event<'_>| {
             if let Err(error) = order.step(&event) {
                 disorder.get_or_insert_with(|| error.to_string());
             }
             fold.step(event.clone());
-            encoder = encoder.take().map(|encoder| encoder.step(event, &mut told));
+            encoder = encoder.take().map(|encoder| encoder.step(event, &mut written));
         });
         if let Some(encoder) = encoder {
-            let _ = encoder.end(&mut told);
+            let _ = encoder.end(&mut written);
         }
-        Self { response: fold.finish(), told, disorder }
+        Self { response: fold.finish(), written, disorder }
     }
 
     fn fault_message(&self) -> String {
@@ -89,7 +91,7 @@ impl Heard {
 }
 
 fn encoded(protocol: Protocol, response: &Response<'_>) -> Value {
-    let encoded = protocol.encode_response(response, protocol, &Asked::default());
+    let encoded = protocol.encode_response(response, protocol, &AnswerContext::default());
     serde_json::from_str(&encoded.body).unwrap_or_default()
 }
 
@@ -102,7 +104,7 @@ fn stable_fold(protocol: Protocol, response: &Response<'_>) -> Option<Violation>
     if response.fault.is_some() {
         return None;
     }
-    let encoded = protocol.encode_response(response, protocol, &Asked::default());
+    let encoded = protocol.encode_response(response, protocol, &AnswerContext::default());
     let detail = match protocol.decode_response(encoded.body.as_bytes()) {
         Ok(again) => difference(protocol, response, &again)?,
         Err(error) => error.to_string(),
@@ -111,25 +113,25 @@ fn stable_fold(protocol: Protocol, response: &Response<'_>) -> Option<Violation>
 }
 
 /// Law 4: any split of the bytes gives the same events.
-fn splits(protocol: Protocol, bytes: &[u8], whole: &Heard) -> Option<Violation> {
-    let single = Heard::of(protocol, bytes.chunks(1));
+fn splits(protocol: Protocol, bytes: &[u8], whole: &Translated) -> Option<Violation> {
+    let single = Translated::of(protocol, bytes.chunks(1));
     let halves = places(bytes.len()).map(|at| {
         let (head, tail) = bytes.split_at(at);
-        Heard::of(protocol, [head, tail])
+        Translated::of(protocol, [head, tail])
     });
     std::iter::once(single)
         .chain(halves)
-        .any(|heard| heard.told != whole.told)
+        .any(|translated| translated.written != whole.written)
         .then(|| violation(Law::AnySplit, None, "a split changed the events"))
 }
 
 /// Law 7: a stream cut off before its end is truncated; if it is not, nothing of the answer was missing.
-fn cuts(protocol: Protocol, bytes: &[u8], whole: &Heard) -> Option<Violation> {
+fn cuts(protocol: Protocol, bytes: &[u8], whole: &Translated) -> Option<Violation> {
     if whole.response.fault.is_some() {
         return None;
     }
     places(bytes.len()).find_map(|at| {
-        let cut = Heard::of(protocol, [&bytes[..at]]);
+        let cut = Translated::of(protocol, [&bytes[..at]]);
         if cut.is_truncated() || cut.response.fault.is_some() {
             return None;
         }
@@ -162,13 +164,18 @@ fn pair(
 ) -> Vec<Violation> {
     let (there, report) = translate::stream(protocol, target, bytes);
     let mut violations = pointers::check(target, &Value::Array(frames::values(bytes)), &report);
-    let heard = Heard::of(target, [there.as_bytes()]);
-    let ends_well = heard.response.fault.is_none();
-    let message = heard.fault_message();
-    violations.extend(heard.disorder.map(|it| violation(Law::LegalOrder, target, it)));
+    let translated = Translated::of(target, [there.as_bytes()]);
+    let ends_well = translated.response.fault.is_none();
+    let message = translated.fault_message();
+    violations.extend(translated.disorder.map(|it| violation(Law::LegalOrder, target, it)));
     match (whole.fault.is_none(), ends_well) {
         (true, true) | (false, false) => {
-            violations.extend(honest((protocol, target), (bytes, whole), &heard.response, &report));
+            violations.extend(honest(
+                (protocol, target),
+                (bytes, whole),
+                &translated.response,
+                &report,
+            ));
         }
         (true, false) => violations.push(violation(Law::Honest, target, message)),
         (false, true) => {

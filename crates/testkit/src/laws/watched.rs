@@ -59,10 +59,10 @@ fn decode(protocol: Protocol, frames: &[(Option<String>, String)]) -> Option<Kno
     let mut decoder = StreamDecoder::new(protocol);
     for (event, data) in frames {
         let frame = Frame { event: event.as_deref(), data };
-        decoder = decoder.step(&frame, &mut |event| known.hear(&event)).ok()?;
+        decoder = decoder.step(&frame, &mut |event| known.observe(&event)).ok()?;
     }
     let has_begun = known.has_begun;
-    decoder.end(&mut |event| known.hear(&event));
+    decoder.end(&mut |event| known.observe(&event));
     Some(Known { has_begun, ..known })
 }
 
@@ -83,7 +83,7 @@ fn watch(protocol: Protocol, frames: &[(Option<String>, String)]) -> Known {
 }
 
 impl Known {
-    fn hear(&mut self, event: &Event<'_>) {
+    fn observe(&mut self, event: &Event<'_>) {
         self.has_begun = true;
         match event {
             Event::Usage(usage) => self.counts.update(usage.counts),

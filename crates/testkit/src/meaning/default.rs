@@ -82,8 +82,8 @@ fn snake(camel: &str) -> String {
 
 /// The fields beside `name` that tell the same in another way; which of them is used is the writer's choice.
 pub(super) fn twins_of(protocol: Protocol, name: &str) -> impl Iterator<Item = &'static str> {
-    let told = TWINS.iter().filter(move |(by, one, _)| *by == protocol && *one == name);
-    told.map(|(_, _, twin)| *twin)
+    let twins = TWINS.iter().filter(move |(by, one, _)| *by == protocol && *one == name);
+    twins.map(|(_, _, twin)| *twin)
 }
 
 /// A field that a translation may write, and the one in which the input tells the same.

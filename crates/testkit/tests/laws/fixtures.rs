@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sabir_testkit::{expect, laws, meaning, sample, translate};
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use serde_json::Value;
 
 /// Every case of the project.
@@ -26,14 +26,14 @@ fn check(case: &str) {
     let samples = sample::below(case).expect("the case can be read");
     let mut broken: Vec<String> = samples
         .iter()
-        .flat_map(|sample| laws::check(sample).into_iter().map(|it| told(&sample.name, &it)))
+        .flat_map(|sample| laws::check(sample).into_iter().map(|it| described(&sample.name, &it)))
         .collect();
     broken.extend(expect::check(case).unwrap_or_else(|error| vec![format!("{error:#}")]));
     broken.extend(Protocol::ALL.into_iter().filter_map(|it| fold_difference(case, it)));
     assert!(broken.is_empty(), "{} problems:\n{}", broken.len(), broken.join("\n"));
 }
 
-pub(crate) fn told(name: &str, violation: &laws::Violation) -> String {
+pub(crate) fn described(name: &str, violation: &laws::Violation) -> String {
     let target = violation.target.map_or("", Protocol::as_str);
     format!("{name}: {:?} {target}: {}", violation.law, violation.detail)
 }
@@ -65,6 +65,6 @@ fn difference(protocol: Protocol, response: &[u8], stream: &[u8]) -> Option<Stri
 }
 
 pub(crate) fn encoded(protocol: Protocol, response: &Response<'_>) -> Value {
-    let encoded = protocol.encode_response(response, protocol, &Asked::default());
+    let encoded = protocol.encode_response(response, protocol, &AnswerContext::default());
     serde_json::from_str(&encoded.body).expect("an encoder writes JSON")
 }

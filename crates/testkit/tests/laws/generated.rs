@@ -8,7 +8,7 @@ use sabir_testkit::{generate, laws, meaning, translate};
 use sabir_wire::Protocol;
 
 use crate::config;
-use crate::fixtures::{encoded, told};
+use crate::fixtures::{described, encoded};
 
 /// Checks every law over what a strategy generates.
 fn keep(samples: impl Strategy<Value = Sample>) {
@@ -17,9 +17,9 @@ fn keep(samples: impl Strategy<Value = Sample>) {
         if broken.is_empty() {
             return Ok(());
         }
-        let told: Vec<String> = broken.iter().map(|it| told(&sample.name, it)).collect();
+        let described: Vec<String> = broken.iter().map(|it| described(&sample.name, it)).collect();
         let body = String::from_utf8_lossy(&sample.body);
-        Err(TestCaseError::fail(format!("{}\n{body}", told.join("\n"))))
+        Err(TestCaseError::fail(format!("{}\n{body}", described.join("\n"))))
     });
     // The reason shows the body as text; the sample would show it as numbers.
     match outcome {

@@ -12,7 +12,7 @@ const ROUNDS: usize = 6;
 fn session(protocol: Protocol, rounds: usize) -> Value {
     let mut turns = vec![json!({"role": "user", "content": "Compare the files."})];
     for round in 0..rounds {
-        turns.extend(told(protocol, round));
+        turns.extend(round_of_turns(protocol, round));
     }
     match protocol {
         Protocol::AnthropicMessages => json!({
@@ -34,7 +34,7 @@ fn session(protocol: Protocol, rounds: usize) -> Value {
 }
 
 /// One round: a call, its result, and how many tokens are left.
-fn told(protocol: Protocol, round: usize) -> Vec<Value> {
+fn round_of_turns(protocol: Protocol, round: usize) -> Vec<Value> {
     let (id, output) = (format!("call_{round}"), format!("text {round}"));
     let left = format!("<total_tokens>{} tokens left</total_tokens>", 90_000 - 1_000 * round);
     match protocol {

@@ -183,10 +183,10 @@ mod tests {
 
     #[test]
     fn parts_that_are_not_to_be_kept_go() {
-        for said in ["", "a", "x", "ax", "xa", "axbx"] {
-            let mut parts: Parts<'_> = said.chars().map(|it| Part::text(it.to_string())).collect();
+        for given in ["", "a", "x", "ax", "xa", "axbx"] {
+            let mut parts: Parts<'_> = given.chars().map(|it| Part::text(it.to_string())).collect();
             parts.retain(|part| words(slice::from_ref(part)) != "x");
-            assert_eq!(words(&parts), said.replace('x', ""));
+            assert_eq!(words(&parts), given.replace('x', ""));
         }
     }
 

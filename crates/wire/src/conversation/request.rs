@@ -60,7 +60,7 @@ impl<'a> Sampling<'a> {
 pub enum OutputFormat<'a> {
     /// Nothing was said.
     #[default]
-    Unsaid,
+    Unset,
     Text,
     /// Any JSON object.
     JsonObject,
@@ -129,7 +129,7 @@ into_owned! {
         temperature, top_p, top_k, seed, presence_penalty, frequency_penalty, candidates,
         logprobs, top_logprobs,
     }
-    pub enum OutputFormat { Unsaid, Text, JsonObject, JsonSchema(schema) }
+    pub enum OutputFormat { Unset, Text, JsonObject, JsonSchema(schema) }
     pub struct OutputSchema { name, description, schema, strict }
     pub struct Thinking { mode, effort, budget, show }
     pub enum ThinkingShow { Shown(word), Hidden }

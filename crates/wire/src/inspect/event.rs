@@ -19,7 +19,7 @@ impl Show for Event<'_> {
         writer.field("event", name);
         match self {
             Event::Delta(part, _) => part.member(writer, "part"),
-            Event::Finish { candidate, .. } => {
+            Event::Finish { candidate, place: _, finish: _ } => {
                 writer.field("candidate", candidate);
                 return value.member(writer, "finish");
             }

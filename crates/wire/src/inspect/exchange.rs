@@ -112,7 +112,7 @@ show_names!(Role, ThinkingMode);
 impl Show for OutputFormat<'_> {
     fn members(&self, writer: &mut Writer) {
         match self {
-            OutputFormat::Unsaid => {}
+            OutputFormat::Unset => {}
             OutputFormat::Text => writer.field("type", "text"),
             OutputFormat::JsonObject => writer.field("type", "jsonObject"),
             OutputFormat::JsonSchema(schema) => tagged(writer, "jsonSchema", schema),

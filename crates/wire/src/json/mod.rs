@@ -14,7 +14,7 @@ mod special;
 mod string;
 mod survey;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod text;
 mod writer;
 

@@ -106,6 +106,10 @@ impl<'a> Json<'a> {
         Json(Cow::Borrowed(&self.0))
     }
 
+    pub(crate) fn into_cow(self) -> Cow<'a, str> {
+        self.0
+    }
+
     pub(crate) fn into_string(self) -> String {
         self.0.into_owned()
     }

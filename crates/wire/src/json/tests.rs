@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 /// Any JSON document, with numbers of every spelling and awkward strings.
-pub(super) fn document() -> impl Strategy<Value = Value> {
+pub(crate) fn document() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

@@ -11,8 +11,8 @@ use crate::alias::{Aliases, CallIdRule, ToolNameRule};
 use crate::conversation::{Content, Message, Part, Request, Tool, ToolCall, ToolKind, ToolResult};
 use crate::json::{Text, push_whole};
 use crate::protocol::Protocol;
-use crate::protocol::sharing::are_different;
-use crate::protocol::waiting::Waiting;
+use crate::protocol::open_calls::OpenCalls;
+use crate::protocol::unique_ids::are_different;
 use crate::target::Target;
 
 /// The calls of a request, ready to be written for one target; by default each as it is.
@@ -61,7 +61,7 @@ impl<'r> Calls<'r> {
             naming: &[],
             called: OnceCell::new(),
         };
-        if !fit.tells_ids {
+        if !fit.states_ids {
             calls.pair(request);
         }
         calls
@@ -148,11 +148,11 @@ impl<'r> Calls<'r> {
             return Some(name);
         }
         let called = self.called.get_or_init(|| called_by_id(self.naming));
-        let key = |call: Position| (told_call(self.naming, call).map(|(id, _)| id), call);
+        let key = |call: Position| (named_call(self.naming, call).map(|(id, _)| id), call);
         let wanted = (Some(Cow::Borrowed(id)), at);
         let behind = called.partition_point(|call| key(*call) < wanted);
         let last = called.get(behind.checked_sub(1)?)?;
-        let (other, name) = told_call(self.naming, *last)?;
+        let (other, name) = named_call(self.naming, *last)?;
         (other == id).then_some(name)
     }
 
@@ -191,11 +191,11 @@ impl<'r> Calls<'r> {
 
     /// Finds the calls that results answer without telling their ids.
     fn pair(&mut self, request: &'r Request<'r>) {
-        let mut waiting = Waiting::default();
+        let mut open_calls = OpenCalls::default();
         let ids: OnceCell<BTreeSet<&Text<'_>>> = OnceCell::new();
         let is_called = |id: &'r Text<'r>| ids.get_or_init(|| call_ids(request)).contains(id);
         for (message_index, message) in request.messages.iter().enumerate() {
-            waiting.begin(message.role);
+            open_calls.begin(message.role);
             let mut reserved = None;
             for (part_index, part) in message.parts.iter().enumerate() {
                 let at = (message_index, part_index);
@@ -204,15 +204,15 @@ impl<'r> Calls<'r> {
                         if call.id.is_none() {
                             self.made_up.push((at, at));
                         }
-                        waiting.push(at, call);
+                        open_calls.push(at, call);
                     }
                     Content::ToolResult(result) => {
                         if result.call_id.is_none() && reserved.is_none() {
-                            reserved = Some(waiting.reserve(&message.parts, part_index));
+                            reserved = Some(open_calls.reserve(&message.parts, part_index));
                         }
                         let has_own = |own: &Vec<usize>| own.binary_search(&part_index).is_ok();
                         if !reserved.as_ref().is_some_and(has_own) {
-                            let found = waiting.answer(result);
+                            let found = open_calls.answer(result);
                             let id = result.call_id.as_ref().filter(|_| found.is_some());
                             self.redirected.extend(id.filter(|id| is_called(id)).map(|_| at));
                             self.answer(at, found);
@@ -239,13 +239,13 @@ struct Fit {
     names: bool,
     ids: bool,
     /// Whether every call and every result has an id.
-    tells_ids: bool,
+    states_ids: bool,
 }
 
 impl Fit {
     fn of(request: &Request<'_>, names: ToolNameRule, ids: CallIdRule) -> Self {
         let takes_tools = request.tools.iter().all(|tool| takes_tool(names, tool));
-        let mut fit = Self { names: takes_tools, ids: true, tells_ids: true };
+        let mut fit = Self { names: takes_tools, ids: true, states_ids: true };
         parts(request).for_each(|content| {
             let id = match content {
                 Content::ToolCall(call) => {
@@ -257,7 +257,7 @@ impl Fit {
             };
             match id {
                 Some(id) => fit.ids = fit.ids && ids.accepts(&id.to_str()),
-                None => fit.tells_ids = false,
+                None => fit.states_ids = false,
             }
         });
         fit
@@ -280,15 +280,15 @@ fn called_by_id(messages: &[Message<'_>]) -> Vec<Position> {
         let parts = 0..message.parts.len();
         parts.map(move |part| (index, part))
     });
-    let told = |call: &Position| told_call(messages, *call).map(|(id, _)| id);
-    let mut called: Vec<Position> = positions.filter(|call| told(call).is_some()).collect();
+    let id_of = |call: &Position| named_call(messages, *call).map(|(id, _)| id);
+    let mut called: Vec<Position> = positions.filter(|call| id_of(call).is_some()).collect();
     // A stable order: those of one id stay in the order of their positions.
-    called.sort_by_cached_key(told);
+    called.sort_by_cached_key(id_of);
     called
 }
 
 /// The id and the name of the call at a position, if there is one that tells its id.
-fn told_call<'r>(
+fn named_call<'r>(
     messages: &'r [Message<'r>],
     (message, part): Position,
 ) -> Option<(Cow<'r, str>, &'r Text<'r>)> {

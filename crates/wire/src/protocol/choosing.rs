@@ -9,7 +9,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 
 /// What a target offers of the tools of a request.
 #[derive(Default)]
@@ -77,11 +77,11 @@ impl<'r> Offer<'r> {
     pub(in crate::protocol) fn choice(
         &self,
         request: &'r Request<'r>,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> Option<Cow<'r, ToolChoice<'r>>> {
         let choice = request.tool_choice.as_ref()?;
         let mut lose = |kind, reason| {
-            losing.field(Place::default(), Field::ToolChoice, kind, reason);
+            reporter.field(Place::default(), Field::ToolChoice, kind, reason);
         };
         match choice {
             ToolChoice::Auto | ToolChoice::None if self.count == 0 => {

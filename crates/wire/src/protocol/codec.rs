@@ -13,8 +13,8 @@ use crate::protocol::handing::Rule;
 use crate::protocol::semantics::{Declared, Semantics, Spelling};
 use crate::protocol::tier::Words;
 use crate::protocol::watch::Progress;
-use crate::protocol::{Asked, Exchange, Facts, Field, Protocol, StreamDecoder};
-use crate::schema::Dialect;
+use crate::protocol::{AnswerContext, Exchange, Facts, Field, Protocol, StreamDecoder};
+use crate::schema::SchemaLanguage;
 use crate::sse::Frame;
 use crate::target::Target;
 
@@ -26,9 +26,11 @@ pub(in crate::protocol) struct Codec {
         fn(&Exchange<'_>, &Target, &mut Report) -> Result<String>,
     pub(in crate::protocol) decode_response: fn(&str) -> Result<Response<'_>>,
     pub(in crate::protocol) encode_response:
-        fn(&Response<'_>, Protocol, &Asked<'_>, &mut Report) -> String,
+        fn(&Response<'_>, Protocol, &AnswerContext<'_>, &mut Report) -> String,
+    /// What a client adds to its history for a whole answer, as elements of a request.
+    pub(in crate::protocol) answer_elements: fn(&str) -> Result<Vec<String>>,
     pub(in crate::protocol) stream_decoder: fn() -> StreamDecoder,
-    pub(in crate::protocol) stream_encoder: fn(Protocol, Asked<'_>) -> Machine<'_>,
+    pub(in crate::protocol) stream_encoder: fn(Protocol, AnswerContext<'_>) -> Machine<'_>,
     /// Reads what a frame that passes as it is says of the answer, and a whole answer whether it is an error.
     pub(in crate::protocol) watch_frame: fn(&Frame<'_>, &mut Progress) -> Result<()>,
     pub(in crate::protocol) watch_whole: fn(&str, &mut Progress) -> Result<bool>,
@@ -63,19 +65,19 @@ pub(in crate::protocol) struct Codec {
 
 /// Which schema language stands where in a request.
 pub(in crate::protocol) struct Schemas {
-    pub(in crate::protocol) parameters: fn(&Tool<'_>) -> Dialect,
-    pub(in crate::protocol) results: fn(&Tool<'_>) -> Dialect,
-    pub(in crate::protocol) output: fn(&Semantics<'_>) -> Dialect,
+    pub(in crate::protocol) parameters: fn(&Tool<'_>) -> SchemaLanguage,
+    pub(in crate::protocol) results: fn(&Tool<'_>) -> SchemaLanguage,
+    pub(in crate::protocol) output: fn(&Semantics<'_>) -> SchemaLanguage,
     /// The language of schemas that are held to strictly, where it is another one.
-    pub(in crate::protocol) strict: Option<Dialect>,
+    pub(in crate::protocol) strict: Option<SchemaLanguage>,
 }
 
 impl Schemas {
     /// JSON Schema everywhere.
     pub(in crate::protocol) const JSON_SCHEMA: Self = Self {
-        parameters: |_| Dialect::JsonSchema,
-        results: |_| Dialect::JsonSchema,
-        output: |_| Dialect::JsonSchema,
+        parameters: |_| SchemaLanguage::JsonSchema,
+        results: |_| SchemaLanguage::JsonSchema,
+        output: |_| SchemaLanguage::JsonSchema,
         strict: None,
     };
 }

@@ -39,6 +39,8 @@ pub(in crate::protocol) struct Conventions {
     pub(in crate::protocol) signs_calls_of: Option<Vendor>,
     /// Blocks of its own whose titles, addresses and texts can be sent as text.
     pub(in crate::protocol) readable_blocks: &'static [&'static str],
+    /// The members of a request that offer tools.
+    pub(in crate::protocol) tool_members: &'static [&'static str],
     /// Where a part states the MIME type of what a URL leads to.
     pub(in crate::protocol) url_mime_type: Option<&'static str>,
     /// Where a whole answer has its usage report.
@@ -75,6 +77,7 @@ impl Conventions {
             has_late_usage: false,
             signs_calls_of: None,
             readable_blocks: &[],
+            tool_members: &["tools"],
             url_mime_type: None,
             usage_pointer: "/usage",
             is_plain_citation: |_| false,

@@ -4,35 +4,35 @@ use crate::json::{Json, Kind, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 
 /// The schema with a description of the format as its own, before one that it has already. A schema that can hold none
 /// stays as it is, and the description is reported as lost.
 pub(in crate::protocol) fn described<'s>(
     schema: Json<'s>,
     description: Option<&Text<'_>>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Json<'s> {
-    let Some(description) = description.filter(|_| !losing.is_same()) else { return schema };
+    let Some(description) = description.filter(|_| !reporter.is_same()) else { return schema };
     if schema.kind() != Kind::Object {
-        lose_description(Some(description), losing);
+        report_description(Some(description), reporter);
         return schema;
     }
     let reason = "it is the description of the schema itself";
     for field in [Field::OutputSchemaDescription, Field::OutputSchema] {
-        losing.field(Place::default(), field, LossKind::Renamed, reason);
+        reporter.field(Place::default(), field, LossKind::Renamed, reason);
     }
     with_description(&schema, description)
 }
 
 /// Reports a description for which there is no schema.
-pub(in crate::protocol) fn lose_description(
+pub(in crate::protocol) fn report_description(
     description: Option<&Text<'_>>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
     if description.is_some() {
         let (field, reason) = (Field::OutputSchemaDescription, "there is no schema to describe");
-        losing.field(Place::default(), field, LossKind::Dropped, reason);
+        reporter.field(Place::default(), field, LossKind::Dropped, reason);
     }
 }
 

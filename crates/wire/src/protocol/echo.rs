@@ -22,7 +22,7 @@ const REPEATED: [(&str, &str); 20] = [
     ("prompt_cache_key", "null"),
     ("reasoning", r#"{"effort":null,"summary":null}"#),
     ("safety_identifier", "null"),
-    // Whatever the request says of it: a translated answer is kept nowhere, and its id can be asked for nowhere.
+    // Whatever the request says of it: a translated answer is kept nowhere but where it is translated.
     ("store", "false"),
     ("temperature", "1"),
     ("text", r#"{"format":{"type":"text"}}"#),
@@ -33,6 +33,9 @@ const REPEATED: [(&str, &str); 20] = [
     ("truncation", r#""disabled""#),
 ];
 
+/// Repeated where the request has it, and else left out.
+const CONVERSATION: &str = "conversation";
+
 impl<'a> Echo<'a> {
     /// Reads the settings in a request's body; the conversation itself is passed over.
     pub fn of(mut body: Reader<'a>) -> Result<Self> {
@@ -40,6 +43,9 @@ impl<'a> Echo<'a> {
         body.object(|key, reader| {
             let repeated = REPEATED.iter().find(|(name, _)| *name == key);
             match (repeated, reader.kind()?) {
+                (None, Kind::String | Kind::Object) if key == CONVERSATION => {
+                    settings.push((CONVERSATION, reader.raw()?));
+                }
                 (None, _) | (_, Kind::Null) | (Some(("store", _)), _) => reader.skip()?,
                 (Some((name, _)), _) => settings.push((*name, reader.raw()?)),
             }
@@ -48,18 +54,27 @@ impl<'a> Echo<'a> {
         Ok(Self(settings))
     }
 
+    /// Says that the answer is kept, and can be asked for by its id.
+    pub fn stored(mut self) -> Self {
+        self.0.push(("store", Json::literal("true")));
+        self
+    }
+
     pub(in crate::protocol) fn write(&self, object: &mut Object<'_, '_>) {
         for (name, default) in REPEATED {
-            match self.said(name) {
+            match self.stated(name) {
                 Some(value) if name == "reasoning" => write_reasoning(object, value),
                 Some(value) => object.field(name, value),
                 None => object.field(name, &Json::literal(default)),
             }
         }
+        if let Some(conversation) = self.stated(CONVERSATION) {
+            write_conversation(object, conversation);
+        }
     }
 
-    fn said(&self, name: &str) -> Option<&Json<'a>> {
-        self.0.iter().rfind(|(said, _)| *said == name).map(|(_, value)| value)
+    fn stated(&self, name: &str) -> Option<&Json<'a>> {
+        self.0.iter().rfind(|(stated, _)| *stated == name).map(|(_, value)| value)
     }
 
     pub fn into_owned(self) -> Echo<'static> {
@@ -67,9 +82,20 @@ impl<'a> Echo<'a> {
     }
 }
 
+/// The conversation is named by its id, however the request names it.
+fn write_conversation(object: &mut Object<'_, '_>, conversation: &Json<'_>) {
+    let id = match conversation.kind() {
+        Kind::Object => conversation.reader().peek_tag("id").ok().flatten(),
+        _ => conversation.reader().string().ok(),
+    };
+    if let Some(id) = id {
+        object.key("conversation").object(|it| it.field("id", &id));
+    }
+}
+
 /// Both settings of reasoning are told, whatever the request says of them.
-fn write_reasoning(object: &mut Object<'_, '_>, said: &Json<'_>) {
-    let word = |name| said.reader().peek_tag(name).ok().flatten();
+fn write_reasoning(object: &mut Object<'_, '_>, stated: &Json<'_>) {
+    let word = |name| stated.reader().peek_tag(name).ok().flatten();
     let (effort, summary) = (word("effort"), word("summary"));
     object.key("reasoning").object(|it| {
         it.field("effort", &effort);
@@ -81,19 +107,21 @@ fn write_reasoning(object: &mut Object<'_, '_>, said: &Json<'_>) {
 mod tests {
     use super::*;
     use crate::Protocol;
-    use crate::protocol::Asked;
+    use crate::protocol::AnswerContext;
 
     #[test]
     fn an_answer_repeats_the_settings_of_its_request() {
         let request = r#"{"model":"m","input":"hi","temperature":0.50,"store":true,"reasoning":{"effort":"low"},"metadata":null,
             "tools":[{"type":"function","name":"f","parameters":{}}]}"#;
-        let asked =
-            Asked { echo: Some(Echo::of(Reader::new(request)).unwrap()), ..Asked::default() };
+        let context = AnswerContext {
+            echo: Some(Echo::of(Reader::new(request)).unwrap()),
+            ..AnswerContext::default()
+        };
         let answer = br#"{"id":"m","type":"message","role":"assistant","model":"m","content":[],
             "stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}"#;
         let answer = Protocol::AnthropicMessages.decode_response(answer).unwrap();
         let source = Protocol::AnthropicMessages;
-        let encoded = Protocol::OpenaiResponses.encode_response(&answer, source, &asked);
+        let encoded = Protocol::OpenaiResponses.encode_response(&answer, source, &context);
         let body: serde_json::Value = serde_json::from_str(&encoded.body).unwrap();
         assert_eq!(body["temperature"].to_string(), "0.50");
         assert_eq!(body["store"], false);

@@ -13,8 +13,8 @@ use crate::protocol::field::FieldSet;
 use crate::protocol::handing::{Handing, Rule, handed};
 use crate::protocol::semantics::{Artefact, Declared, Semantics, Spelling};
 use crate::protocol::{
-    Asked, Delta, Event, Fate, Field, Open, PartId, Protocol, anthropic_messages, gemini,
-    openai_chat, openai_responses, retold,
+    AnswerContext, Delta, Event, Fate, Field, Open, PartId, Protocol, anthropic_messages,
+    fault_losses, gemini, openai_chat, openai_responses,
 };
 use crate::sse::Frame;
 use crate::target::Target;
@@ -66,6 +66,11 @@ impl<'a> Exchange<'a> {
         &mut self.request
     }
 
+    /// The body that the request was read from; none once the request was edited.
+    pub(in crate::protocol) fn body(&self) -> Option<&str> {
+        self.body.as_deref()
+    }
+
     pub fn into_request(self) -> Request<'a> {
         self.request
     }
@@ -90,6 +95,9 @@ impl<'a> Exchange<'a> {
         let own = self.body.as_deref().filter(|_| protocol == self.protocol);
         if let Some(body) = own.filter(|body| !Artefact::may_be_carried_in(body)) {
             return Ok(Encoded { body: body.to_owned(), report: Report::default() });
+        }
+        if protocol == self.protocol && self.is_mixed() {
+            return self.encode_mixed(target);
         }
         let mut report = Report::default();
         let body = (protocol.codec().encode_request)(self, target, &mut report)?;
@@ -148,11 +156,11 @@ impl Protocol {
         self,
         response: &Response<'_>,
         source: Protocol,
-        asked: &Asked<'_>,
+        context: &AnswerContext<'_>,
     ) -> Encoded {
         let mut report = Report::default();
         let response = &*handed(response, Rule::of(source, self));
-        let body = (self.codec().encode_response)(response, source, asked, &mut report);
+        let body = (self.codec().encode_response)(response, source, context, &mut report);
         Encoded { body, report }
     }
 
@@ -161,14 +169,14 @@ impl Protocol {
         self,
         body: &[u8],
         source: Protocol,
-        asked: &Asked<'_>,
+        context: &AnswerContext<'_>,
     ) -> Result<Encoded> {
         let response = source.decode_response(body)?;
-        if self == source && asked.model.is_none() {
+        if self == source && context.model.is_none() {
             let body = without_mark(utf8::text(body)?).to_owned();
             return Ok(Encoded { body, report: Report::default() });
         }
-        Ok(self.encode_response(&response, source, asked))
+        Ok(self.encode_response(&response, source, context))
     }
 
     /// Reads an error that came with an HTTP status, or with none where only its body was kept: then its own words tell
@@ -186,7 +194,7 @@ impl Protocol {
     /// The same with a report of what this protocol has no words for.
     pub fn translate_fault(self, fault: &Fault<'_>) -> (u16, Encoded) {
         let (status, body) = self.encode_fault(fault);
-        let report = retold::losses(fault, self, (status, &body));
+        let report = fault_losses::losses(fault, self, (status, &body));
         (status, Encoded { body, report })
     }
 
@@ -302,8 +310,8 @@ pub(in crate::protocol) enum Machine<'a> {
 
 impl<'a> StreamEncoder<'a> {
     /// An encoder into `protocol` of a stream that comes in `source`'s.
-    pub fn new(protocol: Protocol, source: Protocol, asked: Asked<'a>) -> Self {
-        let machine = (protocol.codec().stream_encoder)(source, asked);
+    pub fn new(protocol: Protocol, source: Protocol, context: AnswerContext<'a>) -> Self {
+        let machine = (protocol.codec().stream_encoder)(source, context);
         let handing = Rule::of(source, protocol).map(Handing::new);
         Self { machine, handing, open: 0, halves: Vec::new(), is_over: false }
     }

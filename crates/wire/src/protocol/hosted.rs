@@ -5,7 +5,7 @@ use crate::conversation::HostedTool;
 use crate::json::{Json, Kind, Writer, push_key};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 
 /// A setting that the hosted tools of more than one vendor have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl<'t> Settings<'t> {
     }
 
     /// Reports the settings that nothing has taken.
-    pub(in crate::protocol) fn report_rest(self, place: Place, losing: &mut Losing<'_>) {
+    pub(in crate::protocol) fn report_rest(self, place: Place, reporter: &mut Reporter<'_>) {
         for Found { setting, pointer, json } in self.found {
             let (kind, reason) = match setting {
                 Setting::Usual => {
@@ -62,7 +62,7 @@ impl<'t> Settings<'t> {
                 }
                 _ => (LossKind::Dropped, "the tool of the other vendor has no such setting"),
             };
-            losing.below(place, &pointer, kind, reason);
+            reporter.below(place, &pointer, kind, reason);
         }
     }
 

@@ -1,34 +1,35 @@
 //! The four protocols, both ways, and the semantics that only they may write.
 
+mod answer_context;
 pub(crate) mod arguments;
-mod asked;
-mod asking;
 mod calls;
 mod choosing;
 mod codec;
 mod conventions;
 mod described;
-mod dialect;
 mod echo;
+mod effort;
 mod event;
 mod exchange;
 mod facts;
+mod fault_losses;
 mod field;
 mod handing;
+mod history;
 mod hosted;
-mod losing;
+mod json_mode;
 mod media_type;
 mod namespaces;
 mod object;
-mod omitted;
-mod record;
-mod retold;
+mod open_calls;
+mod placeholder;
+mod reporter;
+mod schema_language;
 mod semantics;
-mod sharing;
 mod splice;
 mod tier;
+mod unique_ids;
 mod usage;
-mod waiting;
 mod watch;
 mod words;
 
@@ -37,7 +38,7 @@ pub mod gemini;
 pub mod openai_chat;
 pub mod openai_responses;
 
-pub use asked::Asked;
+pub use answer_context::AnswerContext;
 pub use echo::Echo;
 pub use event::{
     Closed, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, Order, PartId, Start, unfold,
@@ -45,7 +46,7 @@ pub use event::{
 pub use exchange::{Encoded, Exchange, StreamDecoder, StreamEncoder};
 pub use facts::Facts;
 pub use field::{Fate, Field};
-pub use record::Record;
+pub use history::{Entries, Entry};
 pub use semantics::{
     Artefact, ArtefactKind, CacheMarker, Citation, Declared, Extra, Extras, Item, Logprobs,
     NodeSemantics, Semantics, Session,

@@ -3,7 +3,7 @@
 use crate::conversation::{NamespaceTool, Tool};
 use crate::json::Text;
 use crate::loss::LossKind;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 
 /// A tool, and the namespace that it stands in.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ impl<'t> Spaced<'t> {
 
 /// Reports where the description of a namespace has gone.
 pub(in crate::protocol) fn report_description(
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     (tool, namespace): (&Tool<'_>, &NamespaceTool<'_>),
 ) {
     if namespace.description.is_none() {
@@ -39,5 +39,5 @@ pub(in crate::protocol) fn report_description(
         true => (LossKind::Dropped, "a namespace without tools is left out"),
         false => (LossKind::Renamed, "sent before the description of each tool"),
     };
-    losing.below(tool.semantics().place(), "/description", kind, reason);
+    reporter.below(tool.semantics().place(), "/description", kind, reason);
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::loss::Report;
-use crate::protocol::{Asked, Event, Fold, Order, Protocol, StreamDecoder, StreamEncoder};
+use crate::protocol::{AnswerContext, Event, Fold, Order, Protocol, StreamDecoder, StreamEncoder};
 use crate::sse::Frame;
 
 pub(in crate::protocol) fn value(json: &str) -> Value {
@@ -50,17 +50,17 @@ pub(in crate::protocol) fn events(
 pub(in crate::protocol) fn folded(protocol: Protocol, events: Vec<Event<'_>>) -> Value {
     let mut fold = Fold::default();
     events.into_iter().for_each(|event| fold.step(event));
-    value(&protocol.encode_response(&fold.finish(), protocol, &Asked::default()).body)
+    value(&protocol.encode_response(&fold.finish(), protocol, &AnswerContext::default()).body)
 }
 
 /// The payloads of the frames that events of `source` are written as, and what they lose by it.
 pub(in crate::protocol) fn written(
     protocol: Protocol,
     (source, events): (Protocol, Vec<Event<'static>>),
-    asked: Asked<'_>,
+    context: AnswerContext<'_>,
 ) -> (Vec<String>, Report) {
     let mut out = String::new();
-    let mut encoder = StreamEncoder::new(protocol, source, asked);
+    let mut encoder = StreamEncoder::new(protocol, source, context);
     for event in events {
         encoder = encoder.step(event, &mut out);
     }

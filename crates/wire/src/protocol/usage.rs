@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::{Member, Object, read_object};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics, Shape, Speller};
 use crate::protocol::{Fate, Field, Protocol};
 
@@ -363,18 +363,18 @@ impl<S: Speller> Table<S> {
     }
 
     /// Reports what the counts of another vendor become here; a count of zero says no more than none.
-    pub(in crate::protocol) fn report(&self, usage: &Usage<'_>, losing: &mut Losing<'_>) {
+    pub(in crate::protocol) fn report(&self, usage: &Usage<'_>, reporter: &mut Reporter<'_>) {
         for row in &self.rows {
             if let (Standing::InInput(kind, reason), Some(1..)) =
                 (row.standing, usage.counts[row.count])
             {
-                losing.count(usage, Count::Input, (kind, reason));
+                reporter.count(usage, Count::Input, (kind, reason));
             }
         }
         for sum in self.sums {
             let whole = usage.counts[sum.count].or((self.zero == Zero::LeftOut).then_some(0));
             if whole.is_some_and(|whole| sum.parts(&usage.counts) > whole) {
-                losing.count(usage, sum.count, (LossKind::Repaired, sum.exceeded));
+                reporter.count(usage, sum.count, (LossKind::Repaired, sum.exceeded));
             }
         }
     }

@@ -218,12 +218,12 @@ fn is_whole(data: &str) -> bool {
 pub(in crate::protocol) fn has_value(
     name: &Finder<'_>,
     data: &str,
-    says: impl Fn(&[u8]) -> bool,
+    is_meant: impl Fn(&[u8]) -> bool,
 ) -> bool {
     let bytes = data.as_bytes();
     name.find_iter(bytes).any(|start| {
         let behind = bytes[start + name.needle().len()..].trim_ascii_start();
-        behind.strip_prefix(b":").is_some_and(|value| says(value.trim_ascii_start()))
+        behind.strip_prefix(b":").is_some_and(|value| is_meant(value.trim_ascii_start()))
     })
 }
 

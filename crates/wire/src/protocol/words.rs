@@ -4,7 +4,7 @@
 use crate::conversation::{Content, Media, MediaKind, Opaque, Part, Source};
 use crate::error::Result;
 use crate::json::{Kind, Reader};
-use crate::protocol::omitted;
+use crate::protocol::placeholder;
 use crate::protocol::semantics::NodeSemantics;
 
 /// The text that says the same as a part that is no text itself: the title and the words of a document in plain text,
@@ -36,7 +36,7 @@ pub(in crate::protocol) fn remnant(part: &Part<'_>) -> Option<Part<'static>> {
     };
     let lines: Vec<String> = name.into_iter().chain(address).collect();
     match lines.is_empty() {
-        true => Some(omitted::stand_in(part)),
+        true => Some(placeholder::placeholder(part)),
         false => Some(text_at(part, lines.join("\n"))),
     }
 }
@@ -98,8 +98,8 @@ mod tests {
 
     #[track_caller]
     fn check(content: Content<'_>, expected: Option<&str>) {
-        let told = in_words(&Part::new(content));
-        let text = told.as_ref().map(|part| match part.content() {
+        let worded = in_words(&Part::new(content));
+        let text = worded.as_ref().map(|part| match part.content() {
             Content::Text(text) => text.to_str().into_owned(),
             other => panic!("{other:?}"),
         });

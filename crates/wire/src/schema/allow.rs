@@ -1,6 +1,6 @@
-//! What each dialect allows. Everything that is not listed here is rewritten or left out.
+//! What each language allows. Everything that is not listed here is rewritten or left out.
 
-use super::Dialect;
+use super::SchemaLanguage;
 
 /// What stands under a keyword, by its position alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,22 +25,22 @@ pub(super) fn shape(keyword: &str) -> Shape {
     }
 }
 
-pub(super) fn allows(dialect: Dialect, keyword: &str) -> bool {
-    match dialect {
-        Dialect::JsonSchema => true,
-        Dialect::OpenaiStrict => OPENAI_STRICT.contains(&keyword),
-        Dialect::AnthropicStrict => ANTHROPIC_STRICT.contains(&keyword),
-        Dialect::GeminiJsonSchema => GEMINI_JSON_SCHEMA.contains(&keyword),
-        Dialect::GeminiSchema => GEMINI_SCHEMA.contains(&keyword),
+pub(super) fn allows(language: SchemaLanguage, keyword: &str) -> bool {
+    match language {
+        SchemaLanguage::JsonSchema => true,
+        SchemaLanguage::OpenaiStrict => OPENAI_STRICT.contains(&keyword),
+        SchemaLanguage::AnthropicStrict => ANTHROPIC_STRICT.contains(&keyword),
+        SchemaLanguage::GeminiJsonSchema => GEMINI_JSON_SCHEMA.contains(&keyword),
+        SchemaLanguage::GeminiSchema => GEMINI_SCHEMA.contains(&keyword),
     }
 }
 
-pub(super) fn allows_format(dialect: Dialect, format: &str) -> bool {
-    match dialect {
-        Dialect::JsonSchema | Dialect::GeminiJsonSchema => true,
-        Dialect::OpenaiStrict => COMMON_FORMATS.contains(&format),
-        Dialect::AnthropicStrict => format == "uri" || COMMON_FORMATS.contains(&format),
-        Dialect::GeminiSchema => GEMINI_FORMATS.contains(&format),
+pub(super) fn allows_format(language: SchemaLanguage, format: &str) -> bool {
+    match language {
+        SchemaLanguage::JsonSchema | SchemaLanguage::GeminiJsonSchema => true,
+        SchemaLanguage::OpenaiStrict => COMMON_FORMATS.contains(&format),
+        SchemaLanguage::AnthropicStrict => format == "uri" || COMMON_FORMATS.contains(&format),
+        SchemaLanguage::GeminiSchema => GEMINI_FORMATS.contains(&format),
     }
 }
 

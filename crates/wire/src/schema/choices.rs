@@ -1,4 +1,4 @@
-//! Choices and lists in the words that a dialect takes: `const`, `oneOf` and tuples.
+//! Choices and lists in the words that a language takes: `const`, `oneOf` and tuples.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ impl<'s> Fitter<'s> {
         }
         self.lose(&place, LossKind::Renamed, "a constant is written as a choice of one");
         if let Some(choice) = keywords.take("enum") {
-            self.lose(&choice.at, LossKind::Implied, "the constant beside it says more");
+            self.lose(&choice.at, LossKind::Implied, "the constant beside it is more specific");
         }
         keywords.rename("const", "enum");
     }
@@ -68,7 +68,8 @@ impl<'s> Fitter<'s> {
         if keywords.schemas("items").is_some() {
             self.tuple_of_draft_07(keywords);
         }
-        if keywords.schemas("prefixItems").is_none() || allow::allows(self.dialect, "prefixItems") {
+        if keywords.schemas("prefixItems").is_none() || allow::allows(self.language, "prefixItems")
+        {
             return;
         }
         let Some(Keyword { at: place, value: Value::Schemas(mut places), .. }) =

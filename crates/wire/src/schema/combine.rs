@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::fit::Fitter;
 use super::pointer::Pointer;
 use super::tree::{Body, Keyword, Keywords, Schema, Value, list, plain_string};
-use super::{Dialect, REFERENCE_DEPTH_MAX, allow, refs, tree};
+use super::{REFERENCE_DEPTH_MAX, SchemaLanguage, allow, refs, tree};
 use crate::LossKind;
 use crate::index::Index;
 use crate::json::{Json, Kind};
@@ -44,9 +44,9 @@ impl Merged {
 const TOO_MUCH_MERGED: &str = "too much is merged into one schema";
 
 impl<'s> Fitter<'s> {
-    /// Merges the parts of `allOf` into the schema, if the dialect needs that; says whether it did.
+    /// Merges the parts of `allOf` into the schema, if the language needs that; says whether it did.
     pub(super) fn merge_all_of(&mut self, keywords: &mut Keywords<'s>) -> bool {
-        if allow::allows(self.dialect, "allOf") && !self.would_contradict(keywords) {
+        if allow::allows(self.language, "allOf") && !self.would_contradict(keywords) {
             return false;
         }
         if keywords.schemas("allOf").is_none() {
@@ -85,7 +85,7 @@ impl<'s> Fitter<'s> {
 
     /// Deals with a `$ref`: it stays, or its target is copied here; says whether it was copied.
     pub(super) fn follow(&mut self, keywords: &mut Keywords<'s>, level: usize) -> bool {
-        if !allow::allows(self.dialect, "$ref") || !self.can_stay(keywords, level) {
+        if !allow::allows(self.language, "$ref") || !self.can_stay(keywords, level) {
             return self.inline(keywords);
         }
         let Some(pointer) = target(keywords) else { return false };
@@ -108,13 +108,13 @@ impl<'s> Fitter<'s> {
         if !named || self.references.is_recursive(&keyword.at) {
             return false;
         }
-        let is_root = level == 0 && self.dialect != Dialect::GeminiJsonSchema;
+        let is_root = level == 0 && self.language != SchemaLanguage::GeminiJsonSchema;
         let alone = !is_root && !keywords.0.iter().any(|sibling| self.matters(sibling));
         alone || (!is_root && self.open.contains(&pointer))
     }
 
     fn matters(&self, sibling: &Keyword<'s>) -> bool {
-        let carried = allow::allows(self.dialect, &sibling.name);
+        let carried = allow::allows(self.language, &sibling.name);
         !sibling.name.starts_with('$') && (carried || !allow::is_annotation(&sibling.name))
     }
 
@@ -294,7 +294,7 @@ impl<'s> Fitter<'s> {
             true => LossKind::Implied,
             false => LossKind::Dropped,
         };
-        self.lose(at, kind, "said differently in a schema that this one is merged with");
+        self.lose(at, kind, "it conflicts with a schema that this one is merged with");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The walk that makes a schema fit a dialect: what is refused is rewritten, then left out.
+//! The walk that makes a schema fit a language: what is refused is rewritten, then left out.
 
 use std::collections::HashSet;
 use std::mem;
@@ -7,12 +7,12 @@ use super::allow::Shape;
 use super::pointer::Pointer;
 use super::refs::References;
 use super::tree::{Body, Keyword, Keywords, Named, Schema, Value, encoded, plain_string};
-use super::{Dialect, LEVELS_MAX, SchemaLoss, allow};
+use super::{LEVELS_MAX, SchemaLanguage, SchemaLoss, allow};
 use crate::LossKind;
 
 /// One translation under way.
 pub(super) struct Fitter<'s> {
-    pub(super) dialect: Dialect,
+    pub(super) language: SchemaLanguage,
     pub(super) references: References<'s>,
     pub(super) losses: Losses,
     /// The pointers of the schemas that are being copied into themselves or into each other.
@@ -82,17 +82,17 @@ impl<'s> Fitter<'s> {
     ) -> Keywords<'s> {
         self.flatten(&mut keywords, level);
         self.respell(&mut keywords, at);
-        if self.dialect == Dialect::GeminiSchema {
+        if self.language == SchemaLanguage::GeminiSchema {
             while self.lift_null(&mut keywords, at) {
                 self.flatten(&mut keywords, level);
                 self.respell(&mut keywords, at);
             }
         }
-        if self.dialect == Dialect::AnthropicStrict {
+        if self.language == SchemaLanguage::AnthropicStrict {
             self.note_limits(&mut keywords, at);
         }
         self.filter(&mut keywords, level);
-        if self.dialect == Dialect::GeminiSchema {
+        if self.language == SchemaLanguage::GeminiSchema {
             self.split_types(&mut keywords, at);
             self.share_siblings(&mut keywords);
         }
@@ -109,12 +109,12 @@ impl<'s> Fitter<'s> {
         while self.merge_all_of(keywords) | self.follow(keywords, level) {}
     }
 
-    /// Says in other words what the dialect only refuses to hear in these.
+    /// Says in other words what the language only refuses to hear in these.
     fn respell(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        if !allow::allows(self.dialect, "const") {
+        if !allow::allows(self.language, "const") {
             self.const_to_enum(keywords);
         }
-        if !allow::allows(self.dialect, "oneOf") {
+        if !allow::allows(self.language, "oneOf") {
             self.one_of_to_any_of(keywords);
         }
         self.tuple(keywords, at);
@@ -145,18 +145,18 @@ impl<'s> Fitter<'s> {
 
     /// Leaves out every keyword that is not on the list.
     fn filter(&mut self, keywords: &mut Keywords<'s>, level: usize) {
-        if level == 0 && allow::allows(self.dialect, "$defs") {
+        if level == 0 && allow::allows(self.language, "$defs") {
             self.rename_definitions(keywords);
         }
-        let dialect = self.dialect;
+        let language = self.language;
         let all = mem::take(&mut keywords.0);
         for keyword in all {
             let defines = matches!(&*keyword.name, "$defs" | "definitions");
             if is_misshapen(&keyword) {
                 self.lose(&keyword.at, LossKind::Repaired, "not what this keyword takes");
-            } else if defines && (level > 0 || !allow::allows(dialect, &keyword.name)) {
+            } else if defines && (level > 0 || !allow::allows(language, &keyword.name)) {
                 self.lose(&keyword.at, LossKind::Renamed, "copied to where it is referred to");
-            } else if allow::allows(dialect, &keyword.name) {
+            } else if allow::allows(language, &keyword.name) {
                 keywords.0.push(keyword);
             } else {
                 self.leave_out(&keyword);
@@ -164,7 +164,7 @@ impl<'s> Fitter<'s> {
         }
     }
 
-    /// Records that a keyword which the dialect refuses is gone.
+    /// Records that a keyword which the language refuses is gone.
     pub(super) fn leave_out(&mut self, keyword: &Keyword<'s>) {
         let (kind, reason) = match (&*keyword.name, &keyword.value) {
             ("additionalProperties", Value::Schema(schema)) => match schema.body {
@@ -173,9 +173,9 @@ impl<'s> Fitter<'s> {
             },
             ("additionalItems", _) => (LossKind::Implied, "means nothing without a list of items"),
             (name, _) if allow::is_annotation(name) => {
-                (LossKind::Implied, "an annotation that this dialect does not take")
+                (LossKind::Implied, "an annotation that this language does not take")
             }
-            _ => (LossKind::Dropped, "a keyword that this dialect does not take"),
+            _ => (LossKind::Dropped, "a keyword that this language does not take"),
         };
         self.lose(&keyword.at, kind, reason);
     }

@@ -3,7 +3,7 @@
 use super::fit::Fitter;
 use super::pointer::Pointer;
 use super::tree::{Body, Keyword, Keywords, Schema, Value, list, plain_string};
-use super::{Dialect, allow, strict, tree};
+use super::{SchemaLanguage, allow, strict, tree};
 use crate::LossKind;
 use crate::json::{Json, Kind};
 
@@ -159,13 +159,15 @@ impl<'s> Fitter<'s> {
         }
     }
 
-    /// Values that a dialect takes: formats, and the values of choices.
+    /// Values that a language takes: formats, and the values of choices.
     pub(super) fn values(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         self.format(keywords);
-        match self.dialect {
-            Dialect::GeminiSchema => self.choice_of_strings(keywords, at),
-            Dialect::GeminiJsonSchema => self.choice_of_scalars(keywords, at),
-            Dialect::JsonSchema | Dialect::OpenaiStrict | Dialect::AnthropicStrict => {}
+        match self.language {
+            SchemaLanguage::GeminiSchema => self.choice_of_strings(keywords, at),
+            SchemaLanguage::GeminiJsonSchema => self.choice_of_scalars(keywords, at),
+            SchemaLanguage::JsonSchema
+            | SchemaLanguage::OpenaiStrict
+            | SchemaLanguage::AnthropicStrict => {}
         }
     }
 
@@ -173,8 +175,8 @@ impl<'s> Fitter<'s> {
         let Some(keyword) = keywords.find("format") else { return };
         let place = keyword.at.clone();
         let format = keywords.string("format");
-        if format.is_none_or(|format| !allow::allows_format(self.dialect, &format)) {
-            self.lose(&place, LossKind::Dropped, "a format that this dialect does not take");
+        if format.is_none_or(|format| !allow::allows_format(self.language, &format)) {
+            self.lose(&place, LossKind::Dropped, "a format that this language does not take");
             keywords.take("format");
         }
     }
@@ -207,7 +209,7 @@ impl<'s> Fitter<'s> {
             .partition::<Vec<_>, _>(|keyword| allow::concerns(&keyword.name, "string"));
         keywords.0 = kept;
         for keyword in &gone {
-            self.lose(&keyword.at, LossKind::Implied, "the choice beside it says more");
+            self.lose(&keyword.at, LossKind::Implied, "the enum beside it is more specific");
         }
     }
 
@@ -247,12 +249,12 @@ impl<'s> Fitter<'s> {
             .into_iter()
             .partition::<Vec<_>, _>(|value| taken(value.kind()) && value.as_str() != "\"\"");
         if !gone.is_empty() {
-            self.lose(place, LossKind::Dropped, "values that this dialect does not take");
+            self.lose(place, LossKind::Dropped, "values that this language does not take");
         }
         if !kept.is_empty() {
             return Some(kept);
         }
-        self.lose(place, LossKind::Dropped, "a choice without values that this dialect takes");
+        self.lose(place, LossKind::Dropped, "a choice without values that this language takes");
         keywords.take("enum");
         None
     }
@@ -313,13 +315,13 @@ fn stays_beside_any_of(keyword: &str) -> bool {
 fn branch_of_type<'s>(keywords: &Keywords<'s>, at: &Pointer<'s>, name: &str) -> Option<Schema<'s>> {
     let mut branch = Keywords::default();
     branch.put("type", at, plain_string(name));
-    let told = keywords.0.iter().filter(|keyword| {
+    let repeated = keywords.0.iter().filter(|keyword| {
         keyword.name != "type"
             && !stays_beside_any_of(&keyword.name)
             && !allow::is_annotation(&keyword.name)
             && allow::concerns(&keyword.name, name)
     });
-    branch.0.extend(told.cloned());
+    branch.0.extend(repeated.cloned());
     if let Some(values) = keywords.list("enum") {
         let fitting = values.into_iter().filter(|value| is_of_type(value, name));
         let fitting = fitting.collect::<Vec<_>>();

@@ -1,6 +1,6 @@
-//! JSON Schema from one dialect to another, by lists of what each dialect allows.
+//! JSON Schema from one language to another, by lists of what each language allows.
 //!
-//! Whatever a dialect does not allow is rewritten or left out, and every such step is on record.
+//! Whatever a language does not allow is rewritten or left out, and every such step is on record.
 
 mod allow;
 mod choices;
@@ -28,7 +28,7 @@ use crate::json::Json;
 
 /// A language in which schemas are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
+pub enum SchemaLanguage {
     /// Any JSON Schema from draft-07 to 2020-12: tools of OpenAI without `strict`, and of Anthropic.
     JsonSchema,
     /// `strict: true` of OpenAI, in tools and in response formats.
@@ -41,7 +41,7 @@ pub enum Dialect {
     GeminiSchema,
 }
 
-/// A schema in the dialect that was asked for.
+/// A schema in the language that was asked for.
 #[derive(Clone, PartialEq, Eq)]
 #[must_use = "a loss that nobody reads is a silent loss"]
 pub struct Translated<'a> {
@@ -86,5 +86,5 @@ const REWRITTEN_BYTES_MAX: usize = 256 * 1024;
 /// How often a schema is fitted until it stays as it is.
 const ROUNDS_MAX: usize = 8;
 
-/// How many bytes are read in search of schemas in places that no dialect knows.
+/// How many bytes are read in search of schemas in places that no language knows.
 const SCAN_BYTES_MAX: usize = 64 * 1024 * 1024;

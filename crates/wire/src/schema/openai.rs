@@ -30,7 +30,7 @@ pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translate
         return Translated { json: schema.clone(), losses: Vec::new() };
     }
     if schema.kind() != Kind::Object || !matches!(schema.reader().enters_object(), Ok(true)) {
-        let reason = "a schema without a word describes no arguments";
+        let reason = "an empty schema describes no arguments";
         let loss = SchemaLoss { pointer: String::new(), kind: LossKind::Synthesised, reason };
         return Translated { json: no_arguments(strictness), losses: vec![loss] };
     }
@@ -94,9 +94,9 @@ struct Seen {
     has_properties: bool,
     has_items: bool,
     /// Whether something is said of further properties.
-    tells_further: bool,
+    states_further: bool,
     /// Whether something else than properties tells what values there may be.
-    tells_type: bool,
+    states_type: bool,
 }
 
 impl<'s> Skim<'s> {
@@ -125,8 +125,8 @@ impl<'s> Skim<'s> {
         let key = &*key;
         seen.has_properties |= key == "properties";
         seen.has_items |= key == "items";
-        seen.tells_further |= key == "additionalProperties";
-        seen.tells_type |= matches!(key, "type" | "$ref" | "anyOf" | "oneOf" | "allOf" | "enum");
+        seen.states_further |= key == "additionalProperties";
+        seen.states_type |= matches!(key, "type" | "$ref" | "anyOf" | "oneOf" | "allOf" | "enum");
         match (key, allow::shape(key), reader.kind()?) {
             ("type", _, Kind::String) => seen.note(&reader.string()?.to_str()),
             ("type", _, Kind::Array) => reader.array(|_, reader| {
@@ -182,14 +182,18 @@ impl<'s> Skim<'s> {
     /// Adds what the schema that ends at `end` lacks.
     fn complete(&mut self, seen: &Seen, end: usize) {
         let is_root = self.path.is_empty();
-        if is_root && !seen.tells_type {
-            self.add(end, ("/type", r#","type":"object""#), "arguments must be an object there");
-            if self.strictness == Strictness::Strict && !seen.tells_further {
+        if is_root && !seen.states_type {
+            self.add(
+                end,
+                ("/type", r#","type":"object""#),
+                "arguments must be an object in the target",
+            );
+            if self.strictness == Strictness::Strict && !seen.states_further {
                 let closed = ("/additionalProperties", r#","additionalProperties":false"#);
                 self.add(end, closed, "no properties but the known ones are taken");
             }
         }
-        let is_object = seen.is_object || is_root && !seen.tells_type;
+        let is_object = seen.is_object || is_root && !seen.states_type;
         let is_checked = is_root || self.strictness == Strictness::Strict;
         if is_object && is_checked && !seen.has_properties {
             self.add(end, ("/properties", r#","properties":{}"#), "an object lists its properties");
@@ -239,8 +243,8 @@ mod tests {
         let Translated { json, losses } = complete_tool(&json, strictness);
         assert!(Json::parse(json.as_str().to_owned()).is_ok(), "{}", json.as_str());
         assert_eq!(json.as_str(), expected, "{schema}");
-        let told: Vec<&str> = losses.iter().map(|loss| loss.pointer.as_str()).collect();
-        assert_eq!(told, pointers, "{schema}");
+        let found: Vec<&str> = losses.iter().map(|loss| loss.pointer.as_str()).collect();
+        assert_eq!(found, pointers, "{schema}");
     }
 
     fn check_same(schema: &str, strictness: Strictness) {

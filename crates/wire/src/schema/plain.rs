@@ -9,34 +9,42 @@ use smallvec::SmallVec;
 
 use super::allow::Shape;
 use super::read::Reading;
-use super::{Dialect, LEVELS_MAX, allow};
+use super::{LEVELS_MAX, SchemaLanguage, allow};
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader};
 
 /// What the long way would make of a plain schema, which loses nothing; none if it may not be plain.
-pub(super) fn translate<'a>(schema: &Json<'a>, reading: Reading, to: Dialect) -> Option<Json<'a>> {
+pub(super) fn translate<'a>(
+    schema: &Json<'a>,
+    reading: Reading,
+    to: SchemaLanguage,
+) -> Option<Json<'a>> {
     match (reading, to) {
-        (Reading::Gemini, Dialect::JsonSchema) => lowered(schema),
-        (Reading::GeminiJson, Dialect::JsonSchema) => lowered(schema)
+        (Reading::Gemini, SchemaLanguage::JsonSchema) => lowered(schema),
+        (Reading::GeminiJson, SchemaLanguage::JsonSchema) => lowered(schema)
             .filter(|lowered| is_bare(lowered) && lowered.as_str() == schema.as_str()),
         (
             Reading::Json | Reading::GeminiJson,
-            Dialect::AnthropicStrict | Dialect::GeminiJsonSchema | Dialect::OpenaiStrict,
+            SchemaLanguage::AnthropicStrict
+            | SchemaLanguage::GeminiJsonSchema
+            | SchemaLanguage::OpenaiStrict,
         )
-        | (Reading::GeminiKept, Dialect::GeminiSchema) => fits(schema, to).then(|| schema.clone()),
+        | (Reading::GeminiKept, SchemaLanguage::GeminiSchema) => {
+            fits(schema, to).then(|| schema.clone())
+        }
         _ => None,
     }
 }
 
-/// Whether a schema certainly fits a dialect as it stands.
-fn fits(schema: &Json<'_>, dialect: Dialect) -> bool {
-    let mut skim = Skim { dialect, is_plain: true };
+/// Whether a schema certainly fits a language as it stands.
+fn fits(schema: &Json<'_>, language: SchemaLanguage) -> bool {
+    let mut skim = Skim { language, is_plain: true };
     skim.schema(&mut schema.reader(), 0).is_ok() && skim.is_plain
 }
 
 /// One reading of a schema that may fit.
 struct Skim {
-    dialect: Dialect,
+    language: SchemaLanguage,
     is_plain: bool,
 }
 
@@ -49,7 +57,7 @@ struct Seen<'s> {
     kind: Option<&'static str>,
     properties: Option<Names<'s>>,
     required: Option<Names<'s>>,
-    tells_type: bool,
+    states_type: bool,
     has_items: bool,
     has_choice: bool,
     /// Whether further properties are ruled out; none if nothing is said of them.
@@ -63,10 +71,10 @@ impl Skim {
         }
         let mut seen = Seen::default();
         reader.object(|key, reader| self.keyword(&key, reader, level, &mut seen))?;
-        self.is_plain &= match self.dialect {
-            Dialect::GeminiJsonSchema => true,
-            Dialect::GeminiSchema => seen.is_complete(),
-            dialect => seen.is_strict(dialect),
+        self.is_plain &= match self.language {
+            SchemaLanguage::GeminiJsonSchema => true,
+            SchemaLanguage::GeminiSchema => seen.is_complete(),
+            language => seen.is_strict(language),
         };
         Ok(())
     }
@@ -95,15 +103,17 @@ impl Skim {
                 self.schema(reader, level + 1)
             }
             ("enum", Kind::Array) => {
-                seen.tells_type = true;
+                seen.states_type = true;
                 seen.has_choice = true;
                 self.choice(reader)
             }
-            ("anyOf" | "additionalProperties", _) if self.dialect == Dialect::GeminiSchema => {
+            ("anyOf" | "additionalProperties", _)
+                if self.language == SchemaLanguage::GeminiSchema =>
+            {
                 self.give_up(reader)
             }
             ("anyOf", Kind::Array) => {
-                seen.tells_type = true;
+                seen.states_type = true;
                 self.branches(reader, level)
             }
             ("additionalProperties", Kind::Boolean) => {
@@ -111,7 +121,10 @@ impl Skim {
                 Ok(())
             }
             ("minimum" | "maximum" | "minItems" | "maxItems", Kind::Number)
-                if matches!(self.dialect, Dialect::GeminiJsonSchema | Dialect::GeminiSchema) =>
+                if matches!(
+                    self.language,
+                    SchemaLanguage::GeminiJsonSchema | SchemaLanguage::GeminiSchema
+                ) =>
             {
                 reader.skip()
             }
@@ -121,9 +134,9 @@ impl Skim {
 
     fn kind<'s>(&mut self, reader: &mut Reader<'s>, seen: &mut Seen<'s>) -> Result<()> {
         let name = reader.string()?;
-        seen.tells_type = true;
-        seen.kind = match self.dialect {
-            Dialect::GeminiSchema => {
+        seen.states_type = true;
+        seen.kind = match self.language {
+            SchemaLanguage::GeminiSchema => {
                 let name = name.to_str();
                 allow::TYPES.into_iter().find(|kind| name.eq_ignore_ascii_case(kind))
             }
@@ -141,7 +154,7 @@ impl Skim {
     ) -> Result<()> {
         let mut names = Names::new();
         reader.object(|name, reader| {
-            if self.dialect != Dialect::GeminiJsonSchema {
+            if self.language != SchemaLanguage::GeminiJsonSchema {
                 names.push(name);
             }
             self.schema(reader, level + 2)
@@ -151,7 +164,7 @@ impl Skim {
     }
 
     fn required<'s>(&mut self, reader: &mut Reader<'s>, seen: &mut Seen<'s>) -> Result<()> {
-        if self.dialect == Dialect::GeminiJsonSchema {
+        if self.language == SchemaLanguage::GeminiJsonSchema {
             return reader.skip();
         }
         let mut names = Names::new();
@@ -175,7 +188,7 @@ impl Skim {
                     self.is_plain &= !reader.string()?.is_empty();
                     Ok(())
                 }
-                Kind::Number if self.dialect != Dialect::GeminiSchema => reader.skip(),
+                Kind::Number if self.language != SchemaLanguage::GeminiSchema => reader.skip(),
                 _ => self.give_up(reader),
             }
         })?;
@@ -211,8 +224,8 @@ impl Seen<'_> {
         is_all_in(self.required.as_deref().unwrap_or_default(), properties)
     }
 
-    /// Whether nothing has to be added for a strict dialect.
-    fn is_strict(&self, dialect: Dialect) -> bool {
+    /// Whether nothing has to be added for a strict language.
+    fn is_strict(&self, language: SchemaLanguage) -> bool {
         let speaks_of_object = self.properties.is_some() || self.kind == Some("object");
         let is_closed = match self.is_closed {
             None => !speaks_of_object,
@@ -221,12 +234,12 @@ impl Seen<'_> {
         let needs_type = self.properties.is_some() || self.has_items;
         let properties = self.properties.as_deref().unwrap_or_default();
         let required = self.required.as_deref().unwrap_or_default();
-        let fits_openai = dialect != Dialect::OpenaiStrict
+        let fits_openai = language != SchemaLanguage::OpenaiStrict
             || is_all_in(properties, required)
                 && (self.kind != Some("array") || self.has_items)
                 && (self.kind != Some("object") || self.properties.is_some());
         is_closed
-            && (self.tells_type || !needs_type)
+            && (self.states_type || !needs_type)
             && self.requires_what_is_there()
             && fits_openai
     }
@@ -322,7 +335,7 @@ mod tests {
     use super::*;
 
     /// Checks the short way against the long one, and whether it is taken at all.
-    fn check(schema: &str, reading: Reading, to: Dialect, expected: Option<&str>) {
+    fn check(schema: &str, reading: Reading, to: SchemaLanguage, expected: Option<&str>) {
         let json = Json::parse(schema).unwrap();
         let short = translate(&json, reading, to);
         assert_eq!(short.as_ref().map(Json::as_str), expected, "{to:?}: {schema}");
@@ -339,19 +352,19 @@ mod tests {
             "order": {"type": "string", "enum": ["path", "newest"]},
             "lines": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]},
             "names": {"type": "array", "items": {"type": "string"}}}, "required": ["path"]}"#;
-        check(open, Reading::Json, Dialect::GeminiJsonSchema, Some(open));
-        check(open, Reading::Json, Dialect::AnthropicStrict, None);
+        check(open, Reading::Json, SchemaLanguage::GeminiJsonSchema, Some(open));
+        check(open, Reading::Json, SchemaLanguage::AnthropicStrict, None);
         let closed = r#"{"type":"object","properties":{"path":{"type":"string"}},"required":[],"additionalProperties":false}"#;
-        check(closed, Reading::Json, Dialect::AnthropicStrict, Some(closed));
-        check(closed, Reading::Json, Dialect::OpenaiStrict, None);
+        check(closed, Reading::Json, SchemaLanguage::AnthropicStrict, Some(closed));
+        check(closed, Reading::Json, SchemaLanguage::OpenaiStrict, None);
         let complete = closed.replace("[]", r#"["path"]"#);
-        check(&complete, Reading::Json, Dialect::OpenaiStrict, Some(&complete));
+        check(&complete, Reading::Json, SchemaLanguage::OpenaiStrict, Some(&complete));
     }
 
     #[test]
     fn plain_schemas_of_gemini_are_its_own() {
         let kept = |schema: &str, expected| {
-            check(schema, Reading::GeminiKept, Dialect::GeminiSchema, expected);
+            check(schema, Reading::GeminiKept, SchemaLanguage::GeminiSchema, expected);
         };
         for schema in [
             r#"{"type":"OBJECT","properties":{"a":{"type":"string","description":"d"}},"required":["a"]}"#,
@@ -394,9 +407,9 @@ mod tests {
             r#"{"items":[{"type":"string"}]}"#,
             r#"{"properties":{"a":true}}"#,
         ] {
-            check(schema, Reading::Json, Dialect::GeminiJsonSchema, None);
+            check(schema, Reading::Json, SchemaLanguage::GeminiJsonSchema, None);
         }
-        let strict = [Dialect::AnthropicStrict, Dialect::OpenaiStrict];
+        let strict = [SchemaLanguage::AnthropicStrict, SchemaLanguage::OpenaiStrict];
         for schema in [
             r#"{"type":"object"}"#,
             r#"{"type":"object","additionalProperties":true}"#,
@@ -407,12 +420,12 @@ mod tests {
         ] {
             strict.into_iter().for_each(|to| check(schema, Reading::Json, to, None));
         }
-        check(r#"{"type":"array"}"#, Reading::Json, Dialect::OpenaiStrict, None);
+        check(r#"{"type":"array"}"#, Reading::Json, SchemaLanguage::OpenaiStrict, None);
     }
 
     #[test]
     fn types_of_gemini_get_lower_case_and_nothing_else_changes() {
-        let to = Dialect::JsonSchema;
+        let to = SchemaLanguage::JsonSchema;
         let lower = |schema: &str, expected| check(schema, Reading::Gemini, to, expected);
         lower(
             r#"{"type": "OBJECT", "properties": {"type": {"type": "String", "example": "STRING"}}, "anyOf": [{"type":"NULL"}]}"#,

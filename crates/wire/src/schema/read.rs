@@ -1,9 +1,9 @@
-//! Any dialect as JSON Schema: types in lower case, and null as a type of its own.
+//! Any language as JSON Schema: types in lower case, and null as a type of its own.
 
 use super::fit::Losses;
 use super::pointer::Pointer;
 use super::tree::{Keywords, Schema, Value};
-use super::{Dialect, allow, strict, tree};
+use super::{SchemaLanguage, allow, strict, tree};
 use crate::LossKind;
 use crate::json::{Json, Kind};
 
@@ -21,13 +21,15 @@ pub(super) enum Reading {
 }
 
 impl Reading {
-    pub(super) fn of(from: Dialect, to: Dialect) -> Self {
+    pub(super) fn of(from: SchemaLanguage, to: SchemaLanguage) -> Self {
         match (from, to) {
-            (Dialect::GeminiSchema, Dialect::GeminiSchema) => Self::GeminiKept,
-            (Dialect::GeminiSchema, _) => Self::Gemini,
+            (SchemaLanguage::GeminiSchema, SchemaLanguage::GeminiSchema) => Self::GeminiKept,
+            (SchemaLanguage::GeminiSchema, _) => Self::Gemini,
             (
-                Dialect::GeminiJsonSchema,
-                Dialect::JsonSchema | Dialect::OpenaiStrict | Dialect::AnthropicStrict,
+                SchemaLanguage::GeminiJsonSchema,
+                SchemaLanguage::JsonSchema
+                | SchemaLanguage::OpenaiStrict
+                | SchemaLanguage::AnthropicStrict,
             ) => Self::GeminiJson,
             _ => Self::Json,
         }

@@ -7,7 +7,7 @@ use super::fit::Losses;
 use super::pointer::Pointer;
 use super::read::Reading;
 use super::tree::{Keywords, Named, Schema, Value};
-use super::{Dialect, REFERENCE_DEPTH_MAX, SCAN_BYTES_MAX, read, tree};
+use super::{REFERENCE_DEPTH_MAX, SCAN_BYTES_MAX, SchemaLanguage, read, tree};
 use crate::index::Index;
 use crate::json::Json;
 use crate::percent;
@@ -22,13 +22,13 @@ pub(super) struct References<'s> {
     scanned: RefCell<HashMap<(usize, usize), Members<'s>>>,
     /// How much may still be read in search of schemas in places that are not known.
     scan_bytes_left: Cell<usize>,
-    /// The pointers of the `$ref` keywords that a dialect has to cut.
+    /// The pointers of the `$ref` keywords that a language has to cut.
     recursive: HashSet<String>,
     /// The pointers of schemas within themselves, at least one in each circle.
     circular: HashSet<String>,
 }
 
-/// Which ways of a schema into itself a dialect refuses.
+/// Which ways of a schema into itself a language refuses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Refused {
     None,
@@ -38,8 +38,8 @@ enum Refused {
 }
 
 impl<'s> References<'s> {
-    pub(super) fn new(json: &Json<'s>, root: &Schema<'s>, dialect: Dialect) -> Self {
-        let refused = Refused::by(dialect);
+    pub(super) fn new(json: &Json<'s>, root: &Schema<'s>, language: SchemaLanguage) -> Self {
+        let refused = Refused::by(language);
         let mut references = Self {
             root: root.clone(),
             json: json.clone(),
@@ -126,7 +126,7 @@ impl<'s> References<'s> {
         map.is_some_and(|map| self.find_named(map, name).is_some())
     }
 
-    /// Schemas may also stand under keywords that no dialect knows, such as `components`.
+    /// Schemas may also stand under keywords that no language knows, such as `components`.
     fn resolve_anywhere(&self, segments: &[&str]) -> Option<Schema<'s>> {
         let mut json = self.json.clone();
         let mut at = Pointer::default();
@@ -152,7 +152,7 @@ impl<'s> References<'s> {
         members.get(segment).cloned()
     }
 
-    /// What a `$ref` to `pointer` is called in dialects that keep definitions under `$defs`.
+    /// What a `$ref` to `pointer` is called in languages that keep definitions under `$defs`.
     pub(super) fn kept_name(&self, pointer: &str) -> Option<String> {
         match Pointer::parse(pointer).segments()[..] {
             [] => Some("#".to_owned()),
@@ -168,11 +168,13 @@ impl<'s> References<'s> {
 }
 
 impl Refused {
-    fn by(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::AnthropicStrict => Self::All,
-            Dialect::GeminiJsonSchema => Self::Unavoidable,
-            Dialect::JsonSchema | Dialect::OpenaiStrict | Dialect::GeminiSchema => Self::None,
+    fn by(language: SchemaLanguage) -> Self {
+        match language {
+            SchemaLanguage::AnthropicStrict => Self::All,
+            SchemaLanguage::GeminiJsonSchema => Self::Unavoidable,
+            SchemaLanguage::JsonSchema
+            | SchemaLanguage::OpenaiStrict
+            | SchemaLanguage::GeminiSchema => Self::None,
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What dialects want added: closed objects, complete lists of required properties, types, items.
+//! What languages want added: closed objects, complete lists of required properties, types, items.
 
 use std::collections::HashSet;
 
 use super::fit::Fitter;
 use super::pointer::Pointer;
 use super::tree::{Body, Keyword, Keywords, Named, Schema, Value, list, plain_string};
-use super::{Dialect, allow, tree};
+use super::{SchemaLanguage, allow, tree};
 use crate::LossKind;
 use crate::json::Json;
 
@@ -26,7 +26,7 @@ impl<'s> Fitter<'s> {
                 Value::Plain(json) => notes.push(note(&limit.name, json)),
                 Value::Schema(_) | Value::Schemas(_) | Value::Map(_) => continue,
             }
-            self.lose(&limit.at, LossKind::Approximated, "a limit that is told in the description");
+            self.lose(&limit.at, LossKind::Approximated, "the limit is moved into the description");
         }
         if notes.is_empty() {
             return;
@@ -41,8 +41,10 @@ impl<'s> Fitter<'s> {
 
     /// Names the type that the other keywords speak of, where a type has to be named.
     pub(super) fn imply_type(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        let told = ["$ref", "allOf", "anyOf", "const", "enum", "type"];
-        if self.dialect == Dialect::GeminiJsonSchema || told.iter().any(|name| keywords.has(name)) {
+        let typing = ["$ref", "allOf", "anyOf", "const", "enum", "type"];
+        if self.language == SchemaLanguage::GeminiJsonSchema
+            || typing.iter().any(|name| keywords.has(name))
+        {
             return;
         }
         let implied = [("properties", "object"), ("items", "array")];
@@ -52,34 +54,35 @@ impl<'s> Fitter<'s> {
         }
     }
 
-    /// Strict dialects take only objects without further properties.
+    /// Strict languages take only objects without further properties.
     pub(super) fn close(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        let is_strict = matches!(self.dialect, Dialect::OpenaiStrict | Dialect::AnthropicStrict);
+        let is_strict =
+            matches!(self.language, SchemaLanguage::OpenaiStrict | SchemaLanguage::AnthropicStrict);
         let is_open = keywords.is_object_like() || keywords.has("additionalProperties");
         if !is_strict || !is_open || is_closed(keywords) {
             return;
         }
         let place = at.child("additionalProperties");
         let stated = keywords.has("additionalProperties");
-        let told = if stated { &place } else { at };
-        self.lose(told, LossKind::Approximated, "no properties but the known ones are taken");
+        let at_keyword = if stated { &place } else { at };
+        self.lose(at_keyword, LossKind::Approximated, "no properties but the known ones are taken");
         let closed = Schema { at: place, body: Body::Boolean(false) };
         keywords.put("additionalProperties", at, Value::Schema(Box::new(closed)));
     }
 
     /// The last touches, when the schemas below fit already.
     pub(super) fn complete(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        if self.dialect != Dialect::GeminiJsonSchema {
+        if self.language != SchemaLanguage::GeminiJsonSchema {
             self.mend_required(keywords);
         }
-        if self.dialect == Dialect::OpenaiStrict {
+        if self.language == SchemaLanguage::OpenaiStrict {
             self.add_properties(keywords, at);
             self.require_all(keywords, at);
         }
-        if matches!(self.dialect, Dialect::OpenaiStrict | Dialect::GeminiSchema) {
+        if matches!(self.language, SchemaLanguage::OpenaiStrict | SchemaLanguage::GeminiSchema) {
             self.add_items(keywords, at);
         }
-        if self.dialect == Dialect::GeminiSchema {
+        if self.language == SchemaLanguage::GeminiSchema {
             self.finish_gemini(keywords, at);
         }
     }
@@ -145,8 +148,8 @@ impl<'s> Fitter<'s> {
         if !is_array || keywords.has("items") {
             return;
         }
-        let name = match self.dialect {
-            Dialect::GeminiSchema => "STRING",
+        let name = match self.language {
+            SchemaLanguage::GeminiSchema => "STRING",
             _ => "string",
         };
         let place = at.child("items");

@@ -8,19 +8,23 @@ use super::read::Reading;
 use super::refs::References;
 use super::tree::{Schema, encoded};
 use super::{
-    COPIES_MAX, Dialect, MERGES_MAX, REWRITTEN_BYTES_MAX, ROUNDS_MAX, SchemaLoss, Translated,
-    plain, read,
+    COPIES_MAX, MERGES_MAX, REWRITTEN_BYTES_MAX, ROUNDS_MAX, SchemaLanguage, SchemaLoss,
+    Translated, plain, read,
 };
 use crate::LossKind;
 use crate::json::{Json, Kind};
 
-/// Writes `schema`, which is in dialect `from`, in dialect `to`.
+/// Writes `schema`, which is in language `from`, in language `to`.
 ///
 /// A schema that is fine as it stands comes back as it was, borrowed where it was borrowed. Pointers
 /// of losses start at the root of `schema`, also for what has been copied elsewhere since.
-pub fn translate<'a>(schema: &Json<'a>, from: Dialect, to: Dialect) -> Translated<'a> {
+pub fn translate<'a>(
+    schema: &Json<'a>,
+    from: SchemaLanguage,
+    to: SchemaLanguage,
+) -> Translated<'a> {
     let reading = Reading::of(from, to);
-    if to == Dialect::JsonSchema && reading == Reading::Json {
+    if to == SchemaLanguage::JsonSchema && reading == Reading::Json {
         return unchanged(schema);
     }
     match plain::translate(schema, reading, to) {
@@ -31,20 +35,24 @@ pub fn translate<'a>(schema: &Json<'a>, from: Dialect, to: Dialect) -> Translate
 }
 
 /// The long way, which every schema can go.
-pub(super) fn in_full<'a>(schema: &Json<'a>, reading: Reading, to: Dialect) -> Translated<'a> {
+pub(super) fn in_full<'a>(
+    schema: &Json<'a>,
+    reading: Reading,
+    to: SchemaLanguage,
+) -> Translated<'a> {
     let json = schema.reborrow();
     let mut losses = Losses::default();
     let mut tree = Schema::parse(&json, Pointer::default());
     read::read(&mut tree, reading, &mut losses);
-    if to != Dialect::JsonSchema {
+    if to != SchemaLanguage::JsonSchema {
         (tree, losses) = fit(&json, tree, to, losses);
     }
     finish(schema, &tree, reading, losses.into_entries())
 }
 
-/// Whether a provider that speaks `dialect` takes `schema` as it stands.
-pub fn is_supported(schema: &Json<'_>, dialect: Dialect) -> bool {
-    let translated = translate(schema, dialect, dialect);
+/// Whether a provider that speaks `language` takes `schema` as it stands.
+pub fn is_supported(schema: &Json<'_>, language: SchemaLanguage) -> bool {
+    let translated = translate(schema, language, language);
     translated.losses.is_empty() && translated.json.as_str() == schema.as_str()
 }
 
@@ -62,13 +70,13 @@ pub fn root_is_object(schema: &Json<'_>) -> bool {
 fn fit<'s>(
     json: &Json<'s>,
     mut tree: Schema<'s>,
-    to: Dialect,
+    to: SchemaLanguage,
     mut losses: Losses,
 ) -> (Schema<'s>, Losses) {
     for _ in 0..ROUNDS_MAX {
         let before = losses.steps();
         (tree, losses) = fit_once(json, tree, to, losses);
-        if to != Dialect::GeminiJsonSchema || losses.steps() == before {
+        if to != SchemaLanguage::GeminiJsonSchema || losses.steps() == before {
             break;
         }
     }
@@ -78,11 +86,11 @@ fn fit<'s>(
 fn fit_once<'s>(
     json: &Json<'s>,
     tree: Schema<'s>,
-    to: Dialect,
+    to: SchemaLanguage,
     losses: Losses,
 ) -> (Schema<'s>, Losses) {
     let mut fitter = Fitter {
-        dialect: to,
+        language: to,
         references: References::new(json, &tree, to),
         losses,
         open: vec![String::new()],

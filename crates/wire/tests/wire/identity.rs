@@ -1,7 +1,7 @@
-//! What a request meant survives copying, recording and editing around it.
+//! What a request meant survives copying, keeping and editing around it.
 
 use sabir_wire::conversation::{Message, Part, Role};
-use sabir_wire::protocol::Record;
+use sabir_wire::protocol::Exchange;
 use sabir_wire::target::Target;
 use sabir_wire::{Diagnostics, Protocol};
 use serde_json::Value;
@@ -42,21 +42,32 @@ fn value(json: &str) -> Value {
     serde_json::from_str(json).expect("bodies of tests are JSON")
 }
 
-#[test]
-fn a_request_comes_back_whole_from_a_record() {
-    for (protocol, body) in REQUESTS {
-        let exchange = protocol.decode_request(body.as_bytes()).unwrap();
-        let record = Record::of(&exchange).unwrap();
-        assert_eq!(value(&record.body), value(body));
-        let restored = record.restore().unwrap();
-        assert_eq!(value(&Record::of(&restored).unwrap().body), value(body));
-    }
+fn written(exchange: &Exchange<'_>) -> Value {
+    let encoded = exchange.encode(exchange.protocol(), &Target::default());
+    value(&encoded.expect("every request can be written").body)
 }
 
 #[test]
-fn a_record_of_a_later_version_is_refused() {
-    let record = Record { version: 2, protocol: Protocol::OpenaiChat, body: "{}".to_owned() };
-    assert!(record.restore().is_err());
+fn a_history_comes_back_whole_from_what_was_kept_of_it() {
+    for (protocol, body) in REQUESTS {
+        let exchange = protocol.decode_request(body.as_bytes()).unwrap();
+        let kept = exchange.entries().unwrap();
+        let elements: Vec<&str> = kept.entries.iter().map(|entry| &*entry.json).collect();
+        let mut restored = exchange.clone();
+        restored.edit().messages.clear();
+        restored.edit().tools.clear();
+        let (system, tools) = protocol
+            .restore_settings(kept.system.as_deref(), kept.tools.as_deref(), protocol)
+            .unwrap();
+        restored.edit().messages = system;
+        restored.edit().tools = tools;
+        let history = protocol.restore_messages(&elements.join(","), 7, protocol).unwrap();
+        assert_eq!(history[0].semantics().place().to_string().get(..8), Some("/turns/7"));
+        restored.recall(history);
+        let mut expected = exchange.clone();
+        expected.edit();
+        assert_eq!(written(&restored), written(&expected));
+    }
 }
 
 #[test]
@@ -66,8 +77,8 @@ fn editing_a_copy_changes_no_other() {
         let mut copy = exchange.clone().into_owned();
         copy.edit().messages.push(Message::new(Role::User, vec![Part::text("more")]));
         copy.edit().tools.clear();
-        assert_eq!(value(&Record::of(&exchange).unwrap().body), value(body));
-        assert_ne!(value(&Record::of(&copy).unwrap().body), value(body));
+        assert_eq!(written(&exchange), value(body));
+        assert_ne!(written(&copy), value(body));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Streams of many parts.
 
 use sabir_wire::Protocol;
-use sabir_wire::protocol::{Asked, StreamDecoder, StreamEncoder};
+use sabir_wire::protocol::{AnswerContext, StreamDecoder, StreamEncoder};
 use sabir_wire::sse::Frame;
 
 /// A Chat stream of thoughts and texts in turn.
@@ -44,10 +44,11 @@ fn texts(parts: usize) -> Vec<String> {
 
 /// What a Responses client is told of what a provider streams.
 #[expect(clippy::unwrap_used, reason = "what cannot be read fails its test")]
-fn told(source: Protocol, frames: &[String]) -> String {
+fn written(source: Protocol, frames: &[String]) -> String {
     let mut out = String::new();
     let mut decoder = StreamDecoder::new(source);
-    let mut encoder = Some(StreamEncoder::new(Protocol::OpenaiResponses, source, Asked::default()));
+    let mut encoder =
+        Some(StreamEncoder::new(Protocol::OpenaiResponses, source, AnswerContext::default()));
     for data in frames {
         let frame = Frame { event: None, data };
         let step = decoder.step(&frame, &mut |event| {
@@ -64,10 +65,10 @@ const MANY: usize = 20_000;
 
 #[track_caller]
 fn check(source: Protocol, stream: fn(usize) -> Vec<String>, event: &str, expected: usize) {
-    let told = told(source, &stream(MANY));
-    let events = told.lines().filter(|line| line.strip_prefix("event: ") == Some(event)).count();
+    let written = written(source, &stream(MANY));
+    let events = written.lines().filter(|line| line.strip_prefix("event: ") == Some(event)).count();
     assert_eq!(events, expected);
-    assert!(told.contains("event: response.completed"));
+    assert!(written.contains("event: response.completed"));
 }
 
 #[test]

@@ -46,9 +46,9 @@ impl Body {
 
     /// A conversation as people have them, in Chat.
     pub(crate) fn prose(bytes: usize) -> Self {
-        let said = "some words ".repeat(60);
+        let text = "some words ".repeat(60);
         let turns = format!(
-            r#"{{"role":"user","content":"{said}"}},{{"role":"assistant","content":"{said}"}},"#
+            r#"{{"role":"user","content":"{text}"}},{{"role":"assistant","content":"{text}"}},"#
         );
         let turns = turns.repeat(bytes / turns.len());
         let text = format!(

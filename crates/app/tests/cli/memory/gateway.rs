@@ -30,7 +30,8 @@ impl Gateway {
         let binary =
             std::env::var("SABIR_BINARY").unwrap_or(env!("CARGO_BIN_EXE_sabir").to_owned());
         let mut command = Command::new(binary);
-        command.args(["serve", "--config", "sabir.toml"]).current_dir(folder.path()).env_clear();
+        command.args(["serve", "--config", "sabir.toml"]).current_dir(folder.path());
+        command.env_clear().env("SABIR_DATA_DIR", folder.path());
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut banner = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut banner).unwrap();

@@ -84,7 +84,7 @@ pub(super) fn violation(violation: &Violation) -> Problem {
     let message = match &violation.what {
         What::Unknown => "Extra inputs are not permitted".to_owned(),
         What::Missing => "Field required".to_owned(),
-        What::Type { expected, .. } => format!("Input should be a valid {}", spoken(expected)),
+        What::Type { expected, .. } => format!("Input should be a valid {}", type_name(expected)),
         What::Word { expected, .. } => {
             let words: Vec<String> = expected.iter().map(|it| format!("'{it}'")).collect();
             format!("Input should be {}", words.join(" or "))
@@ -97,7 +97,7 @@ pub(super) fn violation(violation: &Violation) -> Problem {
     Problem::invalid(format!("{place}: {message}"))
 }
 
-fn spoken(kind: &'static str) -> &'static str {
+fn type_name(kind: &'static str) -> &'static str {
     match kind {
         "object" => "dictionary",
         "array" => "list",

@@ -14,7 +14,7 @@ use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use super::Incoming;
-use super::api::{Api, Asked, Frames, Route, Url};
+use super::api::{Api, Frames, Route, Unchecked, Url};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::question::{Delivery, Question};
@@ -40,12 +40,12 @@ impl Api for AnthropicMessages {
         fault::admit(incoming.headers)
     }
 
-    fn read(&self, asked: Asked<'_>) -> Result<Question, Problem> {
+    fn read(&self, asked: Unchecked<'_>) -> Result<Question, Problem> {
         validate::check(&asked, &shape::BODY)?;
         Ok(read::question(asked))
     }
 
-    fn count(&self, asked: Asked<'_>) -> Result<Value, Problem> {
+    fn count(&self, asked: Unchecked<'_>) -> Result<Value, Problem> {
         validate::check(&asked, &shape::COUNT)?;
         Ok(count::answer(&asked.body))
     }

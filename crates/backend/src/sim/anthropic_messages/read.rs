@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::count;
 use super::shape::OLD_FORMAT;
-use crate::sim::api::Asked;
+use crate::sim::api::Unchecked;
 use crate::sim::question::{
-    Choice, Delivery, Format, Media, Question, Spoken, Thinking, Tool, ToolInput,
+    Choice, Delivery, Format, HistoryItem, Media, Question, Thinking, Tool, ToolInput,
 };
 
-pub(super) fn question(asked: Asked<'_>) -> Question {
+pub(super) fn question(asked: Unchecked<'_>) -> Question {
     let body = asked.body;
     let is_streamed = body["stream"] == true;
     let stops = body["stop_sequences"].as_array().into_iter().flatten();
@@ -17,7 +17,7 @@ pub(super) fn question(asked: Asked<'_>) -> Question {
         api: "anthropic-messages",
         model: asked.model,
         seed: asked.seed,
-        spoken: spoken(&body["messages"]),
+        history: history(&body["messages"]),
         tools: tools(&body["tools"]),
         choice: choice(&body["tool_choice"]),
         may_call_several: body["tool_choice"]["disable_parallel_tool_use"] != true,
@@ -32,7 +32,7 @@ pub(super) fn question(asked: Asked<'_>) -> Question {
     }
 }
 
-fn spoken(messages: &Value) -> Vec<Spoken> {
+fn history(messages: &Value) -> Vec<HistoryItem> {
     let mut out = Vec::new();
     for message in messages.as_array().into_iter().flatten() {
         match message["role"].as_str().unwrap_or_default() {
@@ -40,7 +40,7 @@ fn spoken(messages: &Value) -> Vec<Spoken> {
             "assistant" => {
                 let blocks = message["content"].as_array().into_iter().flatten();
                 let calls = blocks.filter(|block| block["type"] == "tool_use").count();
-                out.push(Spoken::Model { calls });
+                out.push(HistoryItem::Model { calls });
             }
             _ => {}
         }
@@ -48,30 +48,32 @@ fn spoken(messages: &Value) -> Vec<Spoken> {
     out
 }
 
-fn user(content: &Value, out: &mut Vec<Spoken>) {
+fn user(content: &Value, out: &mut Vec<HistoryItem>) {
     if let Some(text) = content.as_str() {
-        out.push(Spoken::User(text.to_owned()));
+        out.push(HistoryItem::User(text.to_owned()));
     }
     for block in content.as_array().into_iter().flatten() {
         match block["type"].as_str().unwrap_or_default() {
-            "text" => out.push(Spoken::User(block["text"].as_str().unwrap_or_default().to_owned())),
-            "image" => out.push(Spoken::Media(Media::Image)),
+            "text" => {
+                out.push(HistoryItem::User(block["text"].as_str().unwrap_or_default().to_owned()))
+            }
+            "image" => out.push(HistoryItem::Media(Media::Image)),
             "tool_result" => result(&block["content"], out),
-            _ => out.push(Spoken::Media(Media::File)),
+            _ => out.push(HistoryItem::Media(Media::File)),
         }
     }
 }
 
-fn result(content: &Value, out: &mut Vec<Spoken>) {
+fn result(content: &Value, out: &mut Vec<HistoryItem>) {
     let mut texts = Vec::from_iter(content.as_str());
     for block in content.as_array().into_iter().flatten() {
         match block["type"].as_str().unwrap_or_default() {
             "text" => texts.extend(block["text"].as_str()),
-            "image" => out.push(Spoken::Media(Media::Image)),
-            _ => out.push(Spoken::Media(Media::File)),
+            "image" => out.push(HistoryItem::Media(Media::Image)),
+            _ => out.push(HistoryItem::Media(Media::File)),
         }
     }
-    out.push(Spoken::Result(texts.join("\n")));
+    out.push(HistoryItem::Result(texts.join("\n")));
 }
 
 /// The tools that the client runs; Anthropic's own run at its side, and are never called here.

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::{fault, rules, schema, shape};
-use crate::sim::api::Asked;
+use crate::sim::api::Unchecked;
 use crate::sim::problem::Problem;
 use crate::sim::shape::{Kind, Step, Violation, check as check_shape};
 
 const CACHE_MARKERS_MAX: usize = 4;
 
-pub(super) fn check(asked: &Asked<'_>, body_shape: &'static Kind) -> Result<(), Problem> {
+pub(super) fn check(asked: &Unchecked<'_>, body_shape: &'static Kind) -> Result<(), Problem> {
     let body = &asked.body;
     check_shape(body, body_shape).map_err(|it| fault::violation(&it))?;
     if body["messages"].as_array().is_some_and(Vec::is_empty) {
@@ -66,7 +66,7 @@ impl Claude {
 }
 
 /// A member that is unknown without the header of its beta.
-fn beta(asked: &Asked<'_>, member: &str, name: &str) -> Result<(), Problem> {
+fn beta(asked: &Unchecked<'_>, member: &str, name: &str) -> Result<(), Problem> {
     let betas = asked.headers.get("anthropic-beta").and_then(|it| it.to_str().ok());
     if !asked.body[member].is_null() && !betas.is_some_and(|it| it.contains(name)) {
         return refuse(format!("{member}: Extra inputs are not permitted"));
@@ -86,7 +86,7 @@ fn thread(body: &Value) -> Result<(), Problem> {
 }
 
 /// The newer version of the API knows no sampling; older ones know little of it on newer models.
-fn sampling(asked: &Asked<'_>) -> Result<(), Problem> {
+fn sampling(asked: &Unchecked<'_>) -> Result<(), Problem> {
     let body = &asked.body;
     let model = Claude::of(&asked.model);
     let version = asked.headers.get("anthropic-version").and_then(|it| it.to_str().ok());

@@ -15,7 +15,7 @@ use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use super::Incoming;
-use super::api::{Api, Asked, Frames, Route, Url};
+use super::api::{Api, Frames, Route, Unchecked, Url};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::question::{Delivery, Question};
@@ -44,13 +44,13 @@ impl Api for Gemini {
         fault::admit(incoming.headers, url)
     }
 
-    fn read(&self, mut asked: Asked<'_>) -> Result<Question, Problem> {
+    fn read(&self, mut asked: Unchecked<'_>) -> Result<Question, Problem> {
         names::camel(&mut asked.body, &shape::BODY);
         validate::check(&asked.body, &asked.model, &shape::BODY)?;
         Ok(read::question(asked))
     }
 
-    fn count(&self, mut asked: Asked<'_>) -> Result<Value, Problem> {
+    fn count(&self, mut asked: Unchecked<'_>) -> Result<Value, Problem> {
         names::camel(&mut asked.body, &shape::COUNT);
         count::answer(&asked.body, &asked.model)
     }

@@ -4,19 +4,19 @@ use serde_json::{Value, json};
 
 use super::count;
 use super::validate::generation;
-use crate::sim::api::Asked;
+use crate::sim::api::Unchecked;
 use crate::sim::question::{
-    Choice, Delivery, Format, Media, Question, Spoken, Thinking, Tool, ToolInput,
+    Choice, Delivery, Format, HistoryItem, Media, Question, Thinking, Tool, ToolInput,
 };
 
-pub(super) fn question(asked: Asked<'_>) -> Question {
+pub(super) fn question(asked: Unchecked<'_>) -> Question {
     let body = asked.body;
     let config = &body["generationConfig"];
     let stops = config["stopSequences"].as_array().into_iter().flatten();
     Question {
         api: "gemini",
         seed: asked.seed,
-        spoken: spoken(&body["contents"]),
+        history: history(&body["contents"]),
         tools: tools(&body["tools"]),
         choice: choice(&body["toolConfig"]["functionCallingConfig"]),
         may_call_several: true,
@@ -32,13 +32,13 @@ pub(super) fn question(asked: Asked<'_>) -> Question {
     }
 }
 
-fn spoken(contents: &Value) -> Vec<Spoken> {
+fn history(contents: &Value) -> Vec<HistoryItem> {
     let mut out = Vec::new();
     for content in contents.as_array().into_iter().flatten() {
         let parts = content["parts"].as_array().into_iter().flatten();
         if content["role"] == "model" {
             let calls = parts.filter(|part| !part["functionCall"].is_null()).count();
-            out.push(Spoken::Model { calls });
+            out.push(HistoryItem::Model { calls });
         } else {
             parts.for_each(|part| user(part, &mut out));
         }
@@ -46,19 +46,19 @@ fn spoken(contents: &Value) -> Vec<Spoken> {
     out
 }
 
-fn user(part: &Value, out: &mut Vec<Spoken>) {
+fn user(part: &Value, out: &mut Vec<HistoryItem>) {
     if let Some(text) = part["text"].as_str() {
-        out.push(Spoken::User(text.to_owned()));
+        out.push(HistoryItem::User(text.to_owned()));
     }
     for blob in [&part["inlineData"], &part["fileData"]].into_iter().filter(|it| it.is_object()) {
-        out.push(Spoken::Media(media(blob)));
+        out.push(HistoryItem::Media(media(blob)));
     }
     let answer = &part["functionResponse"];
     if answer.is_object() {
         for inner in answer["parts"].as_array().into_iter().flatten() {
             user(inner, out);
         }
-        out.push(Spoken::Result(result(&answer["response"])));
+        out.push(HistoryItem::Result(result(&answer["response"])));
     }
 }
 

@@ -226,10 +226,10 @@ fn answered(open: &[&str], given: &[&str]) -> Result<(), Problem> {
 
 /// Since the user's last words, the first call of each step carries its signature.
 fn signatures(contents: &[Value]) -> Result<(), Problem> {
-    let says = |content: &Value| {
+    let is_turn = |content: &Value| {
         !is_model(content) && parts(content).any(|part| part["functionResponse"].is_null())
     };
-    let start = contents.iter().rposition(says).map_or(0, |index| index + 1);
+    let start = contents.iter().rposition(is_turn).map_or(0, |index| index + 1);
     for (index, content) in contents.iter().enumerate().skip(start).filter(|(_, it)| is_model(it)) {
         let first = parts(content).find(|part| !part["functionCall"].is_null());
         let Some(part) = first.filter(|part| part["thoughtSignature"].is_null()) else { continue };

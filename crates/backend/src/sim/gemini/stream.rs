@@ -12,11 +12,11 @@ pub(super) fn frames(question: &Question, plans: &[Plan]) -> Frames {
     let mut chunks = Vec::new();
     for (index, plan) in plans.iter().enumerate() {
         for part in increments(question, plan) {
-            let said = part["text"].as_str().filter(|_| part["thought"] != true);
-            let said = said.unwrap_or_default().to_owned();
+            let text = part["text"].as_str().filter(|_| part["thought"] != true);
+            let text = text.unwrap_or_default().to_owned();
             let mut candidate =
                 json!({"content": {"parts": [part], "role": "model"}, "index": index});
-            answer::weigh(&mut candidate, question, &said);
+            answer::weigh(&mut candidate, question, &text);
             chunks.push(chunk(question, plans, candidate));
         }
     }

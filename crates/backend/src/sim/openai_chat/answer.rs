@@ -37,10 +37,10 @@ pub(super) const FINGERPRINT: &str = "fp_sabir_sim";
 
 fn message(question: &Question, plan: &Plan, candidate: usize) -> Value {
     let is_refused = plan.end == End::Refusal;
-    let says_nothing = is_refused || !plan.calls.is_empty();
+    let has_no_text = is_refused || !plan.calls.is_empty();
     let mut message = json!({
         "role": "assistant",
-        "content": if says_nothing { Value::Null } else { json!(plan.text) },
+        "content": if has_no_text { Value::Null } else { json!(plan.text) },
         "refusal": if is_refused { json!(plan.text) } else { Value::Null },
         "annotations": [],
     });

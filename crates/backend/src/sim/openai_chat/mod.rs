@@ -11,7 +11,7 @@ mod validate;
 use http::{HeaderMap, Method};
 use serde_json::Value;
 
-use super::api::{Api, Asked, Frames, Route, Url};
+use super::api::{Api, Frames, Route, Unchecked, Url};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::question::{Delivery, Question};
@@ -38,12 +38,12 @@ impl Api for OpenaiChat {
         openai::admit(incoming.headers)
     }
 
-    fn read(&self, asked: Asked<'_>) -> Result<Question, Problem> {
+    fn read(&self, asked: Unchecked<'_>) -> Result<Question, Problem> {
         validate::check(&asked.body)?;
         Ok(read::question(asked))
     }
 
-    fn count(&self, _: Asked<'_>) -> Result<Value, Problem> {
+    fn count(&self, _: Unchecked<'_>) -> Result<Value, Problem> {
         Err(Problem::new(404, "Chat Completions has no counter of tokens"))
     }
 

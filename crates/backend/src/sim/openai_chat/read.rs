@@ -3,19 +3,19 @@
 use serde_json::{Value, json};
 
 use super::count;
-use crate::sim::api::Asked;
+use crate::sim::api::Unchecked;
 use crate::sim::question::{
-    Choice, Delivery, Format, Media, Question, Spoken, Thinking, Tool, ToolInput,
+    Choice, Delivery, Format, HistoryItem, Media, Question, Thinking, Tool, ToolInput,
 };
 
-pub(super) fn question(asked: Asked<'_>) -> Question {
+pub(super) fn question(asked: Unchecked<'_>) -> Question {
     let body = asked.body;
     let is_streamed = body["stream"] == true;
     Question {
         api: "openai-chat",
         model: asked.model,
         seed: asked.seed,
-        spoken: spoken(&body["messages"]),
+        history: history(&body["messages"]),
         tools: tools(&body),
         choice: choice(&body),
         may_call_several: body["parallel_tool_calls"] != false && body["functions"].is_null(),
@@ -39,16 +39,16 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-fn spoken(messages: &Value) -> Vec<Spoken> {
+fn history(messages: &Value) -> Vec<HistoryItem> {
     let mut out = Vec::new();
     for message in messages.as_array().into_iter().flatten() {
         match message["role"].as_str().unwrap_or_default() {
             "user" => user(&message["content"], &mut out),
-            "tool" | "function" => out.push(Spoken::Result(joined(&message["content"]))),
+            "tool" | "function" => out.push(HistoryItem::Result(joined(&message["content"]))),
             "assistant" => {
                 let calls = message["tool_calls"].as_array().map_or(0, Vec::len);
                 let old = usize::from(!message["function_call"].is_null());
-                out.push(Spoken::Model { calls: calls + old });
+                out.push(HistoryItem::Model { calls: calls + old });
             }
             _ => {}
         }
@@ -56,16 +56,16 @@ fn spoken(messages: &Value) -> Vec<Spoken> {
     out
 }
 
-fn user(content: &Value, out: &mut Vec<Spoken>) {
+fn user(content: &Value, out: &mut Vec<HistoryItem>) {
     if let Some(text) = content.as_str() {
-        out.push(Spoken::User(text.to_owned()));
+        out.push(HistoryItem::User(text.to_owned()));
     }
     for part in content.as_array().into_iter().flatten() {
         out.push(match part["type"].as_str().unwrap_or_default() {
-            "image_url" => Spoken::Media(Media::Image),
-            "input_audio" => Spoken::Media(Media::Audio),
-            "file" => Spoken::Media(Media::File),
-            _ => Spoken::User(part["text"].as_str().unwrap_or_default().to_owned()),
+            "image_url" => HistoryItem::Media(Media::Image),
+            "input_audio" => HistoryItem::Media(Media::Audio),
+            "file" => HistoryItem::Media(Media::File),
+            _ => HistoryItem::User(part["text"].as_str().unwrap_or_default().to_owned()),
         });
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn frames(question: &Question, plans: &[Plan]) -> Frames {
     }
     out.frames.first_delta = out.frames.all.len();
     for (index, plan) in plans.iter().enumerate() {
-        out.say(index, plan);
+        out.write_text(index, plan);
     }
     out.frames.ending = out.frames.all.len();
     for (index, plan) in plans.iter().enumerate() {
@@ -40,7 +40,7 @@ impl Writer<'_> {
         self.question.body["stream_options"]["include_usage"] == true
     }
 
-    fn say(&mut self, candidate: usize, plan: &Plan) {
+    fn write_text(&mut self, candidate: usize, plan: &Plan) {
         let member = if plan.end == End::Refusal { "refusal" } else { "content" };
         for piece in chunk::deltas(&plan.text) {
             let logprobs = answer::logprobs(self.question, piece);

@@ -12,7 +12,7 @@ mod validate;
 use http::{HeaderMap, Method};
 use serde_json::Value;
 
-use super::api::{Api, Asked, Frames, Route, Url};
+use super::api::{Api, Frames, Route, Unchecked, Url};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::question::{Delivery, Question};
@@ -44,13 +44,13 @@ impl Api for OpenaiResponses {
         openai::admit(incoming.headers)
     }
 
-    fn read(&self, mut asked: Asked<'_>) -> Result<Question, Problem> {
+    fn read(&self, mut asked: Unchecked<'_>) -> Result<Question, Problem> {
         read::spell_out(&mut asked.body);
         validate::check(&asked.body, &shape::BODY)?;
         Ok(read::question(asked))
     }
 
-    fn count(&self, mut asked: Asked<'_>) -> Result<Value, Problem> {
+    fn count(&self, mut asked: Unchecked<'_>) -> Result<Value, Problem> {
         read::spell_out(&mut asked.body);
         validate::check(&asked.body, &shape::COUNT)?;
         Ok(count::answer(&asked.body))

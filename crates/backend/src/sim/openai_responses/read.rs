@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::count;
-use crate::sim::api::Asked;
+use crate::sim::api::Unchecked;
 use crate::sim::question::{
-    Choice, Delivery, Format, Media, Question, Spoken, Thinking, Tool, ToolInput,
+    Choice, Delivery, Format, HistoryItem, Media, Question, Thinking, Tool, ToolInput,
 };
 
 /// Writes the `type` that messages and references may leave out, so that the rules need not guess it.
@@ -21,14 +21,14 @@ pub(super) fn spell_out(body: &mut Value) {
     }
 }
 
-pub(super) fn question(asked: Asked<'_>) -> Question {
+pub(super) fn question(asked: Unchecked<'_>) -> Question {
     let body = asked.body;
     let is_streamed = body["stream"] == true;
     Question {
         api: "openai-responses",
         model: asked.model,
         seed: asked.seed,
-        spoken: spoken(&body["input"]),
+        history: history(&body["input"]),
         tools: all_tools(&body),
         choice: choice(&body["tool_choice"]),
         may_call_several: body["parallel_tool_calls"] != false,
@@ -43,18 +43,18 @@ pub(super) fn question(asked: Asked<'_>) -> Question {
     }
 }
 
-fn spoken(input: &Value) -> Vec<Spoken> {
+fn history(input: &Value) -> Vec<HistoryItem> {
     if let Some(text) = input.as_str() {
-        return vec![Spoken::User(text.to_owned())];
+        return vec![HistoryItem::User(text.to_owned())];
     }
     let mut out = Vec::new();
     for item in input.as_array().into_iter().flatten() {
         match (item["type"].as_str().unwrap_or_default(), item["role"].as_str()) {
-            ("message", Some("user")) => content(&item["content"], &mut out, Spoken::User),
-            ("message", Some("assistant")) => out.push(Spoken::Model { calls: 0 }),
-            ("function_call" | "custom_tool_call", _) => out.push(Spoken::Model { calls: 1 }),
+            ("message", Some("user")) => content(&item["content"], &mut out, HistoryItem::User),
+            ("message", Some("assistant")) => out.push(HistoryItem::Model { calls: 0 }),
+            ("function_call" | "custom_tool_call", _) => out.push(HistoryItem::Model { calls: 1 }),
             ("function_call_output" | "custom_tool_call_output", _) => {
-                content(&item["output"], &mut out, Spoken::Result);
+                content(&item["output"], &mut out, HistoryItem::Result);
             }
             _ => {}
         }
@@ -62,15 +62,15 @@ fn spoken(input: &Value) -> Vec<Spoken> {
     out
 }
 
-fn content(content: &Value, out: &mut Vec<Spoken>, said: fn(String) -> Spoken) {
+fn content(content: &Value, out: &mut Vec<HistoryItem>, item_of: fn(String) -> HistoryItem) {
     if let Some(text) = content.as_str() {
-        out.push(said(text.to_owned()));
+        out.push(item_of(text.to_owned()));
     }
     for part in content.as_array().into_iter().flatten() {
         out.push(match part["type"].as_str().unwrap_or_default() {
-            "input_image" => Spoken::Media(Media::Image),
-            "input_file" => Spoken::Media(Media::File),
-            _ => said(part["text"].as_str().unwrap_or_default().to_owned()),
+            "input_image" => HistoryItem::Media(Media::Image),
+            "input_file" => HistoryItem::Media(Media::File),
+            _ => item_of(part["text"].as_str().unwrap_or_default().to_owned()),
         });
     }
 }

@@ -118,8 +118,8 @@ fn chosen(body: &Value, names: &[&str]) -> Result<(), Problem> {
 
 fn format(body: &Value) -> Result<(), Problem> {
     let format = &body["text"]["format"];
-    let said = format!("{}{}", body["input"], body["instructions"]).to_ascii_lowercase();
-    if format["type"] == "json_object" && !said.contains("json") {
+    let prompt = format!("{}{}", body["input"], body["instructions"]).to_ascii_lowercase();
+    if format["type"] == "json_object" && !prompt.contains("json") {
         return refuse(
             "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
             "input",

@@ -193,32 +193,32 @@ fn thinking_comes_back_as_it_went_out() {
     let thinking = json!({"thinking": {"type": "enabled", "budget_tokens": 2000}});
     let user = json!({"role": "user", "content": "use f and redacted thinking"});
     let first = with(messages(json!([user])), thinking.clone());
-    let said = ask(Protocol::AnthropicMessages, &first, Mode::Whole).json()["content"].clone();
-    assert_eq!(said[1]["type"], "redacted_thinking", "{said}");
-    let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": said[2]["id"], "content": "r"}]});
+    let answered = ask(Protocol::AnthropicMessages, &first, Mode::Whole).json()["content"].clone();
+    assert_eq!(answered[1]["type"], "redacted_thinking", "{answered}");
+    let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": answered[2]["id"], "content": "r"}]});
     let again = |content: Value| {
         with(
             messages(json!([user, {"role": "assistant", "content": content}, result])),
             thinking.clone(),
         )
     };
-    accepts(Protocol::AnthropicMessages, &again(said.clone()));
-    let edited = with(said[0].clone(), json!({"thinking": "something else"}));
+    accepts(Protocol::AnthropicMessages, &again(answered.clone()));
+    let edited = with(answered[0].clone(), json!({"thinking": "something else"}));
     refuses(
         Protocol::AnthropicMessages,
-        &again(json!([edited, said[2]])),
+        &again(json!([edited, answered[2]])),
         "Invalid `signature` in `thinking` block",
     );
     let foreign = json!({"type": "redacted_thinking", "data": "Zm9yZWlnbg=="});
-    refuses(Protocol::AnthropicMessages, &again(json!([foreign, said[2]])), "Invalid `data`");
+    refuses(Protocol::AnthropicMessages, &again(json!([foreign, answered[2]])), "Invalid `data`");
     refuses(
         Protocol::AnthropicMessages,
-        &again(json!([said[2]])),
+        &again(json!([answered[2]])),
         "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
     );
     // Adaptive thinking may leave a turn without, and Claude Code takes it out when the model's name has changed.
     let adaptive = json!({"thinking": {"type": "adaptive"}});
-    accepts(Protocol::AnthropicMessages, &with(again(json!([said[2]])), adaptive));
+    accepts(Protocol::AnthropicMessages, &with(again(json!([answered[2]])), adaptive));
 }
 
 #[test]

@@ -137,25 +137,25 @@ fn thoughts_come_back_as_they_went_out() {
     let declared = json!({"model": "gemini-3-pro", "tools": [{"functionDeclarations": [{"name": "f", "description": "d"}, {"name": "g", "description": "d"}]}]});
     let user = json!({"role": "user", "parts": [{"text": "use f and g"}]});
     let first = with(contents(json!([user])), declared.clone());
-    let said =
+    let answered =
         ask(Protocol::Gemini, &first, Mode::Whole).json()["candidates"][0]["content"]["parts"]
             .clone();
     let results = json!({"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}, {"functionResponse": {"name": "g", "response": {}}}]});
     let again = |parts: Value| {
         with(contents(json!([user, {"role": "model", "parts": parts}, results])), declared.clone())
     };
-    accepts(Protocol::Gemini, &again(said.clone()));
+    accepts(Protocol::Gemini, &again(answered.clone()));
     let signed = |signature: &str| {
-        json!([with(said[0].clone(), json!({"thoughtSignature": signature})), said[1]])
+        json!([with(answered[0].clone(), json!({"thoughtSignature": signature})), answered[1]])
     };
     accepts(Protocol::Gemini, &again(signed("skip_thought_signature_validator")));
     refuses(Protocol::Gemini, &again(signed("Zm9yZWlnbg==")), "Corrupted thought signature");
     let moved = json!([
-        with(said[1].clone(), json!({"thoughtSignature": said[0]["thoughtSignature"]})),
-        said[0]
+        with(answered[1].clone(), json!({"thoughtSignature": answered[0]["thoughtSignature"]})),
+        answered[0]
     ]);
     refuses(Protocol::Gemini, &again(moved), "Corrupted thought signature");
-    let bare = json!([{"functionCall": said[0]["functionCall"]}, said[1]]);
+    let bare = json!([{"functionCall": answered[0]["functionCall"]}, answered[1]]);
     refuses(Protocol::Gemini, &again(bare.clone()), "missing a thought_signature");
     accepts(Protocol::Gemini, &with(again(bare), json!({"model": "gemini-2.5-pro"})));
 }

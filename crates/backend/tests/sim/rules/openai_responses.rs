@@ -117,8 +117,8 @@ fn reasoning_comes_back_as_it_went_out() {
         input(json!("use f")),
         json!({"reasoning": {"effort": "low"}, "tools": [{"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}, "strict": false}]}),
     );
-    let said = ask(Protocol::OpenaiResponses, &body, Mode::Whole).json();
-    let (reasoning, call) = (said["output"][0].clone(), said["output"][1].clone());
+    let answered = ask(Protocol::OpenaiResponses, &body, Mode::Whole).json();
+    let (reasoning, call) = (answered["output"][0].clone(), answered["output"][1].clone());
     let output = json!({"type": "function_call_output", "call_id": call["call_id"], "output": "r"});
     let again = |items: Value| with(body.clone(), json!({"input": items}));
     accepts(Protocol::OpenaiResponses, &again(json!([reasoning, call, output])));

@@ -65,11 +65,11 @@ fn a_message_that_was_handed_on_is_shown_once() {
 
 #[test]
 fn a_team_task_is_given_or_said() {
-    let said = dialogue(&["[TEAM_TASK: old]", "[TEAM_TASK: new] Hi", "Go"]);
-    assert_eq!(said.prepare().input.team_task.as_deref(), Some("new"));
-    let given = Dialogue { team_task: Some(" given ".into()), ..said.clone() };
+    let marked = dialogue(&["[TEAM_TASK: old]", "[TEAM_TASK: new] Hi", "Go"]);
+    assert_eq!(marked.prepare().input.team_task.as_deref(), Some("new"));
+    let given = Dialogue { team_task: Some(" given ".into()), ..marked.clone() };
     assert_eq!(given.prepare().input.team_task.as_deref(), Some("given"));
-    let blank = Dialogue { team_task: Some(" ".into()), ..said };
+    let blank = Dialogue { team_task: Some(" ".into()), ..marked };
     assert_eq!(blank.prepare().input.team_task.as_deref(), Some("new"));
     assert_eq!(dialogue(&["Go"]).prepare().input.team_task, None);
 }

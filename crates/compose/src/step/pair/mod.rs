@@ -4,15 +4,15 @@
 //! said; each call has one, and each result a call. Nobody but the assistant calls.
 
 mod mend;
+mod open_calls;
 mod plan;
 #[cfg(test)]
 mod tests;
-mod waiting;
 
 use sabir_wire::conversation::{CallKey, Content, Message, Role};
 
+use self::open_calls::OpenCalls;
 use self::plan::Plan;
-use self::waiting::Waiting;
 use super::Notes;
 use crate::policy::Policy;
 use crate::turn::Turn;
@@ -27,31 +27,31 @@ pub(crate) fn apply<'a>(turns: Vec<Turn<'a>>, policy: &Policy, notes: &mut Notes
 
 /// Whether calls and results are paired and in place. Nothing is copied to find out.
 pub(crate) fn is_sound<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>>) -> bool {
-    let mut waiting = Waiting::default();
+    let mut open_calls = OpenCalls::default();
     let mut speaks = Speaks::Others;
     for message in messages {
         if message.role != Role::Assistant {
-            if !results_fit(message, &mut waiting, &mut speaks) {
+            if !results_fit(message, &mut open_calls, &mut speaks) {
                 return false;
             }
             continue;
         }
         if speaks != Speaks::Assistant {
-            if waiting.count() > 0 {
+            if open_calls.count() > 0 {
                 return false;
             }
-            waiting.clear();
+            open_calls.clear();
             speaks = Speaks::Assistant;
         }
         for part in &message.parts {
             match part.content() {
-                Content::ToolCall(call) => waiting.push(call),
+                Content::ToolCall(call) => open_calls.push(call),
                 Content::ToolResult(_) => return false,
                 _ => {}
             }
         }
     }
-    waiting.count() == 0
+    open_calls.count() == 0
 }
 
 /// Who has spoken since the last run began.
@@ -65,7 +65,7 @@ enum Speaks {
 /// Whether the results of a message are in place.
 fn results_fit<'m>(
     message: &'m Message<'_>,
-    waiting: &mut Waiting<'m>,
+    open_calls: &mut OpenCalls<'m>,
     speaks: &mut Speaks,
 ) -> bool {
     if message.parts.is_empty() {
@@ -75,7 +75,7 @@ fn results_fit<'m>(
         match part.content() {
             Content::ToolResult(result) => {
                 let is_due = *speaks != Speaks::Others && takes_results(message.role);
-                if !is_due || waiting.answer(CallKey::of_result(result)).is_none() {
+                if !is_due || open_calls.answer(CallKey::of_result(result)).is_none() {
                     return false;
                 }
                 *speaks = Speaks::Tools;

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use sabir_wire::conversation::{CallKey, CallKeys, Content, Role, ToolCall, ToolResult};
 use sabir_wire::json::Text;
 
+use super::open_calls::OpenCalls;
 use super::takes_results;
-use super::waiting::Waiting;
 use crate::policy::Misplaced;
 use crate::turn::Turn;
 
@@ -50,7 +50,7 @@ pub(super) enum Fate {
 /// A walk over the messages, with what it has not found a place for.
 struct Walk<'m> {
     plan: Plan,
-    waiting: Waiting<'m>,
+    open_calls: OpenCalls<'m>,
     /// The number of the current run's first call.
     first_call: usize,
     calls: Vec<&'m ToolCall<'m>>,
@@ -69,7 +69,7 @@ impl Plan {
     pub(super) fn of(turns: &[Turn<'_>], misplaced: Misplaced) -> Self {
         let mut walk = Walk {
             plan: Self::default(),
-            waiting: Waiting::default(),
+            open_calls: OpenCalls::default(),
             first_call: 0,
             calls: Vec::new(),
             answers: 0,
@@ -100,8 +100,8 @@ impl<'m> Walk<'m> {
             Some(end) if before == Some(Role::Assistant) => *end = index + 1,
             _ => {
                 self.plan.runs.push(index + 1);
-                self.left.extend(self.waiting.ids());
-                self.waiting.clear();
+                self.left.extend(self.open_calls.ids());
+                self.open_calls.clear();
                 self.first_call = self.calls.len();
             }
         }
@@ -112,7 +112,7 @@ impl<'m> Walk<'m> {
                     let run = self.plan.runs.len() - 1;
                     self.plan.calls.push(CallPlan { at, run, answered: None });
                     self.calls.push(call);
-                    self.waiting.push(call);
+                    self.open_calls.push(call);
                 }
                 Content::ToolResult(result) => self.leave(at, result),
                 _ => {}
@@ -125,7 +125,7 @@ impl<'m> Walk<'m> {
     fn stretch(&mut self, index: usize, turn: &'m Turn<'_>) {
         self.open &= !turn.message.parts.is_empty();
         // These find their calls before all others of the message, and so stand before them if they move.
-        let reserved = self.waiting.reserve(&turn.message.parts);
+        let reserved = self.open_calls.reserve(&turn.message.parts);
         let first = self.answers;
         self.answers += reserved.len();
         let mut reserved = (first..).zip(reserved).peekable();
@@ -157,7 +157,7 @@ impl<'m> Walk<'m> {
 
     /// The number of the call in its run that a result answers, and when it was found.
     fn answer(&mut self, result: &'m ToolResult<'_>) -> Option<(usize, usize)> {
-        let number = self.waiting.answer(keys(result, &self.left))?;
+        let number = self.open_calls.answer(keys(result, &self.left))?;
         Some((self.next_order(), number))
     }
 

@@ -7,7 +7,7 @@ use sabir_wire::target::Target;
 use super::*;
 use crate::log::Line;
 use crate::policy::{Misplaced, Unanswered};
-use crate::step::testing::{call, call_part, result, result_part, said, text, turns};
+use crate::step::testing::{call, call_part, rendered, result, result_part, text, turns};
 
 fn user(words: &str) -> Message<'static> {
     text(Role::User, words)
@@ -32,11 +32,11 @@ fn check_by<const N: usize>(
 ) {
     let mut notes = Notes::default();
     let paired = apply(turns(messages), policy, &mut notes);
-    assert_eq!(said(&paired), expected);
-    let told = notes.trace.changes().iter().map(|it| format!("{} {}", it.pointer, it.what));
-    assert_eq!(told.collect::<Vec<_>>(), changes);
+    assert_eq!(rendered(&paired), expected);
+    let found = notes.trace.changes().iter().map(|it| format!("{} {}", it.pointer, it.what));
+    assert_eq!(found.collect::<Vec<_>>(), changes);
     let again = apply(paired.clone(), policy, &mut notes);
-    assert_eq!(said(&again), said(&paired), "once more changes nothing");
+    assert_eq!(rendered(&again), rendered(&paired), "once more changes nothing");
     assert_eq!(notes.trace.changes().len(), changes.len());
 }
 
@@ -124,8 +124,8 @@ fn a_call_without_result_may_go() {
         &["user: u", "assistant: ?b", "tool: =b", "user: v"],
         &["/messages/1 tool call left out", "/messages/3 tool call left out"],
     );
-    let spoken = Message::new(Role::Assistant, vec![Part::text("Hm."), call_part("a")]);
-    check_by(&policy, [spoken], &["assistant: Hm."], &["/messages/0 tool call left out"]);
+    let with_text = Message::new(Role::Assistant, vec![Part::text("Hm."), call_part("a")]);
+    check_by(&policy, [with_text], &["assistant: Hm."], &["/messages/0 tool call left out"]);
     let blank = Message::new(Role::Assistant, vec![Part::text(""), call_part("a")]);
     let changes = ["/messages/1 tool call left out", "/messages/1 message left out"];
     check_by(&policy, [user("u"), blank], &["user: u"], &changes);
@@ -167,14 +167,14 @@ fn a_result_before_its_call_moves_behind_it() {
 #[test]
 fn a_result_that_somebody_else_tells_becomes_the_tools() {
     for role in [Role::Assistant, Role::System] {
-        let told = || Message::new(role, vec![result_part("a")]);
+        let result_turn = || Message::new(role, vec![result_part("a")]);
         check(
-            [told(), call("a"), user("u")],
+            [result_turn(), call("a"), user("u")],
             &["assistant: ?a", "tool: =a", "user: u"],
             &["/messages/0 tool result moved"],
         );
         check(
-            [call("a"), told()],
+            [call("a"), result_turn()],
             &["assistant: ?a", "tool: =a"],
             &["/messages/1 tool result moved"],
         );
@@ -229,7 +229,7 @@ fn results_without_ids_are_paired_by_name() {
     let mut notes = Notes::default();
     let policy = Policy::towards(Protocol::Gemini);
     let paired = apply(turns(exchange.into_request().messages), &policy, &mut notes);
-    assert_eq!(said(&paired), ["assistant: ? ?", "user: = =!"]);
+    assert_eq!(rendered(&paired), ["assistant: ? ?", "user: = =!"]);
     assert_eq!(notes.trace.changes()[0].pointer, "/contents/0/parts/1");
 }
 
@@ -241,9 +241,9 @@ fn check_gemini(contents: &str, expected: &[&str], changes: &[&str]) {
     let mut notes = Notes::default();
     let policy = Policy::towards(Protocol::OpenaiChat);
     let paired = apply(turns(exchange.into_request().messages), &policy, &mut notes);
-    assert_eq!(said(&paired), expected);
-    let told = notes.trace.changes().iter().map(|it| format!("{} {}", it.pointer, it.what));
-    assert_eq!(told.collect::<Vec<_>>(), changes);
+    assert_eq!(rendered(&paired), expected);
+    let found = notes.trace.changes().iter().map(|it| format!("{} {}", it.pointer, it.what));
+    assert_eq!(found.collect::<Vec<_>>(), changes);
     apply(paired, &policy, &mut notes);
     assert_eq!(notes.trace.changes().len(), changes.len(), "once more changes nothing");
 }

@@ -118,7 +118,7 @@ fn of_format(output: &OutputFormat<'_>) -> u64 {
                 + of_optional(format.name.as_ref())
                 + of_optional(format.description.as_ref())
         }
-        OutputFormat::Unsaid | OutputFormat::Text | OutputFormat::JsonObject => 0,
+        OutputFormat::Unset | OutputFormat::Text | OutputFormat::JsonObject => 0,
     }
 }
 

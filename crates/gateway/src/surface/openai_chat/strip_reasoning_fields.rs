@@ -112,10 +112,10 @@ mod tests {
         let expected = r#"{ "model":"m", "messages": [ {"role" : "user", "content":"reasoning"}, {"role":"assistant","content":"a","tool_calls":[ ]} , {"role":"assistant","content":"b"} ], "x": 1.0 }"#;
         let (kept, report) = without_refused(body, Dialect::OPENAI).unwrap();
         assert_eq!(kept, expected);
-        let told: Vec<_> =
+        let reported: Vec<_> =
             report.entries().iter().map(|loss| (&*loss.pointer, loss.kind)).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 ("/messages/1/reasoning_content", LossKind::Dropped),
                 ("/messages/2/reasoning_content", LossKind::Implied)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 use crate::error::{Error, Kind, Result};
 
@@ -46,6 +47,23 @@ impl Address {
             None => Trust::System,
         };
         Ok(Self { config, trust })
+    }
+
+    /// The servers and the database, without user, password and options.
+    pub(super) fn shown(&self) -> String {
+        let hosts = self.config.get_hosts().iter().map(|host| match host {
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(folder) => folder.display().to_string(),
+        });
+        let ports = self.config.get_ports();
+        let port = |index: usize| ports.get(index).or_else(|| ports.first());
+        let servers = hosts.enumerate().map(|(index, host)| match port(index) {
+            Some(port) => format!("{host}:{port}"),
+            None => host,
+        });
+        let servers = servers.collect::<Vec<_>>().join(",");
+        format!("postgres://{servers}/{}", self.config.get_dbname().unwrap_or_default())
     }
 }
 
@@ -116,6 +134,15 @@ mod tests {
             let address = parse(query);
             assert_eq!((address.config.get_ssl_mode(), address.trust), (mode, trust), "{query}");
         }
+    }
+
+    #[test]
+    fn the_place_is_shown_without_user_and_password() {
+        let shown = |url: &str| Address::parse(url).unwrap().shown();
+        assert_eq!(parse("?sslmode=disable").shown(), "postgres://h:5433/db");
+        assert_eq!(shown("postgresql://h/db?user=u&password=hunter2"), "postgres://h:5432/db");
+        assert_eq!(shown("postgres://u:a%40b%3Fc@h1,h2:2/db"), "postgres://h1:5432,h2:2/db");
+        assert_eq!(shown("postgres://%2Frun%2Fpg/db"), "postgres:///run/pg:5432/db");
     }
 
     #[test]

@@ -6,10 +6,13 @@ mod fault;
 mod session;
 mod tls;
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use tokio::runtime::Handle;
 
 use super::{Activity, Durability, Work};
 use crate::error::{Error, Kind, Result};
@@ -28,6 +31,9 @@ const ATTEMPTS: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Postgres {
     pool: Pool,
+    /// Where connections live: with whoever opened the store. One that was made by a caller would end with the caller's
+    /// runtime, under the hands of others.
+    runtime: Handle,
     /// Whether the database knows commits that do not wait for the disk; some that speak its protocol do not.
     has_volatile_commits: AtomicBool,
     durable_writes: AtomicU64,
@@ -43,6 +49,9 @@ enum Mode {
 
 impl Postgres {
     pub(crate) fn new(url: &str) -> Result<Self> {
+        let runtime = Handle::try_current();
+        let runtime = runtime
+            .map_err(|_| Error::new(Kind::Unavailable, "a store is opened within a runtime"))?;
         let address = Address::parse(url)?;
         let connector = tls::connector(&address)?;
         let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -56,7 +65,12 @@ impl Postgres {
             .build()
             .map_err(|_| Error::new(Kind::Unavailable, "no pool of connections can be made"))?;
         let has_volatile_commits = AtomicBool::new(true);
-        Ok(Self { pool, has_volatile_commits, durable_writes: AtomicU64::new(0) })
+        Ok(Self { pool, runtime, has_volatile_commits, durable_writes: AtomicU64::new(0) })
+    }
+
+    /// Where this URL leads, for people; an error if it leads nowhere.
+    pub(crate) fn describe(url: &str) -> Result<String> {
+        Address::parse(url).map(|address| address.shown())
     }
 
     pub(crate) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
@@ -97,7 +111,8 @@ impl Postgres {
                 }
             }
         };
-        tokio::time::timeout(DEADLINE, attempts).await.unwrap_or_else(|_| Err(too_slow()))
+        let in_time = async { tokio::time::timeout(DEADLINE, attempts).await };
+        within(&self.runtime, in_time).await.unwrap_or_else(|_| Err(too_slow()))
     }
 
     async fn transact<W: Work>(
@@ -132,6 +147,16 @@ impl Postgres {
     }
 }
 
+/// Works with the sockets and the clock of another runtime, on the caller's thread.
+async fn within<F: Future>(runtime: &Handle, work: F) -> F::Output {
+    let mut work = pin!(work);
+    poll_fn(|cx| {
+        let _entered = runtime.enter();
+        work.as_mut().poll(cx)
+    })
+    .await
+}
+
 fn too_slow() -> Error {
     Error::new(
         Kind::Unavailable,
@@ -143,8 +168,8 @@ fn too_slow() -> Error {
 mod tests {
     use super::*;
 
-    #[test]
-    fn debug_output_hides_the_password() {
+    #[tokio::test]
+    async fn debug_output_hides_the_password() {
         let postgres = Postgres::new("postgres://u:hunter2@h/db").unwrap();
         assert!(!format!("{postgres:?}").contains("hunter2"));
     }

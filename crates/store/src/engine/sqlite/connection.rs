@@ -1,6 +1,6 @@
 //! Connections to a file or to memory, with the settings that the store's promises stand on.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -61,13 +61,22 @@ fn create(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder)?;
+        private_folders().create(folder)?;
     }
     match private().write(true).create_new(true).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         // SQLite gives the files beside it the permissions of this one.
         _ => Ok(()),
     }
+}
+
+/// For folders that are missing: what is in them is nobody else's to read either.
+fn private_folders() -> DirBuilder {
+    let mut folders = DirBuilder::new();
+    folders.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+    folders
 }
 
 #[cfg(unix)]

@@ -82,7 +82,7 @@ fn marked(block: Object) -> BoxedStrategy<Value> {
 }
 
 /// What the assistant said: text with citations, thinking, and what server tools did.
-pub(super) fn said_block() -> BoxedStrategy<Value> {
+pub(super) fn assistant_block() -> BoxedStrategy<Value> {
     prop_oneof![
         6 => cited_text(),
         2 => thinking(),

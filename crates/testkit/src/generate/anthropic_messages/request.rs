@@ -5,7 +5,9 @@ use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
 use serde_json::{Value, json};
 
-use super::block::{cache_control, call, result, said_block, shown_block, text_block, thinking};
+use super::block::{
+    assistant_block, cache_control, call, result, shown_block, text_block, thinking,
+};
 use crate::generate::History;
 use crate::generate::history::{choose_from_tools, pairs, tools_named, turns};
 use crate::generate::object::{Object, list, object, string_or, typed};
@@ -56,7 +58,7 @@ fn user() -> BoxedStrategy<Value> {
 }
 
 fn assistant() -> BoxedStrategy<Value> {
-    message("assistant", list(said_block(), 1..4))
+    message("assistant", list(assistant_block(), 1..4))
 }
 
 /// The assistant thinks, speaks and calls; the user answers every call, and may say more after that.
@@ -64,7 +66,7 @@ fn tool_loop() -> BoxedStrategy<Vec<Value>> {
     let before = prop_oneof![
         2 => Just(Vec::new()),
         2 => thinking().prop_map(|block| vec![block]),
-        2 => vec(said_block(), 1..3),
+        2 => vec(assistant_block(), 1..3),
     ];
     (before, pairs("toolu_", call, result), vec(shown_block(), 0..2))
         .prop_map(|(before, pairs, after)| {

@@ -6,12 +6,13 @@ use proptest::prop_oneof;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::block::{call, said_block};
+use super::block::{assistant_block, call};
 use crate::generate::object::{object, typed};
 use crate::generate::text::{count, id, id_value, text, word};
 
 pub(crate) fn response() -> BoxedStrategy<Value> {
-    let block = prop_oneof![5 => said_block(), 2 => id("toolu_").prop_flat_map(|id| call(&id))];
+    let block =
+        prop_oneof![5 => assistant_block(), 2 => id("toolu_").prop_flat_map(|id| call(&id))];
     let body = object()
         .with("id", id_value("msg_"))
         .is("type", "message")

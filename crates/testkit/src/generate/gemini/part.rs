@@ -52,7 +52,7 @@ fn with_modifiers(part: Object) -> BoxedStrategy<Value> {
 }
 
 /// What the model said: text, thoughts, code that it ran, images.
-pub(super) fn said_part() -> BoxedStrategy<Value> {
+pub(super) fn model_part() -> BoxedStrategy<Value> {
     let code = object().is("language", "PYTHON").with("code", text()).open();
     let outcome = word(&["OUTCOME_OK", "OUTCOME_FAILED"]);
     let ran = object().with("outcome", outcome).maybe("output", text()).open();
@@ -70,9 +70,9 @@ pub(super) fn said_part() -> BoxedStrategy<Value> {
 
 pub(super) fn thought() -> BoxedStrategy<Value> {
     // A stream has no frame for a thought that says nothing.
-    let said =
+    let wrapped =
         text().prop_filter("says something", |text| text.as_str().is_some_and(|it| !it.is_empty()));
-    signed(object().with("text", said.boxed()).with("thought", Just(json!(true))))
+    signed(object().with("text", wrapped.boxed()).with("thought", Just(json!(true))))
 }
 
 fn signed(part: Object) -> BoxedStrategy<Value> {
@@ -108,9 +108,14 @@ fn call_of(call: Object) -> BoxedStrategy<Value> {
 }
 
 fn result_of(result: Object) -> BoxedStrategy<Value> {
-    let said = |key: &str| object().with(key, text()).open();
-    let response =
-        prop_oneof![any_object(), said("output"), said("result"), said("error"), Just(json!({})),];
+    let wrapped = |key: &str| object().with(key, text()).open();
+    let response = prop_oneof![
+        any_object(),
+        wrapped("output"),
+        wrapped("result"),
+        wrapped("error"),
+        Just(json!({})),
+    ];
     let media = prop_oneof![
         object().with("inlineData", inline()).open(),
         object().with("fileData", linked()).open(),

@@ -5,7 +5,7 @@ use proptest::prelude::{BoxedStrategy, Just, Strategy};
 use proptest::prop_oneof;
 use serde_json::{Value, json};
 
-use super::part::{pair, said_part, shown_part, text_part};
+use super::part::{model_part, pair, shown_part, text_part};
 use crate::generate::History;
 use crate::generate::history::{tools_named, turns};
 use crate::generate::object::{Object, list, object};
@@ -28,7 +28,7 @@ pub(crate) fn request(history: History) -> BoxedStrategy<Value> {
 
 fn turn() -> BoxedStrategy<Vec<Value>> {
     let user = object().maybe("role", Just(json!("user"))).with("parts", list(shown_part(), 1..4));
-    let model = object().is("role", "model").with("parts", list(said_part(), 1..4));
+    let model = object().is("role", "model").with("parts", list(model_part(), 1..4));
     prop_oneof![
         5 => user.open().prop_map(|content| vec![content]),
         4 => model.open().prop_map(|content| vec![content]),
@@ -39,7 +39,7 @@ fn turn() -> BoxedStrategy<Vec<Value>> {
 
 fn tool_loop() -> BoxedStrategy<Vec<Value>> {
     let role = one_of(&["user", "function"]);
-    (vec(said_part(), 0..2), vec(pair(), 1..4), vec(shown_part(), 0..2), role)
+    (vec(model_part(), 0..2), vec(pair(), 1..4), vec(shown_part(), 0..2), role)
         .prop_map(|(before, pairs, after, role)| {
             let (calls, results): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
             vec![

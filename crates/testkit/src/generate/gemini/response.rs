@@ -6,7 +6,7 @@ use proptest::prop_oneof;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::part::{call, said_part};
+use super::part::{call, model_part};
 use crate::generate::object::{list, object};
 use crate::generate::text::{count, id_value, signed, text, url, word};
 
@@ -48,7 +48,7 @@ fn candidates() -> BoxedStrategy<Value> {
 }
 
 fn candidate() -> BoxedStrategy<Value> {
-    let part = prop_oneof![3 => said_part(), 1 => call()];
+    let part = prop_oneof![3 => model_part(), 1 => call()];
     let content = object().with("parts", list(part, 1..4)).is("role", "model").open();
     let finish = word(&["STOP", "MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL", "OTHER"]);
     object()

@@ -70,7 +70,7 @@ fn chunks(candidate: &Value, cuts: &mut Cuts) -> VecDeque<Value> {
         .collect();
     let mut last = rest(candidate, &["content"]);
     if let Some(result) = last.get_mut("logprobsResult") {
-        tell_first_token(result, &mut chunks);
+        move_first_token(result, &mut chunks);
     }
     let mut content = rest(&candidate["content"], &["parts"]);
     content.insert("parts".into(), json!([{"text": ""}]));
@@ -80,7 +80,7 @@ fn chunks(candidate: &Value, cuts: &mut Cuts) -> VecDeque<Value> {
 }
 
 /// Moves the first token to the first chunk of text, if another one stays for the last chunk.
-fn tell_first_token(result: &mut Value, chunks: &mut VecDeque<Value>) {
+fn move_first_token(result: &mut Value, chunks: &mut VecDeque<Value>) {
     let is_text = |chunk: &&mut Value| {
         let part = &chunk["content"]["parts"][0];
         part["text"].as_str().is_some_and(|text| !text.is_empty()) && part["thought"].is_null()

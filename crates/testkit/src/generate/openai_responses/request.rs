@@ -32,7 +32,7 @@ fn turn() -> BoxedStrategy<Vec<Value>> {
         1 => easy_message(&["system", "developer"]).prop_map(one),
         2 => easy_answer().prop_map(one),
         2 => output_message().prop_map(one),
-        2 => (reasoning(), output_message()).prop_map(|(thought, said)| vec![thought, said]),
+        2 => (reasoning(), output_message()).prop_map(|(thought, message)| vec![thought, message]),
         3 => tool_loop(),
         1 => hosted().prop_map(one),
         1 => special().prop_map(one),

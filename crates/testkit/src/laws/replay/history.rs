@@ -8,7 +8,7 @@
 //! | Gemini | `candidates[0].content`; of a stream the content of every chunk, as `chats` records it |
 
 use sabir_wire::Protocol;
-use sabir_wire::protocol::Asked;
+use sabir_wire::protocol::AnswerContext;
 use serde_json::{Value, json};
 
 use crate::translate;
@@ -19,10 +19,8 @@ pub(super) struct Sdk {
     /// The list of a request that holds the conversation.
     list: &'static str,
     opening: fn() -> Value,
-    /// What is added to the list for an answer.
-    turn: fn(&Value) -> Vec<Value>,
-    /// The same for a stream, where chunks are kept and not added up.
-    chunk: Option<fn(&Value) -> Vec<Value>>,
+    /// Whether the chunks of a stream are kept and not added up.
+    keeps_chunks: bool,
     /// What follows the turn: a result for each call, and the user's next message.
     next: fn(&[Value]) -> Vec<Value>,
     /// The tools that were called.
@@ -43,8 +41,7 @@ impl Sdk {
                 protocol,
                 list: "messages",
                 opening: || json!({"role": "user", "content": OPENING}),
-                turn: chat::turn,
-                chunk: None,
+                keeps_chunks: false,
                 next: chat::next,
                 tools: chat::tools,
                 place: |number, rest| (number == 0).then(|| format!("/choices/0/message{rest}")),
@@ -53,8 +50,7 @@ impl Sdk {
                 protocol,
                 list: "input",
                 opening: || json!({"role": "user", "content": OPENING}),
-                turn: |answer| elements(&answer["output"]),
-                chunk: None,
+                keeps_chunks: false,
                 next: responses::next,
                 tools: responses::tools,
                 place: |number, rest| Some(format!("/output/{number}{rest}")),
@@ -63,8 +59,7 @@ impl Sdk {
                 protocol,
                 list: "messages",
                 opening: || json!({"role": "user", "content": OPENING}),
-                turn: |answer| vec![json!({"role": "assistant", "content": answer["content"]})],
-                chunk: None,
+                keeps_chunks: false,
                 next: messages::next,
                 tools: messages::tools,
                 place: |number, rest| (number == 0).then(|| rest.to_owned()),
@@ -73,8 +68,7 @@ impl Sdk {
                 protocol,
                 list: "contents",
                 opening: || json!({"role": "user", "parts": [{"text": OPENING}]}),
-                turn: gemini::turn,
-                chunk: Some(gemini::turn),
+                keeps_chunks: true,
                 next: gemini::next,
                 tools: gemini::tools,
                 place: |number, rest| (number == 0).then(|| format!("/candidates/0/content{rest}")),
@@ -84,7 +78,8 @@ impl Sdk {
 
     /// The turn that stands for a whole answer.
     pub(super) fn turn(&self, answer: &Value) -> Vec<Value> {
-        (self.turn)(answer)
+        let entries = self.protocol.answer_entries(&answer.to_string()).unwrap_or_default();
+        entries.iter().map(|it| serde_json::from_str(&it.json).unwrap_or_default()).collect()
     }
 
     /// The turn that stands for a stream.
@@ -92,8 +87,9 @@ impl Sdk {
         let frames = translate::frames(stream);
         let frames = frames.iter().map(|it| serde_json::from_str(it).unwrap_or_default());
         let frames: Vec<Value> = frames.collect();
-        match self.chunk {
-            Some(chunk) if !gemini::cuts_calls(&frames) => frames.iter().flat_map(chunk).collect(),
+        let chunks = || frames.iter().flat_map(|frame| self.turn(frame)).collect::<Vec<Value>>();
+        match self.keeps_chunks.then(chunks) {
+            Some(chunks) if !gemini::cuts_calls(&chunks) => chunks,
             _ => self.turn(&self.whole(stream)),
         }
     }
@@ -101,7 +97,8 @@ impl Sdk {
     /// The answer that a stream adds up to.
     pub(super) fn whole(&self, stream: &[u8]) -> Value {
         let answer = translate::fold(self.protocol, stream);
-        let encoded = self.protocol.encode_response(&answer, self.protocol, &Asked::default());
+        let encoded =
+            self.protocol.encode_response(&answer, self.protocol, &AnswerContext::default());
         serde_json::from_str(&encoded.body).unwrap_or_default()
     }
 
@@ -135,10 +132,6 @@ impl Sdk {
     }
 }
 
-fn elements(list: &Value) -> Vec<Value> {
-    list.as_array().cloned().unwrap_or_default()
-}
-
 /// The values without repetitions, in their order.
 fn distinct(values: impl Iterator<Item = Value>) -> Vec<Value> {
     let mut found = Vec::new();
@@ -152,16 +145,6 @@ fn distinct(values: impl Iterator<Item = Value>) -> Vec<Value> {
 
 mod chat {
     use super::*;
-
-    pub(super) fn turn(answer: &Value) -> Vec<Value> {
-        let mut message = answer["choices"][0]["message"].clone();
-        let Some(members) = message.as_object_mut() else { return Vec::new() };
-        members.entry("role").or_insert_with(|| Value::from("assistant"));
-        if let Some(id) = members.get("audio").and_then(|audio| audio.get("id")).cloned() {
-            members.insert("audio".to_owned(), json!({"id": id}));
-        }
-        vec![message]
-    }
 
     fn calls(turn: &[Value]) -> impl Iterator<Item = &Value> {
         turn.iter().flat_map(|message| message["tool_calls"].as_array().into_iter().flatten())
@@ -242,24 +225,15 @@ mod messages {
 mod gemini {
     use super::*;
 
-    pub(super) fn turn(answer: &Value) -> Vec<Value> {
-        let candidates = answer["candidates"].as_array().into_iter().flatten();
-        let mut first = candidates.filter(|it| it["index"].as_u64().unwrap_or(0) == 0);
-        let content = first.next().map_or(&Value::Null, |it| &it["content"]);
-        let has_parts = content["parts"].as_array().is_some_and(|parts| !parts.is_empty());
-        has_parts.then(|| content.clone()).into_iter().collect()
-    }
-
     fn calls(turn: &[Value]) -> impl Iterator<Item = &Value> {
         let parts = turn.iter().flat_map(|it| it["parts"].as_array().into_iter().flatten());
         parts.filter_map(|part| part.get("functionCall"))
     }
 
     /// Whether arguments come in pieces: clients that ask for that add them up themselves.
-    pub(super) fn cuts_calls(frames: &[Value]) -> bool {
-        let turn: Vec<Value> = frames.iter().flat_map(turn).collect();
+    pub(super) fn cuts_calls(turn: &[Value]) -> bool {
         let is_cut = |call: &Value| call["name"].is_null() || call["willContinue"] == true;
-        calls(&turn).any(is_cut)
+        calls(turn).any(is_cut)
     }
 
     pub(super) fn next(turn: &[Value]) -> Vec<Value> {

@@ -25,13 +25,13 @@ fn came_back(
     after: &Value,
     (pointer, report): (&str, &Report),
 ) -> bool {
-    let Some(said) = before.pointer(pointer) else { return false };
-    if meaning::same(protocol, said, &Value::Null) {
+    let Some(stated) = before.pointer(pointer) else { return false };
+    if meaning::same(protocol, stated, &Value::Null) {
         return false;
     }
     match uncertain_element(before, after, (pointer, report)) {
         Some(element) => is_as_often(before, after, element),
-        None => after.pointer(pointer) == Some(said),
+        None => after.pointer(pointer) == Some(stated),
     }
 }
 
@@ -47,18 +47,18 @@ fn uncertain_element<'p>(
         let list = element.rsplit_once('/').map_or("", |(list, _)| list);
         let length = |body: &Value| body.pointer(list).and_then(Value::as_array).map(Vec::len);
         let Some(length_before) = length(before) else { return false };
-        let is_told = report.entries().iter().any(|loss| loss.pointer == *element);
-        length(after) != Some(length_before) || is_told
+        let is_reported = report.entries().iter().any(|loss| loss.pointer == *element);
+        length(after) != Some(length_before) || is_reported
     })
 }
 
 /// Whether a list still has as many elements that say what this one said.
 fn is_as_often(before: &Value, after: &Value, element: &str) -> bool {
     let list = element.rsplit_once('/').map_or("", |(list, _)| list);
-    let Some(said) = before.pointer(element) else { return false };
+    let Some(stated) = before.pointer(element) else { return false };
     let count = |body: &Value| {
         let elements = body.pointer(list).and_then(Value::as_array);
-        elements.map_or(0, |elements| elements.iter().filter(|it| *it == said).count())
+        elements.map_or(0, |elements| elements.iter().filter(|it| *it == stated).count())
     };
     count(after) >= count(before)
 }

@@ -8,7 +8,7 @@ use crate::protocol::exchange::Machine;
 use crate::protocol::handing::Rule;
 use crate::protocol::tier::Words;
 use crate::protocol::{Facts, StreamDecoder};
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 use crate::target::Vendor;
 
 pub(in crate::protocol) const CODEC: Codec = Codec {
@@ -29,9 +29,10 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     encode_request: super::encode_request::encode_request,
     decode_response: super::decode_response::decode_response,
     encode_response: super::encode_response::encode_response,
+    answer_elements: super::history::answer_elements,
     stream_decoder: || StreamDecoder::AnthropicMessages(Box::default()),
-    stream_encoder: |source, asked| {
-        Machine::AnthropicMessages(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    stream_encoder: |source, context| {
+        Machine::AnthropicMessages(Box::new(super::encode_stream::Encoder::new(source, context)))
     },
     watch_frame: super::watch::watch,
     watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
@@ -44,7 +45,7 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     declared_of_nodes: super::types::DECLARED,
     declared_of_requests: super::types::AnthropicSemantics::DECLARED,
     is_stop_string: |_| false,
-    schemas: Schemas { strict: Some(Dialect::AnthropicStrict), ..Schemas::JSON_SCHEMA },
+    schemas: Schemas { strict: Some(SchemaLanguage::AnthropicStrict), ..Schemas::JSON_SCHEMA },
     // Models that take `enabled` show what they think unless told otherwise.
     shows_thinking_unasked: |thinking| thinking.mode == Some(ThinkingMode::Enabled),
     call_rules: |target| {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::decode_request::blocks;
 use super::decode_response::{Answer, Ending};
 use super::fault::read_fault;
-use super::types::HERE;
+use super::types::SELF;
 use super::usage::USAGE;
 use crate::conversation::{
     Arguments, Content, Counts, Finish, FinishKind, Opaque, Part, ReasoningForm,
@@ -234,7 +234,7 @@ impl Decoder {
         if let Some(block) = growth.beginning()
             && !self.open.contains_key(&index)
         {
-            self.begin_unsaid(index, block, place, emit)?;
+            self.begin_unannounced(index, block, place, emit)?;
         }
         let Some((_, block)) = self.open.get_mut(&index) else { return Ok(()) };
         match (block, growth) {
@@ -264,7 +264,7 @@ impl Decoder {
     }
 
     /// Begins a block whose beginning was not told.
-    fn begin_unsaid<'f>(
+    fn begin_unannounced<'f>(
         &mut self,
         index: u64,
         block: &'static str,
@@ -459,5 +459,5 @@ fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {
         });
     });
     let json = Json::trusted(writer.into_string().into());
-    Opaque { protocol: HERE, kind: opaque.kind, json }
+    Opaque { protocol: SELF, kind: opaque.kind, json }
 }

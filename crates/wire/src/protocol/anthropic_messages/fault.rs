@@ -1,6 +1,6 @@
 //! Errors, both ways.
 
-use super::types::HERE;
+use super::types::SELF;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 
@@ -14,32 +14,32 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
 
 /// Reads an error from a body or an event; `kind` is its class where its words do not say.
 pub(super) fn read_fault(kind: FaultKind, json: Json<'_>) -> Fault<'_> {
-    let mut told = Told::default();
+    let mut error = ErrorBody::default();
     // What is not shaped as expected says nothing, and the body is kept whole.
-    let _ = json.input_reader().map(|mut reader| told.body(&mut reader));
-    let message = told.message.take().unwrap_or_else(|| Text::plain(json.as_str().to_owned()));
-    let kind = kind_of(told.kind.as_ref(), &message, kind);
+    let _ = json.input_reader().map(|mut reader| error.body(&mut reader));
+    let message = error.message.take().unwrap_or_else(|| Text::plain(json.as_str().to_owned()));
+    let kind = kind_of(error.kind.as_ref(), &message, kind);
     Fault {
         kind,
         message,
-        code: told.code.take(),
+        code: error.code.take(),
         param: None,
-        request_id: told.request_id,
+        request_id: error.request_id,
         retry_after_s: None,
-        original: Some((HERE, json)),
+        original: Some((SELF, json)),
     }
 }
 
 /// What an error body says.
 #[derive(Default)]
-struct Told<'a> {
+struct ErrorBody<'a> {
     kind: Option<Text<'a>>,
     message: Option<Text<'a>>,
     code: Option<Text<'a>>,
     request_id: Option<Text<'a>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ErrorBody<'a> {
     fn body(&mut self, reader: &mut Reader<'a>) -> crate::error::Result<()> {
         if reader.kind()? == Kind::Array {
             return reader.array(|_, reader| self.body(reader));
@@ -106,7 +106,7 @@ pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
 
 /// Writes an error as a body or an event states it.
 pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
-    if let Some((HERE, original)) = &fault.original {
+    if let Some((SELF, original)) = &fault.original {
         return writer.value(original);
     }
     writer.object(|body| {

@@ -6,7 +6,7 @@ use crate::loss::LossKind;
 use crate::protocol::anthropic_messages::types::Shape;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::field::{CARRIED, Fields, Row, approximated, depends, dropped, implied, row};
-use crate::protocol::losing::FINER_FINISH;
+use crate::protocol::reporter::FINER_FINISH;
 use crate::protocol::semantics::Spelling;
 use crate::protocol::{Fate, Field};
 
@@ -35,7 +35,11 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::Seed, "/seed", dropped("Messages has no seed")),
     row(Field::PresencePenalty, "/presence_penalty", NO_PENALTIES),
     row(Field::FrequencyPenalty, "/frequency_penalty", NO_PENALTIES),
-    row(Field::Stop, "/stop_sequences", depends("sequences of whitespace alone are refused")),
+    row(
+        Field::Stop,
+        "/stop_sequences",
+        depends("Messages refuses stop sequences of whitespace alone"),
+    ),
     row(Field::Candidates, "/n", depends("Messages returns one answer")),
     row(Field::Logprobs, "/logprobs", NO_LOGPROBS),
     row(Field::TopLogprobs, "/top_logprobs", NO_LOGPROBS),

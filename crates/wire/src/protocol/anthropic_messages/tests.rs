@@ -6,10 +6,10 @@ use crate::conversation::{Message, Part, Request, Role};
 use crate::json::Text;
 use crate::loss::{LossKind, Report};
 use crate::protocol::tests::{check_refused, events, folded, value, written};
-use crate::protocol::{Asked, Exchange, Protocol};
+use crate::protocol::{AnswerContext, Exchange, Protocol};
 use crate::target::{AnthropicVersion, Target};
 
-const HERE: Protocol = Protocol::AnthropicMessages;
+const SELF: Protocol = Protocol::AnthropicMessages;
 
 fn has(report: &Report, pointer: &str, kind: LossKind) -> bool {
     report.entries().iter().any(|loss| loss.pointer == pointer && loss.kind == kind)
@@ -24,7 +24,7 @@ fn wrong_types_are_refused_where_they_stand() {
         (r#"{"messages":[],"tools":[{}]}"#, "/tools/0"),
         (r#"{"model":"m"}"#, ""),
     ];
-    check_refused(HERE, &cases);
+    check_refused(SELF, &cases);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_system_prompt_put_in_front_takes_the_slot() {
     let mut request = Request::default();
     request.messages.push(Message::new(Role::System, vec![Part::text("be brief")]));
     request.messages.push(Message::new(Role::User, vec![Part::text("hi")]));
-    let encoded = Exchange::new(HERE, request).encode(HERE, &Target::default()).unwrap();
+    let encoded = Exchange::new(SELF, request).encode(SELF, &Target::default()).unwrap();
     let body = value(&encoded.body);
     assert_eq!(body["system"], "be brief");
     assert_eq!(body["messages"].as_array().unwrap().len(), 1);
@@ -45,7 +45,7 @@ fn the_new_version_takes_no_sampling_at_all() {
     let text = body.to_string();
     let exchange = Protocol::OpenaiChat.decode_request(text.as_bytes()).unwrap();
     let target = Target::default().with_anthropic_version(AnthropicVersion::V2026_10_21);
-    let encoded = exchange.encode(HERE, &target).unwrap();
+    let encoded = exchange.encode(SELF, &target).unwrap();
     let sent = value(&encoded.body);
     assert!(sent.get("temperature").is_none() && sent.get("top_p").is_none());
     assert!(has(&encoded.report, "/temperature", LossKind::Dropped));
@@ -60,8 +60,8 @@ fn thinking_of_another_vendor_rides_home_and_is_kept_from_this_one() {
             {"type": "thinking", "thinking": "t", "signature": signature},
             {"type": "text", "text": "a"}]}]});
     let text = body.to_string();
-    let exchange = HERE.decode_request(text.as_bytes()).unwrap();
-    let encoded = exchange.encode(HERE, &Target::for_model("claude-sonnet-4-5")).unwrap();
+    let exchange = SELF.decode_request(text.as_bytes()).unwrap();
+    let encoded = exchange.encode(SELF, &Target::for_model("claude-sonnet-4-5")).unwrap();
     let content = &value(&encoded.body)["messages"][0]["content"];
     assert_eq!(*content, json!([{"type": "text", "text": "a"}]));
     assert!(has(&encoded.report, "/messages/0/content/0", LossKind::Withheld));
@@ -79,8 +79,8 @@ fn thinking_is_off_in_a_tool_turn_whose_thinking_is_another_vendors() {
             {"role": "user", "content": [result]}],
             "thinking": {"type": "enabled", "budget_tokens": 1024}});
         let text = body.to_string();
-        let exchange = HERE.decode_request(text.as_bytes()).unwrap();
-        let encoded = exchange.encode(HERE, &Target::for_model("claude-sonnet-4-5")).unwrap();
+        let exchange = SELF.decode_request(text.as_bytes()).unwrap();
+        let encoded = exchange.encode(SELF, &Target::for_model("claude-sonnet-4-5")).unwrap();
         assert_eq!(value(&encoded.body).get("thinking").is_some(), is_on);
         assert_eq!(has(&encoded.report, "/thinking", LossKind::Approximated), !is_on);
     }
@@ -100,8 +100,8 @@ fn later_answers_of_a_stream_are_reported_once_each() {
     let mut end = chunk(json!({}), Some("stop"));
     end["choices"][0]["index"] = json!(1);
     let chunks = [chunk(json!({"content": "a"}), Some("stop")), second.clone(), second, end];
-    let (frames, report) = written(HERE, (CHAT, events(CHAT, &chunks)), Asked::default());
-    let answer = folded(HERE, events(HERE, &frames));
+    let (frames, report) = written(SELF, (CHAT, events(CHAT, &chunks)), AnswerContext::default());
+    let answer = folded(SELF, events(SELF, &frames));
     assert_eq!(answer["content"], json!([{"type": "text", "text": "a"}]));
     assert!(has(&report, "/1/choices/0", LossKind::Dropped));
     assert_eq!(report.count(LossKind::Dropped), 1);
@@ -136,7 +136,7 @@ fn a_stream_folds_to_the_answer_it_stands_for_and_back() {
             "container": {"id": "k"}}, "usage": {"output_tokens": 9}}),
         json!({"type": "message_stop"}),
     ];
-    let whole = folded(HERE, events(HERE, &frames));
+    let whole = folded(SELF, events(SELF, &frames));
     assert_eq!(
         whole["content"],
         json!([
@@ -149,8 +149,8 @@ fn a_stream_folds_to_the_answer_it_stands_for_and_back() {
         json!({"input_tokens": 3, "cache_read_input_tokens": 2, "output_tokens": 9})
     );
     assert_eq!(whole["container"], json!({"id": "k"}));
-    let (again, _) = written(HERE, (HERE, events(HERE, &frames)), Asked::default());
-    assert_eq!(folded(HERE, events(HERE, &again)), whole);
+    let (again, _) = written(SELF, (SELF, events(SELF, &frames)), AnswerContext::default());
+    assert_eq!(folded(SELF, events(SELF, &again)), whole);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn blocks_that_never_began_arrive() {
         chunks.extend(deltas.into_iter().map(delta));
         chunks.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}));
         chunks.push(json!({"type": "message_stop"}));
-        let whole = folded(HERE, events(HERE, &chunks));
+        let whole = folded(SELF, events(SELF, &chunks));
         assert_eq!(whole["content"], json!([block]));
     }
 }
@@ -207,7 +207,7 @@ fn nothing_follows_an_error() {
         chunk(json!({}), Some("stop")),
         json!({"error": {"message": "too much", "type": "server_error"}}),
     ];
-    let (frames, _) = written(HERE, (CHAT, events(CHAT, &chunks)), Asked::default());
+    let (frames, _) = written(SELF, (CHAT, events(CHAT, &chunks)), AnswerContext::default());
     let [.., before, error] = &frames[..] else { panic!("expected an error behind the answer") };
     assert!(error.contains("too much") && !before.contains("too much"), "{frames:?}");
 }
@@ -219,9 +219,9 @@ fn errors_come_back_as_they_were_and_tell_their_class() {
     {
         let body =
             json!({"type": "error", "error": {"type": kind, "message": "m"}, "request_id": "r"});
-        let fault = HERE.decode_fault(500, body.to_string().as_bytes());
-        assert_eq!(HERE.encode_fault(&fault), (status, body.to_string()));
+        let fault = SELF.decode_fault(500, body.to_string().as_bytes());
+        assert_eq!(SELF.encode_fault(&fault), (status, body.to_string()));
     }
-    let fault = HERE.decode_fault(502, b"<html>gone</html>");
+    let fault = SELF.decode_fault(502, b"<html>gone</html>");
     assert_eq!(fault.message, Text::plain("<html>gone</html>"));
 }

@@ -16,7 +16,7 @@ impl semantics::Speller for Speaker {
 pub(in crate::protocol::anthropic_messages) type Shape = semantics::Shape<Speaker>;
 
 /// The protocol of this folder.
-pub(super) const HERE: Protocol = Protocol::AnthropicMessages;
+pub(super) const SELF: Protocol = Protocol::AnthropicMessages;
 
 namespace! {
     /// What only Anthropic Messages can say of a request.
@@ -60,7 +60,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
         kind: LossKind::Implied,
         reason: "other protocols know no caller but the model",
     },
-    dropped("citations", "citations cannot be asked for elsewhere"),
+    dropped("citations", "no other protocol can request citations"),
     dropped("container", "no other protocol has containers by id"),
     approximated("content", "only the text of a search result can be sent to another vendor"),
     dropped("context", "no other protocol takes notes on a document"),

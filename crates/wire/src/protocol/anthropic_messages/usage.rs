@@ -6,7 +6,7 @@ use crate::loss::LossKind::{Implied, Renamed};
 use crate::place::Place;
 use crate::protocol::Fate;
 use crate::protocol::anthropic_messages::types::Speaker;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::usage::{Sum, Table, Zero, absent, count};
 
 pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
@@ -30,7 +30,7 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
     sums: &[Sum {
         count: Count::Input,
         beside: &[Count::CacheRead, Count::CacheWrite],
-        exceeded: "the cache had to do with more than all of the input",
+        exceeded: "the cached tokens exceed the input tokens",
     }],
     tier: Some("service_tier"),
     zero: Zero::Stated,
@@ -40,11 +40,11 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
 const REQUIRED: Fate = Fate::Depends("required");
 
 /// Reports that clients are given counts which nobody has stated.
-pub(in crate::protocol::anthropic_messages) fn lose_absent_usage(
+pub(in crate::protocol::anthropic_messages) fn report_absent_usage(
     root: Place,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
-    let pointer = losing.source().conventions().usage_pointer;
-    let reason = "clients rely on counts, so that they are zero";
-    losing.below(root, pointer, LossKind::Synthesised, reason);
+    let pointer = reporter.source().conventions().usage_pointer;
+    let reason = "Messages requires this count; zero is written";
+    reporter.below(root, pointer, LossKind::Synthesised, reason);
 }

@@ -26,9 +26,10 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     encode_request: super::encode_request::encode_request,
     decode_response: super::decode_response::decode_response,
     encode_response: super::encode_response::encode_response,
+    answer_elements: super::history::answer_elements,
     stream_decoder: || StreamDecoder::Gemini(Box::default()),
-    stream_encoder: |source, asked| {
-        Machine::Gemini(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    stream_encoder: |source, context| {
+        Machine::Gemini(Box::new(super::encode_stream::Encoder::new(source, context)))
     },
     watch_frame: super::watch::watch,
     watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
@@ -42,9 +43,9 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     declared_of_requests: super::types::GeminiSemantics::DECLARED,
     is_stop_string: |_| false,
     schemas: Schemas {
-        parameters: super::types::dialect_of_parameters,
-        results: super::types::dialect_of_results,
-        output: super::types::dialect_of_output,
+        parameters: super::types::language_of_parameters,
+        results: super::types::language_of_results,
+        output: super::types::language_of_output,
         strict: None,
     },
     shows_thinking_unasked: |_| false,

@@ -9,10 +9,10 @@ use crate::limit::{CANDIDATES_MAX, FRAME_BYTES_MAX};
 use crate::place::{Place, Step};
 use crate::protocol::gemini::decode_response::partial::PartialCall;
 use crate::protocol::gemini::decode_response::{
-    CandidateDraft, Chunk, Grounding, Telling, finish, prompt_filter, unplaced,
+    CandidateDraft, Chunk, Delivery, Grounding, finish, prompt_filter, unplaced,
 };
 use crate::protocol::gemini::fault::fault_of;
-use crate::protocol::gemini::types::{CALL_PIECE, GEMINI, WILL_CONTINUE};
+use crate::protocol::gemini::types::{CALL_PIECE, SELF, WILL_CONTINUE};
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{
@@ -95,10 +95,10 @@ impl Decoder {
         let mut reader = Reader::new(frame.data);
         match reader.kind()? {
             Kind::Array => reader.array(|_, reader| {
-                self.chunk(Chunk::read(reader, place, Telling::InPieces)?, place, emit);
+                self.chunk(Chunk::read(reader, place, Delivery::InPieces)?, place, emit);
                 Ok(())
             })?,
-            _ => self.chunk(Chunk::read(&mut reader, place, Telling::InPieces)?, place, emit),
+            _ => self.chunk(Chunk::read(&mut reader, place, Delivery::InPieces)?, place, emit),
         }
         reader.finish()
     }
@@ -289,7 +289,7 @@ impl Running {
     /// Whether this is a foreign signature for the thoughts that stand before it.
     fn seals(&self, kind: TextKind, text: &Text<'_>, semantics: &NodeSemantics<'_>) -> bool {
         let thinks = self.text.is_some_and(|open| open.kind == TextKind::Thought);
-        let foreign = semantics.artefact().is_some_and(|artefact| artefact.issuer() != GEMINI);
+        let foreign = semantics.artefact().is_some_and(|artefact| artefact.issuer() != SELF);
         thinks && foreign && kind == TextKind::Thought && text.is_empty()
     }
 

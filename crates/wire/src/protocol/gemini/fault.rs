@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
-use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::SELF;
 
 pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
@@ -15,7 +15,7 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
         Some(error) => fault_of(status.or_else(|| stated_status(&json)).or(UNSTATED), error),
         None => Fault::new(kind, body.trim().to_owned()),
     };
-    fault.original = Some((GEMINI, Json::trusted(body.to_owned().into())));
+    fault.original = Some((SELF, Json::trusted(body.to_owned().into())));
     fault.into_owned()
 }
 
@@ -74,13 +74,13 @@ pub(in crate::protocol::gemini) fn fault_of<'a>(
     let stated = code.and_then(|code| u16::try_from(code).ok());
     let status = status.or(stated).unwrap_or(500);
     let message = message.unwrap_or_default();
-    let said = (word.as_ref().map(Text::to_str), message.to_str().to_ascii_lowercase());
-    let kind = classify(status, said.0.as_deref(), &details, &said.1);
+    let stated = (word.as_ref().map(Text::to_str), message.to_str().to_ascii_lowercase());
+    let kind = classify(status, stated.0.as_deref(), &details, &stated.1);
     let mut fault = Fault::new(kind, message.clone());
     fault.code = details.reason.or(word);
     fault.param = details.field;
     fault.retry_after_s = details.retry_after_s;
-    fault.original = Some((GEMINI, wrapped(error)));
+    fault.original = Some((SELF, wrapped(error)));
     fault
 }
 
@@ -154,7 +154,7 @@ fn classify(status: u16, word: Option<&str>, details: &Details<'_>, message: &st
 pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let (status, word) = status_of(fault.kind);
     match &fault.original {
-        Some((GEMINI, original)) => {
+        Some((SELF, original)) => {
             let stated = stated_status(original);
             (stated.unwrap_or(status), original.as_str().to_owned())
         }
@@ -165,7 +165,7 @@ pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
 /// The body states the status too, and a word that goes with it.
 pub(in crate::protocol) fn encode_fault_under(status: u16, fault: &Fault<'_>) -> String {
     match &fault.original {
-        Some((GEMINI, original)) => original.as_str().to_owned(),
+        Some((SELF, original)) => original.as_str().to_owned(),
         // Only one status has a word that its fault's kind does not tell.
         _ if status == 502 => written(fault, status, "UNAVAILABLE"),
         _ => written(fault, status, status_of(fault.kind).1),

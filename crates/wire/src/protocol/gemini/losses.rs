@@ -6,7 +6,7 @@ use crate::protocol::field::{CARRIED, Fields, Row, approximated, depends, droppe
 use crate::protocol::gemini::decode_response::is_finer;
 use crate::protocol::gemini::types::{CITED_APART, Shape};
 use crate::protocol::gemini::usage::USAGE;
-use crate::protocol::losing::FINER_FINISH;
+use crate::protocol::reporter::FINER_FINISH;
 use crate::protocol::semantics::Spelling;
 use crate::protocol::{Fate, Field};
 

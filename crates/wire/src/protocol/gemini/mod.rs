@@ -8,6 +8,7 @@ mod encode_request;
 mod encode_response;
 mod encode_stream;
 mod fault;
+mod history;
 mod losses;
 #[cfg(test)]
 mod tests;

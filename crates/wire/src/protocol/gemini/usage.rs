@@ -25,12 +25,12 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
         Sum {
             count: Count::Input,
             beside: &[Count::ToolPrompt],
-            exceeded: "more was fed back than there is input",
+            exceeded: "the tool results exceed the input tokens",
         },
         Sum {
             count: Count::Output,
             beside: &[Count::Reasoning],
-            exceeded: "there are more thoughts than there is output",
+            exceeded: "the reasoning tokens exceed the output tokens",
         },
     ],
     tier: Some("serviceTier"),

@@ -15,7 +15,7 @@ pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> 
     if has_value(&CALL_KEY, frame.data, |_| true) {
         candidates.are_calling = has_value(&PIECE_KEY, frame.data, |it| it.starts_with(b"true"));
     }
-    if candidates.first_has_begun() && says_little(frame.data) {
+    if candidates.first_has_begun() && is_plain(frame.data) {
         return Ok(());
     }
     let mut reader = Reader::new(frame.data);
@@ -33,7 +33,7 @@ static PIECE_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"wi
 static INDEX_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"index\""));
 
 /// Whether an object only goes on with the first candidate.
-fn says_little(data: &str) -> bool {
+fn is_plain(data: &str) -> bool {
     !(has_value(&USAGE_KEY, data, |_| true)
         || has_value(&ERROR_KEY, data, |value| value.starts_with(b"{"))
         || has_value(&FINISH_KEY, data, |_| true)

@@ -26,9 +26,10 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     encode_request: super::encode_request::encode_request,
     decode_response: super::decode_response::decode_response,
     encode_response: super::encode_response::encode_response,
+    answer_elements: super::history::answer_elements,
     stream_decoder: || StreamDecoder::OpenaiChat(Box::default()),
-    stream_encoder: |source, asked| {
-        Machine::OpenaiChat(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    stream_encoder: |source, context| {
+        Machine::OpenaiChat(Box::new(super::encode_stream::Encoder::new(source, context)))
     },
     watch_frame: super::watch::watch,
     watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),
@@ -60,6 +61,7 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         has_late_usage: true,
         // Google's own Chat endpoint signs calls in `extra_content`.
         signs_calls_of: Some(Vendor::Google),
+        tool_members: &["tools", "functions", "web_search_options"],
         is_plain_citation: super::encode_response::is_plain_citation,
         finish_loss: super::losses::finish_loss,
         asks_for_usage: super::types::asks_for_usage,

@@ -7,9 +7,10 @@ use crate::place::{Place, Step};
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::decode_request::message::Fields;
 use crate::protocol::openai_chat::fault::fault_within;
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{Citation, Logprobs, Protocol};
+use crate::protocol::{Citation, Logprobs};
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
@@ -180,7 +181,7 @@ fn is_text(content: &Content<'_>) -> bool {
 
 /// A citation with what of it other protocols understand.
 pub(super) fn citation_of(json: Json<'_>) -> Citation<'_> {
-    let mut citation = Citation::new(Protocol::OpenaiChat, json.clone());
+    let mut citation = Citation::new(SELF, json.clone());
     let Some(mut reader) = json.input_reader() else { return citation };
     // An annotation of another shape is kept whole all the same.
     let _ = reader.object(|key, reader| match (&*key, reader.kind()?) {

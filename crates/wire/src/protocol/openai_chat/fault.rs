@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
-use crate::protocol::Protocol;
+use crate::protocol::openai_chat::types::SELF;
 
 /// How much of a body that is no JSON becomes the message.
 const MESSAGE_CHARS_MAX: usize = 2000;
@@ -59,7 +59,7 @@ impl Words {
         let mut fault = Fault::new(kind, message.unwrap_or_else(|| body.to_text().into_owned()));
         fault.code = code;
         fault.param = param;
-        fault.original = Some((Protocol::OpenaiChat, body.clone().into_owned()));
+        fault.original = Some((SELF, body.clone().into_owned()));
         fault
     }
 
@@ -121,7 +121,7 @@ pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
 /// Writes the error as a body or as the data of a frame; this protocol's own comes back as it was.
 pub(super) fn write_body(writer: &mut Writer, fault: &Fault<'_>) {
     match &fault.original {
-        Some((Protocol::OpenaiChat, body)) => writer.value(body),
+        Some((SELF, body)) => writer.value(body),
         _ => writer.object(|object| {
             object.key("error");
             object.object(|error| write_error(error, fault));

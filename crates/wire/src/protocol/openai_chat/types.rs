@@ -16,6 +16,9 @@ impl semantics::Speller for Speaker {
 /// How a node or a request of this protocol was spelled.
 pub(in crate::protocol::openai_chat) type Shape = semantics::Shape<Speaker>;
 
+/// The protocol of this folder.
+pub(super) const SELF: Protocol = Protocol::OpenaiChat;
+
 namespace! {
     /// What only Chat Completions can say of a request.
     pub struct ChatSemantics {

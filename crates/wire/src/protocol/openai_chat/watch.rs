@@ -21,7 +21,7 @@ pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> 
         }
         return Ok(());
     }
-    match progress.candidates.first_has_begun() && says_little(data) {
+    match progress.candidates.first_has_begun() && is_plain(data) {
         true => Ok(()),
         false => read(data, progress),
     }
@@ -33,7 +33,7 @@ static FINISH_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"f
 static INDEX_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"index\""));
 
 /// Whether a chunk only goes on with the first choice. The second of several calls looks like a second choice.
-fn says_little(data: &str) -> bool {
+fn is_plain(data: &str) -> bool {
     !(has_value(&USAGE_KEY, data, |value| value.starts_with(b"{"))
         || has_value(&ERROR_KEY, data, |value| !value.starts_with(b"null"))
         || has_value(&FINISH_KEY, data, |value| value.starts_with(b"\""))

@@ -27,9 +27,10 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
     encode_request: super::encode_request::encode_request,
     decode_response: super::decode_response::decode_response,
     encode_response: super::encode_response::encode_response,
+    answer_elements: super::history::answer_elements,
     stream_decoder: || StreamDecoder::OpenaiResponses(Box::default()),
-    stream_encoder: |source, asked| {
-        Machine::OpenaiResponses(Box::new(super::encode_stream::Encoder::new(source, asked)))
+    stream_encoder: |source, context| {
+        Machine::OpenaiResponses(Box::new(super::encode_stream::Encoder::new(source, context)))
     },
     watch_frame: super::watch::watch,
     watch_whole: |body, progress| progress.whole(&super::usage::USAGE, body),

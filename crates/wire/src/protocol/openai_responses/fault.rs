@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
-use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::SELF;
 
 pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let stated = status.map(FaultKind::of_status);
@@ -16,8 +16,8 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
     let kind = match (words.kind(), stated) {
         // The words tell no other class than the status, only these more closely: servers give their codes loosely, and
         // the status is what clients act on.
-        (Some(told @ (FaultKind::ContextTooLong | FaultKind::Billing)), _) => told,
-        (Some(told), None) => told,
+        (Some(stated @ (FaultKind::ContextTooLong | FaultKind::Billing)), _) => stated,
+        (Some(stated), None) => stated,
         (_, Some(_)) | (None, None) => kind,
     };
     words.into_fault(kind, json.into_owned())
@@ -91,7 +91,7 @@ impl Words {
     fn into_fault(self, kind: FaultKind, original: Json<'_>) -> Fault<'_> {
         let mut fault = Fault::new(kind, self.message.unwrap_or_default());
         (fault.code, fault.param) = (self.code, self.param);
-        fault.original = Some((THIS, original));
+        fault.original = Some((SELF, original));
         fault
     }
 }
@@ -99,7 +99,7 @@ impl Words {
 pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let status = fault.kind.status();
     if let Some((protocol, body)) = &fault.original
-        && *protocol == THIS
+        && *protocol == SELF
         && is_body(body)
     {
         return (status, body.as_str().to_owned());
@@ -143,7 +143,7 @@ fn write_error(writer: &mut Writer, fault: &Fault<'_>) {
 /// The code, if it is one of OpenAI's; another vendor's would mean nothing to a client.
 pub(super) fn own_code<'f>(fault: &'f Fault<'_>) -> Option<&'f Text<'f>> {
     let is_own = match &fault.original {
-        Some((protocol, _)) => protocol.shares_vendor_with(THIS),
+        Some((protocol, _)) => protocol.shares_vendor_with(SELF),
         None => true,
     };
     fault.code.as_ref().filter(|_| is_own)
@@ -152,7 +152,7 @@ pub(super) fn own_code<'f>(fault: &'f Fault<'_>) -> Option<&'f Text<'f>> {
 /// Writes the error of a failed response. The vendor's own comes back as it was.
 pub(super) fn write_response_error(writer: &mut Writer, fault: &Fault<'_>) {
     if let Some((protocol, error)) = &fault.original
-        && *protocol == THIS
+        && *protocol == SELF
         && !is_body(error)
     {
         return writer.value(error);

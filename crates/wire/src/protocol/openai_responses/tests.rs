@@ -3,18 +3,18 @@
 use serde_json::Value;
 
 use crate::protocol::tests::{check_refused, events, value};
-use crate::protocol::{Asked, Event, Protocol, tests as shared};
+use crate::protocol::{AnswerContext, Event, Protocol, tests as shared};
 
-const THIS: Protocol = Protocol::OpenaiResponses;
+const SELF: Protocol = Protocol::OpenaiResponses;
 
 fn check_response(body: &str) {
-    let response = THIS.decode_response(body.as_bytes()).unwrap();
-    let encoded = THIS.encode_response(&response, THIS, &Asked::default());
+    let response = SELF.decode_response(body.as_bytes()).unwrap();
+    let encoded = SELF.encode_response(&response, SELF, &AnswerContext::default());
     assert_eq!(value(&encoded.body), value(body));
 }
 
 fn folded(frames: &[&str]) -> Value {
-    shared::folded(THIS, events(THIS, frames))
+    shared::folded(SELF, events(SELF, frames))
 }
 
 const CREATED: &str = r#"{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","model":"m","output":[],"usage":null}}"#;
@@ -27,7 +27,7 @@ fn wrong_types_are_refused_with_their_pointer() {
         (r#"{"input":[{"role":"user","content":7}]}"#, "/input/0/content"),
         (r#"{"input":[{"type":"function_call","name":"f","arguments":7}]}"#, "/input/0/arguments"),
     ];
-    check_refused(THIS, &cases);
+    check_refused(SELF, &cases);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn both_shapes_of_errors_are_faults_and_a_cut_is_truncated() {
         (r#"{"type":"error","error":{"code":"x","message":"nested"}}"#, "nested"),
         (r#"{"type":"response.unheard_of"}"#, "the stream ended before its terminal event"),
     ] {
-        let events = events(THIS, &[CREATED, frame]);
+        let events = events(SELF, &[CREATED, frame]);
         let Some(Event::Fault(fault)) = events.last() else { panic!("expected a fault") };
         assert_eq!(fault.message.to_str(), words);
     }
@@ -107,7 +107,8 @@ fn a_written_stream_has_running_numbers_frozen_ids_and_a_whole_end() {
         r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"m","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}}"#,
         COMPLETED,
     ];
-    let (frames, report) = shared::written(THIS, (THIS, events(THIS, &source)), Asked::default());
+    let (frames, report) =
+        shared::written(SELF, (SELF, events(SELF, &source)), AnswerContext::default());
     assert!(report.is_empty());
     let frames: Vec<Value> = frames.iter().map(|frame| value(frame)).collect();
     for (number, frame) in frames.iter().enumerate() {

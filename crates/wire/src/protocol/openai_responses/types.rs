@@ -18,7 +18,7 @@ impl semantics::Speller for Speaker {
 pub(in crate::protocol::openai_responses) type Shape = semantics::Shape<Speaker>;
 
 /// The protocol of this folder.
-pub(super) const THIS: Protocol = Protocol::OpenaiResponses;
+pub(super) const SELF: Protocol = Protocol::OpenaiResponses;
 
 namespace! {
     /// What only Responses can say of a request.
@@ -63,7 +63,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     implied("annotations", "a list without citations"),
     implied("background", DEFAULT),
     implied("billing", BOOKS),
-    implied("caller", "calls are the model's own elsewhere"),
+    implied("caller", "other protocols know no caller but the model"),
     implied("completed_at", "an answer that has arrived is complete"),
     implied("conversation", ECHO),
     implied("frequency_penalty", ECHO),
@@ -148,12 +148,12 @@ pub(super) fn tier_word<'t>(
     source: Protocol,
     asking: Asking,
 ) -> Option<Text<'t>> {
-    let is_shared = source.shares_vendor_with(THIS) && is_vendor_tier(&tier.to_str());
-    if source == THIS || is_shared {
+    let is_shared = source.shares_vendor_with(SELF) && is_vendor_tier(&tier.to_str());
+    if source == SELF || is_shared {
         return Some(tier.reborrow());
     }
     let word = tier.to_str().to_ascii_lowercase();
-    tier::translated(&word, source, THIS, asking).map(Text::literal)
+    tier::translated(&word, source, SELF, asking).map(Text::literal)
 }
 
 /// Whether a tier is one of the vendor's own, which its two protocols share.

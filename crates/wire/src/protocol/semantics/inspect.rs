@@ -168,9 +168,9 @@ mod tests {
     use crate::protocol::semantics::{Shape, Speller};
 
     #[derive(Clone, Copy)]
-    struct Spoken;
+    struct Tested;
 
-    impl Speller for Spoken {
+    impl Speller for Tested {
         const PROTOCOL: Protocol = Protocol::Gemini;
     }
 
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn everything_that_rides_on_a_node_is_shown_whole() {
-        let mut node = node().shaped(Shape::<Spoken>::bit(0).with(Shape::bit(4)));
+        let mut node = node().shaped(Shape::<Tested>::bit(0).with(Shape::bit(4)));
         let signature = Text::literal("c2lnbmVk");
         node.set_artefact(Artefact::new(Protocol::Gemini, ArtefactKind::Signature, signature));
         let json = Json::literal(r#"{"type":"ephemeral"}"#);

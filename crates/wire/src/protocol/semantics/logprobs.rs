@@ -18,7 +18,7 @@ pub struct Logprobs<'a> {
 struct Origin<'a> {
     /// The objects that they came in, as their protocol spells them.
     objects: Vec<Json<'a>>,
-    says_more: bool,
+    holds_more: bool,
 }
 
 impl<'a> Logprobs<'a> {
@@ -38,10 +38,14 @@ impl<'a> Logprobs<'a> {
         Some(self.place).filter(|place| !place.is_root())
     }
 
-    /// The same from an object of a protocol that tells them otherwise.
-    pub(in crate::protocol) fn told_by(mut self, object: Json<'a>, fidelity: Fidelity) -> Self {
-        let says_more = fidelity == Fidelity::Partial;
-        self.origin = Some(Origin { objects: vec![object], says_more });
+    /// The same from an object of a protocol that writes them otherwise.
+    pub(in crate::protocol) fn with_original(
+        mut self,
+        object: Json<'a>,
+        fidelity: Fidelity,
+    ) -> Self {
+        let holds_more = fidelity == Fidelity::Partial;
+        self.origin = Some(Origin { objects: vec![object], holds_more });
         self
     }
 
@@ -60,7 +64,7 @@ impl<'a> Logprobs<'a> {
 
     /// Whether the entries are not all that was said.
     pub(in crate::protocol) fn is_partial(&self) -> bool {
-        self.origin.as_ref().is_some_and(|origin| origin.says_more)
+        self.origin.as_ref().is_some_and(|origin| origin.holds_more)
     }
 
     /// Adds those of the text that follows.
@@ -69,7 +73,7 @@ impl<'a> Logprobs<'a> {
         self.origin = match (self.origin.take(), more.origin) {
             (Some(mut origin), Some(more)) => {
                 origin.objects.extend(more.objects);
-                origin.says_more |= more.says_more;
+                origin.holds_more |= more.holds_more;
                 Some(origin)
             }
             _ => None,
@@ -79,7 +83,7 @@ impl<'a> Logprobs<'a> {
 
 into_owned! {
     pub struct Logprobs { lists, origin, place }
-    struct Origin { objects, says_more }
+    struct Origin { objects, holds_more }
 }
 
 /// Adds log probabilities to those there are, if there are any.

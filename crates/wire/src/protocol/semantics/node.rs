@@ -72,6 +72,34 @@ impl<'a> NodeSemantics<'a> {
         self.place = place;
     }
 
+    /// Moves the node with all that rides on it.
+    pub(in crate::protocol) fn move_all(&mut self, place: &dyn Fn(Place) -> Place) {
+        self.place = place(self.place);
+        let later = self.detail.as_deref_mut().and_then(|detail| detail.later.as_deref_mut());
+        if let Some(Later { artefact, status, phase }) = later {
+            let places = [artefact, status, phase].into_iter().filter(|it| !it.is_root());
+            places.for_each(|it| *it = place(*it));
+        }
+    }
+
+    pub(in crate::protocol) fn forget_spelling(&mut self) {
+        self.spelling = Spelling::default();
+    }
+
+    /// Leaves behind what rides on the node and does not name its own protocol: it means something in the request that the
+    /// node was read from, and nowhere else.
+    pub(in crate::protocol) fn keep_what_names_its_protocol(&mut self) {
+        let Some(detail) = self.detail.take() else { return };
+        let Detail { extras: _, cache: _, artefact, citations, logprobs: _, item, later } = *detail;
+        // What an item is for is said in one protocol alone, and its models rely on it.
+        let phase = item.and_then(|item| item.phase);
+        let item = phase.map(|phase| Item { phase: Some(phase), ..Item::default() });
+        if artefact.is_some() || item.is_some() || !citations.is_empty() {
+            let kept = Detail { artefact, citations, item, later, ..Detail::default() };
+            self.detail = Some(Box::new(kept));
+        }
+    }
+
     pub(in crate::protocol) fn add_shape<S: Speller>(&mut self, shape: Shape<S>) {
         self.spelling.merge(shape.into());
     }

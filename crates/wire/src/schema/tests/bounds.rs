@@ -1,6 +1,6 @@
 //! Input that is no schema, or one that grows or nests without end.
 
-use super::super::Dialect::{
+use super::super::SchemaLanguage::{
     AnthropicStrict, GeminiJsonSchema, GeminiSchema, JsonSchema, OpenaiStrict,
 };
 use super::super::{is_supported, translate};
@@ -11,8 +11,8 @@ use crate::json::{DEPTH_MAX, Json};
 fn what_is_no_schema_is_mended_and_never_panics() {
     for input in ["null", "1", r#""x""#, "[]", "[{}]"] {
         check(input, JsonSchema, input, &[]);
-        for dialect in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
-            check(input, dialect, "{}", &["repaired "]);
+        for language in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
+            check(input, language, "{}", &["repaired "]);
         }
     }
     check(
@@ -65,8 +65,8 @@ fn schemas_as_deep_as_json_may_be_are_cut_and_still_json() {
         let depth = DEPTH_MAX - 1;
         let deep = format!("{}{{}}{}", open.repeat(depth), close.repeat(depth));
         let input = Json::parse(&deep).unwrap();
-        for dialect in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
-            let translated = translate(&input, JsonSchema, dialect);
+        for language in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
+            let translated = translate(&input, JsonSchema, language);
             assert!(Json::parse(translated.json.as_str()).is_ok());
             assert!(translated.losses.iter().any(|loss| loss.reason.contains("too deep")));
         }
@@ -79,8 +79,8 @@ fn long_chains_of_references_end() {
     let definitions = definitions.collect::<Vec<_>>().join(",");
     let text = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{definitions},"d3000":{{}}}}}}"##);
     let input = Json::parse(&text).unwrap();
-    for dialect in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
-        let translated = translate(&input, JsonSchema, dialect);
-        assert!(is_supported(&translated.json, dialect), "{dialect:?}");
+    for language in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
+        let translated = translate(&input, JsonSchema, language);
+        assert!(is_supported(&translated.json, language), "{language:?}");
     }
 }

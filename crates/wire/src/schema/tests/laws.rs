@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 use super::super::allow::Shape;
 use super::super::read::Reading;
 use super::super::translate::in_full;
-use super::super::{Dialect, SchemaLoss, allow, is_supported, plain, translate};
+use super::super::{SchemaLanguage, SchemaLoss, allow, is_supported, plain, translate};
 use crate::json::Json;
 
-const TARGETS: [Dialect; 4] = [
-    Dialect::OpenaiStrict,
-    Dialect::AnthropicStrict,
-    Dialect::GeminiJsonSchema,
-    Dialect::GeminiSchema,
+const TARGETS: [SchemaLanguage; 4] = [
+    SchemaLanguage::OpenaiStrict,
+    SchemaLanguage::AnthropicStrict,
+    SchemaLanguage::GeminiJsonSchema,
+    SchemaLanguage::GeminiSchema,
 ];
 
 proptest! {
@@ -23,14 +23,14 @@ proptest! {
     fn a_translation_settles_and_keeps_to_the_list(schema in document()) {
         let text = schema.to_string();
         let input = Json::parse(&text).unwrap();
-        for dialect in TARGETS {
-            let once = translate(&input, Dialect::JsonSchema, dialect);
-            let twice = translate(&once.json, dialect, dialect);
-            prop_assert_eq!(&twice.losses, &[], "{:?}: {}", dialect, once.json.as_str());
+        for language in TARGETS {
+            let once = translate(&input, SchemaLanguage::JsonSchema, language);
+            let twice = translate(&once.json, language, language);
+            prop_assert_eq!(&twice.losses, &[], "{:?}: {}", language, once.json.as_str());
             prop_assert_eq!(twice.json.as_str(), once.json.as_str());
-            prop_assert!(is_supported(&once.json, dialect));
+            prop_assert!(is_supported(&once.json, language));
             let output = serde_json::from_str(once.json.as_str()).unwrap();
-            prop_assert_eq!(strangers(&output, dialect), Vec::<String>::new());
+            prop_assert_eq!(strangers(&output, language), Vec::<String>::new());
         }
     }
 
@@ -39,7 +39,7 @@ proptest! {
         let text = schema.to_string();
         let input = Json::parse(&text).unwrap();
         for from in TARGETS {
-            let first = translate(&input, Dialect::JsonSchema, from).json;
+            let first = translate(&input, SchemaLanguage::JsonSchema, from).json;
             for to in TARGETS {
                 let second = translate(&first, from, to).json;
                 let third = translate(&second, to, to);
@@ -52,10 +52,10 @@ proptest! {
     fn the_short_way_leads_where_the_long_one_does(schema in document()) {
         let text = schema.to_string();
         let input = Json::parse(&text).unwrap();
-        for from in [Dialect::JsonSchema, Dialect::GeminiSchema] {
-            for to in TARGETS.into_iter().chain([Dialect::JsonSchema]) {
+        for from in [SchemaLanguage::JsonSchema, SchemaLanguage::GeminiSchema] {
+            for to in TARGETS.into_iter().chain([SchemaLanguage::JsonSchema]) {
                 // What a translation wrote is more often plain than what it read.
-                for input in [translate(&input, Dialect::JsonSchema, to).json, input.clone()] {
+                for input in [translate(&input, SchemaLanguage::JsonSchema, to).json, input.clone()] {
                     let reading = Reading::of(from, to);
                     let Some(short) = plain::translate(&input, reading, to) else { continue };
                     let long = in_full(&input, reading, to);
@@ -70,15 +70,15 @@ proptest! {
     fn a_round_trip_differs_only_where_a_loss_is_on_record(schema in document()) {
         let text = schema.to_string();
         let input = Json::parse(&text).unwrap();
-        for dialect in TARGETS {
-            let there = translate(&input, Dialect::JsonSchema, dialect);
-            let back = translate(&there.json, dialect, Dialect::JsonSchema);
+        for language in TARGETS {
+            let there = translate(&input, SchemaLanguage::JsonSchema, language);
+            let back = translate(&there.json, language, SchemaLanguage::JsonSchema);
             let output = serde_json::from_str(back.json.as_str()).unwrap();
             let mut hidden = Vec::new();
             differences(&schema, &output, "", &mut hidden);
             hidden.retain(|pointer| !is_on_record(pointer, &there.losses));
             prop_assert_eq!(
-                hidden, Vec::<String>::new(), "{:?}: {} became {}", dialect, text, back.json.as_str(),
+                hidden, Vec::<String>::new(), "{:?}: {} became {}", language, text, back.json.as_str(),
             );
         }
     }
@@ -87,8 +87,8 @@ proptest! {
     fn a_schema_without_losses_comes_back_as_it_was(schema in document()) {
         let text = serde_json::to_string_pretty(&schema).unwrap();
         let input = Json::parse(&text).unwrap();
-        for dialect in [Dialect::JsonSchema, Dialect::OpenaiStrict, Dialect::GeminiJsonSchema] {
-            let translated = translate(&input, Dialect::JsonSchema, dialect);
+        for language in [SchemaLanguage::JsonSchema, SchemaLanguage::OpenaiStrict, SchemaLanguage::GeminiJsonSchema] {
+            let translated = translate(&input, SchemaLanguage::JsonSchema, language);
             if translated.losses.is_empty() {
                 prop_assert_eq!(translated.json.as_str(), &text);
                 prop_assert!(translated.json.input_reader().is_some());
@@ -97,12 +97,12 @@ proptest! {
     }
 }
 
-/// The keywords that are not on the list of a dialect.
-fn strangers(schema: &Value, dialect: Dialect) -> Vec<String> {
+/// The keywords that are not on the list of a language.
+fn strangers(schema: &Value, language: SchemaLanguage) -> Vec<String> {
     let Value::Object(keywords) = schema else { return Vec::new() };
     let mut found = Vec::new();
     for (name, value) in keywords {
-        if !allow::allows(dialect, name) {
+        if !allow::allows(language, name) {
             found.push(name.clone());
         }
         let below: Vec<&Value> = match (allow::shape(name), value) {
@@ -111,7 +111,7 @@ fn strangers(schema: &Value, dialect: Dialect) -> Vec<String> {
             (_, Value::Array(schemas)) => schemas.iter().collect(),
             (_, schema) => vec![schema],
         };
-        found.extend(below.into_iter().flat_map(|schema| strangers(schema, dialect)));
+        found.extend(below.into_iter().flat_map(|schema| strangers(schema, language)));
     }
     found
 }

@@ -1,18 +1,24 @@
 //! One table for each behaviour: what goes in, for whom, what comes out, and what is on record.
 
-use super::super::Dialect::{
+use super::super::SchemaLanguage::{
     AnthropicStrict, GeminiJsonSchema, GeminiSchema, JsonSchema, OpenaiStrict,
 };
-use super::super::{Dialect, is_supported, root_is_object, translate};
+use super::super::{SchemaLanguage, is_supported, root_is_object, translate};
 use crate::json::Json;
 
 #[track_caller]
-pub(super) fn check(input: &str, to: Dialect, expected: &str, losses: &[&str]) {
+pub(super) fn check(input: &str, to: SchemaLanguage, expected: &str, losses: &[&str]) {
     check_from(input, JsonSchema, to, expected, losses);
 }
 
 #[track_caller]
-fn check_from(input: &str, from: Dialect, to: Dialect, expected: &str, losses: &[&str]) {
+fn check_from(
+    input: &str,
+    from: SchemaLanguage,
+    to: SchemaLanguage,
+    expected: &str,
+    losses: &[&str],
+) {
     let input = Json::parse(input).unwrap();
     let translated = translate(&input, from, to);
     assert_eq!(translated.json.as_str(), expected);
@@ -340,8 +346,8 @@ fn properties_named_like_keywords_are_left_alone() {
     let input = format!(
         r#"{{"type":"object","properties":{properties},"required":["type","$ref","format","$schema","not"],"additionalProperties":false}}"#
     );
-    for dialect in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema] {
-        check(&input, dialect, &input, &[]);
+    for language in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema] {
+        check(&input, language, &input, &[]);
     }
     check(
         &format!(r#"{{"type":"object","properties":{properties}}}"#),
@@ -386,18 +392,18 @@ fn definitions_of_draft_07_move_to_defs() {
     let input = r##"{"items":{"$ref":"#/definitions/P"},"type":"array","definitions":{"P":{"type":"string"}}}"##;
     let moved =
         r##"{"items":{"$ref":"#/$defs/P"},"type":"array","$defs":{"P":{"type":"string"}}}"##;
-    for dialect in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema] {
-        check(input, dialect, moved, &["renamed /definitions", "renamed /items/$ref"]);
+    for language in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema] {
+        check(input, language, moved, &["renamed /definitions", "renamed /items/$ref"]);
     }
     check(input, JsonSchema, input, &[]);
 }
 
 #[test]
 fn boolean_schemas_become_empty_ones() {
-    for dialect in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
-        check("true", dialect, "{}", &["renamed "]);
-        check("false", dialect, "{}", &["dropped "]);
-        check(r#"{"anyOf":[true]}"#, dialect, r#"{"anyOf":[{}]}"#, &["renamed /anyOf/0"]);
+    for language in [OpenaiStrict, AnthropicStrict, GeminiJsonSchema, GeminiSchema] {
+        check("true", language, "{}", &["renamed "]);
+        check("false", language, "{}", &["dropped "]);
+        check(r#"{"anyOf":[true]}"#, language, r#"{"anyOf":[{}]}"#, &["renamed /anyOf/0"]);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::ArtefactKind;
 use crate::protocol::anthropic_messages::types::{
-    CONTENT_BLOCKS, CONTENT_SOURCE, HERE, SEARCH_RESULT, Shape,
+    CONTENT_BLOCKS, CONTENT_SOURCE, SEARCH_RESULT, SELF, Shape,
 };
 use crate::protocol::object::{Member, Unread, read_tag};
 use crate::protocol::semantics::{Artefact, CacheMarker, Citation, Extras, NodeSemantics};
@@ -57,7 +57,7 @@ pub(in super::super) fn read_any_block<'a>(
 
 fn read_opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Part<'a>> {
     let json = reader.raw()?;
-    let opaque = Opaque { protocol: HERE, kind, json };
+    let opaque = Opaque { protocol: SELF, kind, json };
     Ok(Part::new(Content::Opaque(Box::new(opaque))).with_semantics(NodeSemantics::at(place)))
 }
 
@@ -122,7 +122,7 @@ pub(in super::super) fn citation(json: Json<'_>) -> Citation<'_> {
     let url = tag("url").or_else(|| tag("source"));
     let title = tag("title").or_else(|| tag("document_title"));
     let cited_text = tag("cited_text");
-    let mut citation = Citation::new(HERE, json);
+    let mut citation = Citation::new(SELF, json);
     if let Some(url) = url {
         citation.set_url(url);
     }
@@ -321,7 +321,7 @@ fn read_thinking<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
 /// Puts a signature on thinking; an empty one is none.
 pub(in super::super) fn sign<'a>(semantics: &mut NodeSemantics<'a>, signature: Text<'a>) {
     if !signature.is_empty() {
-        semantics.set_artefact(Artefact::read(HERE, ArtefactKind::Signature, signature));
+        semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
     }
 }
 
@@ -332,7 +332,7 @@ fn read_redacted<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
             return Ok(Member::Unknown);
         }
         has_data = true;
-        let artefact = Artefact::read(HERE, ArtefactKind::Ciphertext, reader.string()?);
+        let artefact = Artefact::read(SELF, ArtefactKind::Ciphertext, reader.string()?);
         semantics.set_artefact(artefact);
         Ok(Member::Read)
     })?;

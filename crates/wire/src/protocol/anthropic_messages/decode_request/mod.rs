@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader};
 use crate::place::{Place, Step};
 use crate::protocol::Exchange;
-use crate::protocol::anthropic_messages::types::{HERE, OUTPUT_FORMAT};
+use crate::protocol::anthropic_messages::types::{OUTPUT_FORMAT, SELF};
 use crate::protocol::object::{Member, messages_expected, read_first, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
@@ -27,7 +27,7 @@ pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exch
     if let Some(system) = decoding.system {
         decoding.request.messages.insert(0, system);
     }
-    Ok(Exchange::decoded(HERE, decoding.request, decoding.semantics))
+    Ok(Exchange::decoded(SELF, decoding.request, decoding.semantics))
 }
 
 /// A request in the making.

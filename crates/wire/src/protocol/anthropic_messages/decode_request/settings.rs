@@ -8,7 +8,7 @@ use crate::conversation::{
 use crate::error::Result;
 use crate::json::{Kind, Reader};
 use crate::protocol::anthropic_messages::AnthropicSemantics;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::Extras;
 
@@ -38,7 +38,7 @@ pub(super) fn tool_choice<'a>(
         ("tool", Some(name)) => ToolChoice::Named { name, form: CallForm::Function },
         _ => {
             let json = reader.raw()?;
-            request.tool_choice = Some(ToolChoice::Other { protocol: HERE, json });
+            request.tool_choice = Some(ToolChoice::Other { protocol: SELF, json });
             return Ok(());
         }
     };

@@ -5,7 +5,7 @@ use crate::conversation::{FunctionTool, HostedService, HostedTool, Tool, ToolKin
 use crate::error::Result;
 use crate::json::{Kind, Reader, Text};
 use crate::place::Place;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::object::{Member, Unread, read_tag};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
@@ -69,7 +69,7 @@ fn read_function<'a>(
 
 fn read_hosted<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Tool<'a>> {
     let service = service_of(&kind.to_str());
-    let hosted = HostedTool { protocol: HERE, service, kind, json: reader.raw()? };
+    let hosted = HostedTool { protocol: SELF, service, kind, json: reader.raw()? };
     Ok(Tool::new(ToolKind::Hosted(hosted)).with_semantics(NodeSemantics::at(place)))
 }
 

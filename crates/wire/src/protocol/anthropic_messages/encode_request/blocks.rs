@@ -7,7 +7,7 @@ use crate::conversation::{
 };
 use crate::json::{Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::arguments::Change;
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
@@ -138,7 +138,7 @@ impl<'n> Block<'n> {
 }
 
 fn write_citations(object: &mut Object<'_, '_>, semantics: &NodeSemantics<'_>) {
-    let own = semantics.citations().iter().filter(|citation| citation.protocol() == HERE);
+    let own = semantics.citations().iter().filter(|citation| citation.protocol() == SELF);
     object.list_unless_empty("citations", |list| own.for_each(|it| list.value(it.json())));
 }
 
@@ -193,7 +193,7 @@ pub(in super::super) fn write_reasoning(
     semantics: &NodeSemantics<'_>,
     block: Block<'_>,
 ) {
-    let carried = semantics.artefact().map(|artefact| artefact.carried_in(HERE));
+    let carried = semantics.artefact().map(|artefact| artefact.carried_in(SELF));
     if is_sealed(reasoning, semantics) {
         return block.redacted(writer, &carried.unwrap_or_default());
     }
@@ -227,6 +227,6 @@ fn emptied(call: &ToolCall<'_>) -> Change {
     let Arguments::Text(text) = &call.arguments else { return None };
     let is_object =
         text.json_body().starts_with('{') || text.to_str().trim_start().starts_with('{');
-    let says_nothing = call.form == CallForm::Function && !is_object;
-    says_nothing.then_some((LossKind::Implied, "no arguments are an empty object"))
+    let is_empty_call = call.form == CallForm::Function && !is_object;
+    is_empty_call.then_some((LossKind::Implied, "no arguments are an empty object"))
 }

@@ -10,19 +10,20 @@ use crate::conversation::{CallForm, Content, Part, ResultOutput, ToolCall, ToolR
 use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::{Position, REDIRECTED};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Field, arguments, omitted};
+use crate::protocol::{Field, arguments, placeholder};
 use crate::roles::{PromptRole, ProviderType, wire_role};
 
 impl<'r> Encoding<'r, '_> {
     pub(super) fn write_system(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
         let instruction = self.instruction();
         if instruction.is_some() {
-            let slot = self.losing.source().system_pointer();
+            let slot = self.reporter.source().system_pointer();
             let reason = "requested in the system prompt, as there is no setting for it";
-            self.losing.below(Place::default(), &slot, LossKind::Synthesised, reason);
+            self.reporter.below(Place::default(), &slot, LossKind::Synthesised, reason);
         }
         match (&*turns.system, instruction) {
             ([], None) => {}
@@ -32,6 +33,7 @@ impl<'r> Encoding<'r, '_> {
                 Block::Foreign(Mark::Plain).text(list, &text);
             }),
         }
+        self.reporter.turn_home();
     }
 
     pub(super) fn write_turns(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
@@ -49,14 +51,16 @@ impl<'r> Encoding<'r, '_> {
                 object.close();
             }
         });
+        self.reporter.turn_home();
     }
 
     /// Writes a text that stands alone as a string, all else as a list of blocks. What came as a list stays one, and what
     /// may be marked is one: a mark that comes or goes must leave the rest as it was.
     fn write_content(&mut self, writer: &mut Writer, pieces: &[Piece<'r>]) {
         if let [piece] = pieces
-            && let Some(text) = said(piece)
+            && let Some(text) = text_of(piece)
             && piece.part.semantics().cache().is_none()
+            && !cites(piece)
             && !(self.is_own() && piece.part.semantics().place().is_element())
         {
             return writer.value(&text);
@@ -65,14 +69,18 @@ impl<'r> Encoding<'r, '_> {
     }
 
     fn write_piece(&mut self, list: &mut Writer, piece: &Piece<'r>) {
+        self.reporter.turn_to(piece.part.semantics().place());
         let block = self.block(piece);
         if self.is_own() {
             return write_own(list, piece.part, block, Text::reborrow);
         }
-        if let Some(text) = said(piece) {
+        if let Some(text) = text_of(piece) {
             return block.text(list, &text);
         }
         match piece.part.content() {
+            Content::Media(file) if self.reporter.is_same() => {
+                media::write_own(list, file, piece.part.semantics());
+            }
             Content::Media(file) => media::write(list, file, block),
             Content::ToolCall(call) => self.write_call(list, piece, call, block),
             Content::ToolResult(result) => self.write_result(list, piece, result, block),
@@ -80,17 +88,19 @@ impl<'r> Encoding<'r, '_> {
                 let block = Block::Foreign(Mark::Plain);
                 write_reasoning(list, reasoning, piece.part.semantics(), block);
             }
-            // Texts are written above, and what only another vendor can say is never admitted.
-            Content::Text(_) | Content::Refusal(_) | Content::Opaque(_) => {}
+            // What only another vendor can say is never admitted.
+            Content::Opaque(opaque) => list.value(&opaque.json),
+            // These are written above.
+            Content::Text(_) | Content::Refusal(_) => {}
         }
     }
 
     fn block(&mut self, piece: &Piece<'r>) -> Block<'r> {
         let semantics = piece.part.semantics();
-        match (self.own, piece.spelling) {
-            (Some(_), Spelling::Uncited) => Block::Uncited(semantics),
-            (Some(_), _) => Block::Own(semantics),
-            (None, _) => Block::Foreign(self.mark(semantics)),
+        match (self.reporter.is_same(), piece.spelling) {
+            (true, Spelling::Uncited) => Block::Uncited(semantics),
+            (true, _) => Block::Own(semantics),
+            (false, _) => Block::Foreign(self.mark(semantics)),
         }
     }
 
@@ -100,13 +110,13 @@ impl<'r> Encoding<'r, '_> {
         let place = semantics.place();
         if self.marks_to_skip > 0 {
             self.marks_to_skip -= 1;
-            let reason = "only the last four marks are kept";
-            self.losing.marker(place, marker, LossKind::Dropped, reason);
+            let reason = "Messages takes four cache markers; the last four are kept";
+            self.reporter.marker(place, marker, LossKind::Dropped, reason);
             return Mark::Plain;
         }
         if marker.ttl.is_some() {
-            let reason = "the vendors' times differ";
-            self.losing.marker(place, marker, LossKind::Approximated, reason);
+            let reason = "cache lifetimes differ between vendors";
+            self.reporter.marker(place, marker, LossKind::Approximated, reason);
         }
         Mark::Cached
     }
@@ -121,16 +131,16 @@ impl<'r> Encoding<'r, '_> {
         let place = piece.part.semantics().place();
         let name = self.calls.name(&call.name);
         if self.calls.renames(&call.name) {
-            self.losing.field(place, Field::CallName, LossKind::Renamed, ALIAS);
+            self.reporter.field(place, Field::CallName, LossKind::Renamed, ALIAS);
         }
         let id = self.calls.call_id(piece.at, call);
         let id = self.id(piece.at, id, call.id.as_ref(), (piece, Field::CallId));
         if call.form == CallForm::Custom {
             let reason = "free text is sent as the only argument of a function";
-            self.losing.node(place, LossKind::Renamed, reason);
+            self.reporter.node(place, LossKind::Renamed, reason);
         }
         if let Some((kind, reason)) = block.tool_use(list, (Some(&id), &name), call) {
-            self.losing.field(place, Field::CallArguments, kind, reason);
+            self.reporter.field(place, Field::CallArguments, kind, reason);
         }
     }
 
@@ -143,16 +153,16 @@ impl<'r> Encoding<'r, '_> {
         (piece, field): (&Piece<'_>, Field),
     ) -> Text<'t> {
         let place = piece.part.semantics().place();
-        if let Some(other) = self.told_apart.get(&at) {
-            self.losing.field(place, field, LossKind::Repaired, "two calls have one id");
+        if let Some(other) = self.fresh_ids.get(&at) {
+            self.reporter.field(place, field, LossKind::Repaired, "two calls have one id");
             return Text::plain(other.clone());
         }
         if own.is_none() {
-            let reason = "calls are answered by id here";
-            self.losing.field(place, field, LossKind::Synthesised, reason);
+            let reason = "Messages pairs results with calls by id";
+            self.reporter.field(place, field, LossKind::Synthesised, reason);
         }
         if self.calls.is_redirected(at) {
-            self.losing.field(place, field, LossKind::Repaired, REDIRECTED);
+            self.reporter.field(place, field, LossKind::Repaired, REDIRECTED);
         }
         id
     }
@@ -166,12 +176,12 @@ impl<'r> Encoding<'r, '_> {
     ) {
         let (id, place) = (self.calls.result_id(piece.at, result), piece.part.semantics().place());
         if id.is_empty() {
-            let reason = "no call is known that it answers";
-            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
+            let reason = "there is no call that this result answers";
+            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
-        self.lose_name(piece, result);
-        let (text, has_failed) = self.told(place, &result.output);
+        self.report_name(piece, result);
+        let (text, has_failed) = self.result_text(place, &result.output);
         let is_error = result.is_error.unwrap_or(false) || has_failed;
         let pieces = self.inner(piece.at, result.output.parts());
         block.tool_result(list, Some(&id), is_error, |object| match (text, &*pieces) {
@@ -193,27 +203,31 @@ impl<'r> Encoding<'r, '_> {
             [part] if is_bare_text(part) => smallvec![piece(part)],
             parts => {
                 let mut admits =
-                    |part: &&Part<'_>| admits(part, Side::User, self.target, &mut self.losing);
+                    |part: &&Part<'_>| admits(part, Side::User, self.target, &mut self.reporter);
                 parts.iter().filter(|part| admits(part)).map(piece).collect()
             }
         }
     }
 
     /// Reports what a result no longer says of its call.
-    fn lose_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
+    fn report_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
         let place = piece.part.semantics().place();
         if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
-            let reason = "only the call names the tool, and there is none";
-            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
+            let reason = "only the call names the tool, and there is no such call";
+            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         if result.form == CallForm::Custom {
             let reason = "the result of a function";
-            self.losing.node(place, LossKind::Renamed, reason);
+            self.reporter.node(place, LossKind::Renamed, reason);
         }
     }
 
     /// What the object of a result says, the text that it wraps or else its JSON, and whether that is an error.
-    fn told<'t>(&mut self, place: Place, output: &'t ResultOutput<'_>) -> (Option<Text<'t>>, bool) {
+    fn result_text<'t>(
+        &mut self,
+        place: Place,
+        output: &'t ResultOutput<'_>,
+    ) -> (Option<Text<'t>>, bool) {
         let ResultOutput::Object { response, parts: _ } = output else { return (None, false) };
         let (text, is_error, kind) = match arguments::sole_member(response) {
             Some((key, text)) if key == "output" => (text, false, None),
@@ -224,7 +238,7 @@ impl<'r> Encoding<'r, '_> {
             _ => (response.to_text(), false, Some("an object as its JSON")),
         };
         if let Some(reason) = kind {
-            self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::ResultOutput, LossKind::Renamed, reason);
         }
         (Some(text), is_error)
     }
@@ -234,10 +248,16 @@ fn is_bare_text(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(_)) && part.semantics().cache().is_none()
 }
 
+/// Whether a text is written with its sources.
+fn cites(piece: &Piece<'_>) -> bool {
+    let citations = piece.part.semantics().citations();
+    citations.iter().any(|citation| citation.protocol() == SELF)
+}
+
 /// The text of a piece as it is spelled; none if it is no text.
-fn said<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
+fn text_of<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
     if piece.spelling == Spelling::Omitted {
-        return Some(Text::literal(omitted::words(piece.part)));
+        return Some(Text::literal(placeholder::words(piece.part)));
     }
     let (Content::Text(text) | Content::Refusal(text)) = piece.part.content() else { return None };
     Some(match piece.spelling {

@@ -8,8 +8,8 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::{CONTENT_BLOCKS, CONTENT_SOURCE, SEARCH_RESULT};
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::target::Family;
 
@@ -27,14 +27,14 @@ pub(super) fn admits(
     media: &Media<'_>,
     place: Place,
     family: &Family,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> bool {
     if media.detail.as_ref().is_some_and(|detail| *detail != "auto") {
-        let reason = "images are looked at in one way";
-        losing.field(place, Field::MediaDetail, LossKind::Dropped, reason);
+        let reason = "Messages has no detail levels for images";
+        reporter.field(place, Field::MediaDetail, LossKind::Dropped, reason);
     }
     if media.name.is_some() && media.kind != MediaKind::Document {
-        losing.field(
+        reporter.field(
             place,
             Field::MediaName,
             LossKind::Dropped,
@@ -42,7 +42,7 @@ pub(super) fn admits(
         );
     }
     if matches!(media.source, Source::File { .. }) {
-        losing.node(place, LossKind::Withheld, "a file that only its vendor holds");
+        reporter.node(place, LossKind::Withheld, "a file id is only valid for its vendor");
         return false;
     }
     if matches!(media.kind, MediaKind::Audio | MediaKind::Video) {
@@ -56,16 +56,23 @@ pub(super) fn admits(
     });
     match &sendable {
         Some(Sendable::PlainText(text)) if text.is_blank() => {
-            losing.node(place, LossKind::Repaired, "a document without text has no effect");
+            reporter.node(place, LossKind::Repaired, "a document without text has no effect");
             return false;
         }
-        Some(sendable) => lose_type(sendable, media, place, losing),
-        None => losing.node(place, LossKind::Dropped, "no such file can be read there"),
+        Some(sendable) => report_type(sendable, media, place, reporter),
+        None => {
+            reporter.node(place, LossKind::Dropped, "Messages does not take files of this type")
+        }
     }
     sendable.is_some()
 }
 
-fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &mut Losing<'_>) {
+fn report_type(
+    sendable: &Sendable<'_>,
+    media: &Media<'_>,
+    place: Place,
+    reporter: &mut Reporter<'_>,
+) {
     let declared = media.source.mime().map(|mime| plain_type(mime));
     let sent = match sendable {
         Sendable::Image { mime, .. } => *mime,
@@ -78,11 +85,13 @@ fn lose_type(sendable: &Sendable<'_>, media: &Media<'_>, place: Place, losing: &
     let (kind, reason) = match declared.as_deref() {
         Some(declared) if declared == sent => return,
         Some("image/jpg") if sent == "image/jpeg" => return,
-        Some(_) if sent == "text/plain" => (LossKind::Approximated, "all text is plain text there"),
+        Some(_) if sent == "text/plain" => {
+            (LossKind::Approximated, "Messages takes text documents as plain text")
+        }
         Some(_) => (LossKind::Repaired, "the bytes are of another type than stated"),
         None => (LossKind::Synthesised, "the type is detected from the data"),
     };
-    losing.node(place, kind, reason);
+    reporter.node(place, kind, reason);
 }
 
 /// Writes a file that was admitted.

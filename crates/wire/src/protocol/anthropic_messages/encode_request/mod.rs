@@ -13,20 +13,20 @@ mod turns;
 
 use std::collections::BTreeSet;
 
-use self::order::ToldApart;
+use self::order::FreshIds;
 use self::settings::Plan;
 use self::turns::Turns;
 use crate::conversation::{Request, ToolChoice};
 use crate::error::Result;
 use crate::json::{Text, Writer};
 use crate::loss::Report;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Calls;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
-use crate::protocol::{Exchange, dialect};
-use crate::schema::Dialect;
+use crate::protocol::{Exchange, schema_language};
+use crate::schema::SchemaLanguage;
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
@@ -35,20 +35,20 @@ pub(in crate::protocol) fn encode_request(
     report: &mut Report,
 ) -> Result<String> {
     let (request, semantics) = (&exchange.request, exchange.semantics());
-    let own = (exchange.protocol() == HERE).then_some(semantics);
+    let own = (exchange.protocol() == SELF).then_some(semantics);
     let kept = own.map(|_| own::prepare(request, target, report));
-    let mut losing = Losing::new(exchange.protocol(), HERE, report);
-    losing.request(exchange);
-    let prepared = kept.unwrap_or_else(|| Prepared::of(request, target, &mut losing));
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
+    reporter.request(exchange);
+    let prepared = kept.unwrap_or_else(|| Prepared::of(request, target, &mut reporter));
     let mut encoding = Encoding {
         request,
         own,
-        output_dialect: dialect::of_output(exchange),
+        output_language: schema_language::of_output(exchange),
         target,
-        losing,
+        reporter,
         calls: &prepared.calls,
         plan: prepared.plan,
-        told_apart: prepared.told_apart,
+        fresh_ids: prepared.fresh_ids,
         allowed: allowed(request),
         has_tools: false,
         marks_to_skip: prepared.turns.marks().saturating_sub(MARKS_MAX),
@@ -61,18 +61,18 @@ pub(in crate::protocol) fn encode_request(
 struct Prepared<'r> {
     calls: Calls<'r>,
     turns: Turns<'r>,
-    told_apart: ToldApart,
+    fresh_ids: FreshIds,
     plan: Plan<'r>,
 }
 
 impl<'r> Prepared<'r> {
     /// The same for a request of another protocol, with what it loses reported.
-    fn of(request: &'r Request<'r>, target: &'r Target, losing: &mut Losing<'_>) -> Self {
-        let calls = Calls::of(request, HERE, target).naming_results(request);
-        let mut turns = Turns::of(request, target, losing);
-        let told_apart = turns.arrange(request, &calls, losing);
-        let plan = Plan::of(request, target, &turns, losing);
-        Self { calls, turns, told_apart, plan }
+    fn of(request: &'r Request<'r>, target: &'r Target, reporter: &mut Reporter<'_>) -> Self {
+        let calls = Calls::of(request, SELF, target).naming_results(request);
+        let mut turns = Turns::of(request, target, reporter);
+        let fresh_ids = turns.arrange(request, &calls, reporter);
+        let plan = Plan::of(request, target, &turns, reporter);
+        Self { calls, turns, fresh_ids, plan }
     }
 }
 
@@ -94,13 +94,13 @@ struct Encoding<'r, 'l> {
     /// What rides on the request, if it came in this protocol.
     own: Option<&'r Semantics<'r>>,
     /// The language of the output schema.
-    output_dialect: Dialect,
+    output_language: SchemaLanguage,
     target: &'r Target,
-    losing: Losing<'l>,
+    reporter: Reporter<'l>,
     calls: &'r Calls<'r>,
     plan: Plan<'r>,
     /// Ids of calls and results that differ from what their ids make of them, since two calls had one.
-    told_apart: ToldApart,
+    fresh_ids: FreshIds,
     /// The names of the tools that the choice allows, if it names any.
     allowed: Option<BTreeSet<&'r Text<'r>>>,
     has_tools: bool,

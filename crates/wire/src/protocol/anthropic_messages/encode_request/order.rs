@@ -7,10 +7,10 @@ use super::turns::{Piece, Side, Turns};
 use crate::conversation::{Content, Message, Request};
 use crate::loss::LossKind;
 use crate::protocol::calls::{Calls, Position};
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 
 /// The ids of calls that share theirs with another, and of their results.
-pub(super) type ToldApart = HashMap<Position, String>;
+pub(super) type FreshIds = HashMap<Position, String>;
 
 /// A call that waits for its result: its id, and another one where it shares its own with an earlier call.
 type OpenCall<'c> = (Cow<'c, str>, Option<String>);
@@ -21,14 +21,14 @@ impl<'r> Turns<'r> {
         &mut self,
         request: &Request<'_>,
         calls: &Calls<'_>,
-        losing: &mut Losing<'_>,
-    ) -> ToldApart {
+        reporter: &mut Reporter<'_>,
+    ) -> FreshIds {
         let is_shared = calls.may_share_ids(request);
         let mut arranging = Arranging {
             calls,
             seen: is_shared.then(BTreeSet::new),
             open: Vec::new(),
-            told_apart: ToldApart::new(),
+            fresh_ids: FreshIds::new(),
         };
         for turn in &self.turns {
             let pieces = &mut self.pieces[turn.pieces.clone()];
@@ -36,12 +36,12 @@ impl<'r> Turns<'r> {
                 Side::Assistant => arranging.open(pieces),
                 Side::User => {
                     let moved = arranging.results(pieces, &turn.sent);
-                    lose_order(moved, &request.messages, losing);
+                    report_order(moved, &request.messages, reporter);
                 }
                 Side::System => {}
             }
         }
-        arranging.told_apart
+        arranging.fresh_ids
     }
 }
 
@@ -52,7 +52,7 @@ struct Arranging<'c> {
     seen: Option<BTreeSet<String>>,
     /// The calls of the assistant's last turn.
     open: Vec<OpenCall<'c>>,
-    told_apart: ToldApart,
+    fresh_ids: FreshIds,
 }
 
 impl<'c> Arranging<'c> {
@@ -64,7 +64,7 @@ impl<'c> Arranging<'c> {
                 let id = self.calls.call_id(piece.at, call).into_str();
                 let other = self.other(&id);
                 if let Some(other) = &other {
-                    self.told_apart.insert(piece.at, other.clone());
+                    self.fresh_ids.insert(piece.at, other.clone());
                 }
                 self.open.push((id, other));
             }
@@ -120,7 +120,7 @@ impl<'c> Arranging<'c> {
                 waiting.insert(&*self.open[next].0, next);
             }
             if let Some(other) = rank.and_then(|rank| self.open[rank].1.as_ref()) {
-                self.told_apart.insert(piece.at, other.clone());
+                self.fresh_ids.insert(piece.at, other.clone());
             }
             ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
         }
@@ -144,9 +144,9 @@ pub(super) fn is_result(piece: &Piece<'_>) -> bool {
     matches!(piece.part.content(), Content::ToolResult(_))
 }
 
-fn lose_order(moved: BTreeSet<usize>, messages: &[Message<'_>], losing: &mut Losing<'_>) {
+fn report_order(moved: BTreeSet<usize>, messages: &[Message<'_>], reporter: &mut Reporter<'_>) {
     let reason = "results come first, in the order of their calls";
     for message in moved.into_iter().filter_map(|index| messages.get(index)) {
-        losing.node(message.semantics().place(), LossKind::Renamed, reason);
+        reporter.node(message.semantics().place(), LossKind::Renamed, reason);
     }
 }

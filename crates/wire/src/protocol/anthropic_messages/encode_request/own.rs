@@ -1,14 +1,14 @@
 //! A request that came in this protocol: all of it is written as it is, but for what another vendor sealed or cited.
 
 use super::Prepared;
-use super::order::ToldApart;
+use super::order::FreshIds;
 use super::settings::Plan;
 use super::thinking::{Form, Thought, without_thinking};
 use super::turns::{Piece, Side, Spelling, Turn, Turns, is_call};
-use crate::conversation::{Message, Part, Request, Role, ThinkingMode};
+use crate::conversation::{Content, Message, Part, Request, Role, ThinkingMode};
 use crate::json::Number;
 use crate::loss::{LossKind, Report};
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Calls;
 use crate::target::{Target, Vendor};
 
@@ -21,10 +21,10 @@ pub(super) fn prepare<'r>(
     let is_guarded = target.family.vendor == Vendor::Anthropic;
     let mut keeping = Keeping { is_guarded, report, has_cut_thinking: false };
     let turns = keeping.turns(request);
-    let thought = Thought { form: keeping.form(request, target), ..Thought::UNSAID };
+    let thought = Thought { form: keeping.form(request, target), ..Thought::OMITTED };
     let max_tokens = request.max_output_tokens.as_ref().map(Number::reborrow);
     let plan = Plan { max_tokens, thought };
-    Prepared { calls: Calls::default(), turns, told_apart: ToldApart::new(), plan }
+    Prepared { calls: Calls::default(), turns, fresh_ids: FreshIds::new(), plan }
 }
 
 struct Keeping<'k> {
@@ -57,18 +57,19 @@ impl Keeping<'_> {
         let (from, mut has_cut) = (pieces.len(), false);
         for (part_index, part) in message.parts.iter().enumerate() {
             if self.is_guarded && is_foreign(part) {
-                self.lose(part, LossKind::Withheld, "thinking that another vendor sealed");
+                self.lose(part, LossKind::Withheld, "thinking that another vendor signed");
                 has_cut = true;
                 continue;
             }
             let is_odd = self.is_guarded && has_made_citation(part);
             if is_odd {
-                self.lose(part, LossKind::Dropped, "sources that another vendor cited");
+                self.lose(part, LossKind::Dropped, "citations in another vendor's format");
             }
             let spelling = if is_odd { Spelling::Uncited } else { Spelling::Plain };
             pieces.push(Piece { at: (index, part_index), part, spelling });
         }
         if message.role == Role::Assistant {
+            has_cut |= was_told_elsewhere(message);
             self.has_cut_thinking = has_cut && pieces[from..].iter().any(is_call);
         }
     }
@@ -81,14 +82,14 @@ impl Keeping<'_> {
     fn form(&mut self, request: &Request<'_>, target: &Target) -> Form {
         let thinking = &request.thinking;
         if thinking.mode.is_none() && thinking.budget.is_none() {
-            return Form::Unsaid;
+            return Form::Omitted;
         }
         let is_off = thinking.mode == Some(ThinkingMode::Disabled);
         let off = without_thinking(target.family.thinking);
         let Some(off) = off.filter(|_| self.has_cut_thinking && !is_off) else {
             return Form::AsAsked;
         };
-        let reason = "the thinking of this tool turn is another vendor's, so that it cannot go on";
+        let reason = "thinking is off: another vendor signed the thinking of this tool turn";
         self.report.lose("/thinking", LossKind::Approximated, reason);
         off
     }
@@ -100,8 +101,14 @@ fn is_slot(message: &Message<'_>) -> bool {
     message.role.instructs() && (place.is_root() || place.pointer("") == "/system")
 }
 
+/// Whether an earlier turn comes without thinking, as one that another vendor's model has taken.
+fn was_told_elsewhere(message: &Message<'_>) -> bool {
+    let thinks = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
+    message.semantics().place().protocol().is_some() && !message.parts.iter().any(thinks)
+}
+
 fn is_foreign(part: &Part<'_>) -> bool {
-    part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != HERE)
+    part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != SELF)
 }
 
 /// Whether a text cites what our own translation of another vendor's answer has put there.

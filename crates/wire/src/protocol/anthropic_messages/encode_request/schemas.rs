@@ -5,9 +5,9 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::arguments::VALUE;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::schema;
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 
 /// The schema of a tool without arguments.
 pub(super) const NO_ARGUMENTS: Json<'static> =
@@ -27,7 +27,7 @@ pub(super) struct At {
     pub(super) place: Place,
     pub(super) field: Field,
     /// The language that it is written in.
-    pub(super) dialect: Dialect,
+    pub(super) language: SchemaLanguage,
 }
 
 /// The schema as the target takes it, with what it loses reported.
@@ -35,45 +35,45 @@ pub(super) fn translate<'s>(
     schema: &Json<'s>,
     asked: Use,
     at: At,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Json<'s> {
     let to = match asked {
-        Use::Tool => Dialect::JsonSchema,
-        Use::StrictTool | Use::Output => Dialect::AnthropicStrict,
+        Use::Tool => SchemaLanguage::JsonSchema,
+        Use::StrictTool | Use::Output => SchemaLanguage::AnthropicStrict,
     };
-    let translated = schema::translate(schema, at.dialect, to);
+    let translated = schema::translate(schema, at.language, to);
     for loss in translated.losses {
-        losing.within(at.place, (at.field, &loss.pointer), loss.kind, loss.reason);
+        reporter.within(at.place, (at.field, &loss.pointer), loss.kind, loss.reason);
     }
-    if translated.json.as_str() != schema.as_str() || at.dialect == Dialect::GeminiSchema {
-        lose_spelling(at, losing);
+    if translated.json.as_str() != schema.as_str() || at.language == SchemaLanguage::GeminiSchema {
+        report_spelling(at, reporter);
     }
     match asked {
         Use::Output => translated.json,
-        Use::Tool | Use::StrictTool => with_object_root(translated.json, at, losing),
+        Use::Tool | Use::StrictTool => with_object_root(translated.json, at, reporter),
     }
 }
 
 /// Reports that a schema is spelled otherwise. Gemini has a field for each of its two languages, so that a schema of the
 /// older one comes back in another field.
-fn lose_spelling(at: At, losing: &mut Losing<'_>) {
+fn report_spelling(at: At, reporter: &mut Reporter<'_>) {
     let reason = "rewritten in the target's schema keywords";
-    match (at.dialect, at.field) {
-        (Dialect::GeminiSchema, Field::ToolParameters) => {
-            losing.node(at.place, LossKind::Renamed, reason);
+    match (at.language, at.field) {
+        (SchemaLanguage::GeminiSchema, Field::ToolParameters) => {
+            reporter.node(at.place, LossKind::Renamed, reason);
         }
-        _ => losing.field(at.place, at.field, LossKind::Renamed, reason),
+        _ => reporter.field(at.place, at.field, LossKind::Renamed, reason),
     }
 }
 
 /// Reports that a tool without a schema has one here.
-pub(super) fn lose_absent(place: Place, losing: &mut Losing<'_>) {
+pub(super) fn report_absent(place: Place, reporter: &mut Reporter<'_>) {
     let reason = "a schema is required";
-    losing.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
+    reporter.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
 }
 
 /// The schema of a tool's arguments, which must be an object by its first word.
-fn with_object_root<'s>(schema: Json<'s>, at: At, losing: &mut Losing<'_>) -> Json<'s> {
+fn with_object_root<'s>(schema: Json<'s>, at: At, reporter: &mut Reporter<'_>) -> Json<'s> {
     if schema::root_is_object(&schema) && !has_choice(&schema) {
         return schema;
     }
@@ -81,10 +81,10 @@ fn with_object_root<'s>(schema: Json<'s>, at: At, losing: &mut Losing<'_>) -> Js
         return NO_ARGUMENTS;
     }
     if schema::root_is_object(&schema) || is_untyped(&schema) {
-        return retyped(&schema, at, losing);
+        return retyped(&schema, at, reporter);
     }
     let reason = "arguments are an object, so that others are wrapped in one";
-    losing.field(at.place, at.field, LossKind::Approximated, reason);
+    reporter.field(at.place, at.field, LossKind::Approximated, reason);
     let mut writer = Writer::default();
     writer.object(|root| {
         root.word("type", "object");
@@ -106,8 +106,8 @@ fn has_choice(schema: &Json<'_>) -> bool {
 
 /// Whether the schema has properties and merely does not say that it is an object.
 fn is_untyped(schema: &Json<'_>) -> bool {
-    let tells = |key: &str| matches!(key, "type" | "$ref" | "enum" | "const");
-    !has_choice(schema) && !has_key(schema, tells)
+    let is_type_key = |key: &str| matches!(key, "type" | "$ref" | "enum" | "const");
+    !has_choice(schema) && !has_key(schema, is_type_key)
 }
 
 fn has_key(schema: &Json<'_>, is: impl Fn(&str) -> bool) -> bool {
@@ -121,7 +121,7 @@ fn has_key(schema: &Json<'_>, is: impl Fn(&str) -> bool) -> bool {
 }
 
 /// The schema as that of an object, without choices at its root.
-fn retyped(schema: &Json<'_>, at: At, losing: &mut Losing<'_>) -> Json<'static> {
+fn retyped(schema: &Json<'_>, at: At, reporter: &mut Reporter<'_>) -> Json<'static> {
     let mut writer = Writer::default();
     let mut lost = Vec::new();
     writer.object(|root| {
@@ -139,7 +139,7 @@ fn retyped(schema: &Json<'_>, at: At, losing: &mut Losing<'_>) -> Json<'static> 
     });
     for key in lost {
         let reason = "arguments have no choice of shapes at their root";
-        losing.within(at.place, (at.field, &format!("/{key}")), LossKind::Dropped, reason);
+        reporter.within(at.place, (at.field, &format!("/{key}")), LossKind::Dropped, reason);
     }
     Json::trusted(writer.into_string().into())
 }

@@ -9,11 +9,11 @@ use crate::conversation::{
 use crate::json::{Json, Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::anthropic_messages::types::{HERE, OUTPUT_FORMAT};
-use crate::protocol::asking::ASK_FOR_JSON;
-use crate::protocol::described::{described, lose_description};
-use crate::protocol::losing::Losing;
+use crate::protocol::anthropic_messages::types::{OUTPUT_FORMAT, SELF};
+use crate::protocol::described::{described, report_description};
+use crate::protocol::json_mode::ASK_FOR_JSON;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::tier::Asking;
 use crate::protocol::{Fate, Field, tier};
 use crate::target::{Accepts, Effort, Sampling, Target, Vendor};
@@ -29,18 +29,18 @@ impl<'r> Plan<'r> {
         request: &'r Request<'r>,
         target: &Target,
         turns: &Turns<'_>,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> Self {
-        let mut thought = Thought::of(request, &target.family, turns, losing);
+        let mut thought = Thought::of(request, &target.family, turns, reporter);
         let limit = match &request.max_output_tokens {
             Some(limit) => (limit.reborrow(), LossKind::Approximated),
             None => {
-                let (kind, reason) = (LossKind::Synthesised, "a limit is required");
-                losing.field(Place::default(), Field::MaxOutputTokens, kind, reason);
+                let (kind, reason) = (LossKind::Synthesised, "Messages requires a token limit");
+                reporter.field(Place::default(), Field::MaxOutputTokens, kind, reason);
                 (Number::from(target.required_output_tokens()), LossKind::Synthesised)
             }
         };
-        let max_tokens = Some(fit_limit(limit, &mut thought, target, losing));
+        let max_tokens = Some(fit_limit(limit, &mut thought, target, reporter));
         Self { max_tokens, thought }
     }
 
@@ -55,7 +55,7 @@ fn fit_limit<'r>(
     (limit, kind): (Number<'r>, LossKind),
     thought: &mut Thought,
     target: &Target,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Number<'r> {
     let Some(asked) = limit.as_whole() else { return limit };
     let most = target.family.output_tokens_max.unwrap_or(u64::MAX);
@@ -74,9 +74,9 @@ fn fit_limit<'r>(
     let reason = if fit > asked {
         "the limit must leave room for the thinking"
     } else {
-        "the model answers no longer than this"
+        "the model's maximum output"
     };
-    losing.field(Place::default(), Field::MaxOutputTokens, kind, reason);
+    reporter.field(Place::default(), Field::MaxOutputTokens, kind, reason);
     Number::from(fit)
 }
 
@@ -98,11 +98,11 @@ impl<'r> Encoding<'r, '_> {
         self.write_output(body);
         self.write_user(body);
         self.write_tier(body);
-        self.lose_defaults();
+        self.report_defaults();
     }
 
     fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.losing.field(Place::default(), field, kind, reason);
+        self.reporter.field(Place::default(), field, kind, reason);
     }
 
     fn write_sampling(&mut self, body: &mut Object<'_, '_>) {
@@ -114,7 +114,7 @@ impl<'r> Encoding<'r, '_> {
         }
         let thought = &self.plan.thought;
         let effort = match thought.form {
-            Form::Unsaid | Form::AsAsked => None,
+            Form::Omitted | Form::AsAsked => None,
             Form::Disabled => Some(Effort::None),
             Form::Adaptive | Form::Budget(_) => Some(Effort::High),
         };
@@ -186,7 +186,7 @@ impl<'r> Encoding<'r, '_> {
         if fit == asked {
             return Some(number.reborrow());
         }
-        self.lose(field, LossKind::Approximated, "more than the model takes");
+        self.lose(field, LossKind::Approximated, "above the model's maximum");
         if fit == 1.0 { Some(Number::from(1_u64)) } else { Number::from_f64(fit) }
     }
 
@@ -194,8 +194,8 @@ impl<'r> Encoding<'r, '_> {
         let is_refused = |text: &Text<'_>| text.is_blank() && self.own.is_none();
         let stop = &self.request.stop;
         for (index, _) in stop.iter().enumerate().filter(|(_, text)| is_refused(text)) {
-            let reason = "stops of whitespace alone are refused";
-            self.losing.stop(index, LossKind::Dropped, reason);
+            let reason = "Messages refuses stop sequences of whitespace alone";
+            self.reporter.stop(index, LossKind::Dropped, reason);
         }
         body.list_unless_empty("stop_sequences", |list| {
             stop.iter().filter(|text| !is_refused(text)).for_each(|text| list.value(text));
@@ -207,7 +207,7 @@ impl<'r> Encoding<'r, '_> {
             (&self.request.thinking, self.plan.thought);
         let shown = display.map(Text::literal);
         let (kind, budget, shown) = match form {
-            Form::Unsaid => return,
+            Form::Omitted => return,
             Form::AsAsked => (asked_word(asked.mode), asked.budget.clone(), asked_show(asked)),
             Form::Disabled => ("disabled", None, None),
             Form::Adaptive => ("adaptive", None, shown),
@@ -274,31 +274,31 @@ impl<'r> Encoding<'r, '_> {
         }
         let Some(schema) = &output.schema else {
             self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
-            lose_description(output.description.as_ref(), &mut self.losing);
+            report_description(output.description.as_ref(), &mut self.reporter);
             return None;
         };
-        let (place, dialect) = (Place::default(), self.output_dialect);
-        let at = schemas::At { place, field: Field::OutputSchema, dialect };
-        let schema = schemas::translate(schema, schemas::Use::Output, at, &mut self.losing);
-        Some(described(schema, output.description.as_ref(), &mut self.losing))
+        let (place, language) = (Place::default(), self.output_language);
+        let at = schemas::At { place, field: Field::OutputSchema, language };
+        let schema = schemas::translate(schema, schemas::Use::Output, at, &mut self.reporter);
+        Some(described(schema, output.description.as_ref(), &mut self.reporter))
     }
 
     /// What the system prompt must ask for, since no setting can.
     pub(super) fn instruction(&mut self) -> Option<Text<'static>> {
         match &self.request.output {
             _ if self.is_own() => None,
-            OutputFormat::Unsaid | OutputFormat::Text => None,
+            OutputFormat::Unset | OutputFormat::Text => None,
             OutputFormat::JsonObject => {
-                let reason = "there is no such mode: the system prompt asks for it";
+                let reason = "Messages has no JSON mode; the system prompt asks for JSON";
                 self.lose(Field::OutputFormat, LossKind::Approximated, reason);
                 Some(Text::literal(ASK_FOR_JSON))
             }
             OutputFormat::JsonSchema(_) if self.target.family.schema_output => None,
             OutputFormat::JsonSchema(output) => {
-                let reason = "the model takes no output schema: the system prompt asks for it";
+                let reason = "the model takes no output schema; the system prompt asks for JSON";
                 self.lose(Field::OutputSchema, LossKind::Approximated, reason);
                 let schema = output.schema.as_ref().map_or(Json::literal("{}"), Json::reborrow);
-                let schema = described(schema, output.description.as_ref(), &mut self.losing);
+                let schema = described(schema, output.description.as_ref(), &mut self.reporter);
                 let schema = schema.compact();
                 Some(Text::plain(format!(
                     "{ASK_FOR_JSON} It must match this JSON schema:\n{schema}"
@@ -331,7 +331,7 @@ impl<'r> Encoding<'r, '_> {
             return body.field("service_tier", tier);
         }
         let asked = tier.to_str();
-        let word = tier::translated(&asked, self.losing.source(), HERE, Asking::Request);
+        let word = tier::translated(&asked, self.reporter.source(), SELF, Asking::Request);
         match word {
             // Left to the vendor, which does so unasked: its word stands for a choice among tiers of its own.
             Some("auto") => return,
@@ -342,13 +342,13 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// Reports what has no place here, and is no loss where it says what the target does anyway.
-    fn lose_defaults(&mut self) {
+    fn report_defaults(&mut self) {
         let sampling = &self.request.sampling;
         let is = |number: &Option<Number<'_>>, value: f64| {
             number.as_ref().map(|number| number.as_f64() == Some(value))
         };
         let is_medium = |word: &Text<'_>| *word == "medium";
-        let told = [
+        let settings = [
             (Field::PresencePenalty, is(&sampling.presence_penalty, 0.0)),
             (Field::FrequencyPenalty, is(&sampling.frequency_penalty, 0.0)),
             (Field::Candidates, is(&sampling.candidates, 1.0)),
@@ -357,8 +357,8 @@ impl<'r> Encoding<'r, '_> {
             (Field::Verbosity, self.request.verbosity.as_ref().map(is_medium)),
             (Field::Store, self.request.store.map(|store| !store)),
         ];
-        for (field, is_default) in told {
-            if let (Some(false), Fate::Depends(reason)) = (is_default, HERE.fate(field)) {
+        for (field, is_default) in settings {
+            if let (Some(false), Fate::Depends(reason)) = (is_default, SELF.fate(field)) {
                 self.lose(field, LossKind::Dropped, reason);
             }
         }

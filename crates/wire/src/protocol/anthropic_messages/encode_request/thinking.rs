@@ -1,12 +1,12 @@
-//! How the model is told to think, by what its family understands.
+//! How thinking is asked for, by what the family of the model takes.
 
 use super::turns::Turns;
 use crate::conversation::{AllowedMode, Request, ThinkingMode, ThinkingShow, ToolChoice};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::asking::unknown_effort;
-use crate::protocol::losing::Losing;
+use crate::protocol::effort::unknown_effort;
+use crate::protocol::reporter::Reporter;
 use crate::target::{Disable, Effort, Family, Thinking};
 
 /// The least budget that the vendor takes.
@@ -22,7 +22,7 @@ pub(super) struct Thought {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    Unsaid,
+    Omitted,
     /// In the client's own words, which are this protocol's.
     AsAsked,
     Disabled,
@@ -41,42 +41,43 @@ enum Wish {
 }
 
 impl Thought {
-    pub(super) const UNSAID: Self = Self { form: Form::Unsaid, effort: None, display: None };
+    pub(super) const OMITTED: Self = Self { form: Form::Omitted, effort: None, display: None };
 
     pub(super) fn of(
         request: &Request<'_>,
         family: &Family,
         turns: &Turns<'_>,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> Self {
         let (wish, field) = wish(request);
-        let mut told = Telling { family, field, losing };
+        let mut mapping = Mapping { family, field, reporter };
         let effort = request.thinking.effort.as_ref();
         if let Some(word) = effort.filter(|word| Effort::parse(&word.to_str()).is_none()) {
             let (kind, reason) = unknown_effort(word);
-            told.losing.field(Place::default(), Field::ThinkingEffort, kind, reason);
+            mapping.reporter.field(Place::default(), Field::ThinkingEffort, kind, reason);
         }
-        let mut thought = told.by_family(wish);
+        let mut thought = mapping.by_family(wish);
         if thought.is_on() && turns.lack_thinking() {
-            thought = told.without_return(thought);
+            thought = mapping.without_return(thought);
         }
         if family.thinking == Thinking::Unknown && thought.is_on() && is_forced(request) {
-            thought = told.giving_way(thought);
+            thought = mapping.giving_way(thought);
         }
-        thought.display = thought.is_on().then(|| display(request, thought.form, losing)).flatten();
+        thought.display =
+            thought.is_on().then(|| display(request, thought.form, reporter)).flatten();
         if let (false, Some(show)) = (thought.is_on(), &request.thinking.show) {
             let kind = match show {
                 ThinkingShow::Shown(_) => LossKind::Dropped,
                 ThinkingShow::Hidden => LossKind::Implied,
             };
             let reason = "there is no thinking to show";
-            losing.field(Place::default(), Field::ThinkingShow, kind, reason);
+            reporter.field(Place::default(), Field::ThinkingShow, kind, reason);
         }
         thought
     }
 
     fn budget(tokens: u64) -> Self {
-        Self { form: Form::Budget(tokens), ..Self::UNSAID }
+        Self { form: Form::Budget(tokens), ..Self::OMITTED }
     }
 
     pub(super) fn is_on(&self) -> bool {
@@ -102,39 +103,39 @@ fn wish(request: &Request<'_>) -> (Wish, Field) {
     }
 }
 
-/// Telling a family what was wished in another protocol.
-struct Telling<'t, 'l> {
+/// Maps what a request in another protocol asks for to what a family takes.
+struct Mapping<'t, 'l> {
     family: &'t Family,
     field: Field,
-    losing: &'t mut Losing<'l>,
+    reporter: &'t mut Reporter<'l>,
 }
 
-impl Telling<'_, '_> {
+impl Mapping<'_, '_> {
     fn lose(&mut self, kind: LossKind, reason: &'static str) {
-        self.losing.field(Place::default(), self.field, kind, reason);
+        self.reporter.field(Place::default(), self.field, kind, reason);
     }
 
-    /// A model of which nothing is known is told as the newest are.
+    /// A model of which nothing is known is taken for one of the newest.
     fn by_family(&mut self, wish: Wish) -> Thought {
         let family = self.family;
         match (wish, family.thinking) {
-            (Wish::Nothing, _) => Thought::UNSAID,
+            (Wish::Nothing, _) => Thought::OMITTED,
             (wish, Thinking::None) => {
                 let is_off = matches!(wish, Wish::Off);
                 let kind = if is_off { LossKind::Implied } else { LossKind::Dropped };
                 self.lose(kind, "the model does not think");
-                Thought::UNSAID
+                Thought::OMITTED
             }
             (Wish::Off, Thinking::AnthropicAdaptive { disable: Disable::Never, .. }) => {
                 self.lose(LossKind::Approximated, "the model always thinks");
-                Thought { effort: Some(Effort::Low), ..Thought::UNSAID }
+                Thought { effort: Some(Effort::Low), ..Thought::OMITTED }
             }
-            (Wish::Off, _) => Thought { form: Form::Disabled, ..Thought::UNSAID },
+            (Wish::Off, _) => Thought { form: Form::Disabled, ..Thought::OMITTED },
             (Wish::On, Thinking::AnthropicBudget { .. }) => {
                 self.lose(LossKind::Approximated, "the model's thinking is set by an amount");
                 Thought::budget(Effort::Medium.budget_for(family).value)
             }
-            (Wish::On, _) => Thought { form: Form::Adaptive, ..Thought::UNSAID },
+            (Wish::On, _) => Thought { form: Form::Adaptive, ..Thought::OMITTED },
             (Wish::Effort(effort), Thinking::AnthropicBudget { .. }) => {
                 let fit = effort.budget_for(family);
                 let kind = if fit.changed { LossKind::Approximated } else { LossKind::Renamed };
@@ -180,24 +181,24 @@ impl Telling<'_, '_> {
             None => LossKind::Dropped,
         };
         self.lose(kind, "the model may refuse to think where it has to call a tool");
-        Thought { form: Form::Unsaid, ..thought }
+        Thought { form: Form::Omitted, ..thought }
     }
 
     /// In the middle of a tool turn thinking goes on only from thinking that came back.
     fn without_return(&mut self, thought: Thought) -> Thought {
         let Some(form) = without_thinking(self.family.thinking) else { return thought };
-        let reason = "the thinking of this tool turn did not come back, so that it cannot go on";
+        let reason = "thinking is off: the request lacks the thinking of this tool turn";
         self.lose(LossKind::Approximated, reason);
-        Thought { form, ..Thought::UNSAID }
+        Thought { form, ..Thought::OMITTED }
     }
 }
 
-/// How a model is told not to think; none for one that always does.
+/// How thinking is turned off; none for a model that always thinks.
 pub(super) fn without_thinking(thinking: Thinking) -> Option<Form> {
     match thinking {
         Thinking::AnthropicAdaptive { disable: Disable::Never, .. } => None,
         thinking if thinking.by_default() => Some(Form::Disabled),
-        _ => Some(Form::Unsaid),
+        _ => Some(Form::Omitted),
     }
 }
 
@@ -211,25 +212,25 @@ fn is_forced(request: &Request<'_>) -> bool {
 }
 
 /// Whether thinking is shown. Clients that cannot ask for it are shown all there is.
-fn display(request: &Request<'_>, form: Form, losing: &mut Losing<'_>) -> Option<&'static str> {
+fn display(request: &Request<'_>, form: Form, reporter: &mut Reporter<'_>) -> Option<&'static str> {
     let root = Place::default();
     match &request.thinking.show {
         Some(ThinkingShow::Hidden) => Some("omitted"),
         Some(ThinkingShow::Shown(word)) => {
             let is_plain = word.as_ref().is_none_or(|word| *word == "auto");
             let kind = if is_plain { LossKind::Renamed } else { LossKind::Approximated };
-            losing.field(root, Field::ThinkingShow, kind, "thinking is shown as a summary");
+            reporter.field(root, Field::ThinkingShow, kind, "thinking is shown as a summary");
             Some("summarized")
         }
-        None if !losing.source().conventions().can_ask_for_thoughts => {
+        None if !reporter.source().conventions().can_ask_for_thoughts => {
             let reason = "thinking is shown to clients that cannot ask for it";
-            losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+            reporter.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
             Some("summarized")
         }
         None => {
             if matches!(form, Form::Budget(_)) {
                 let reason = "models with a thinking budget show their thinking by default";
-                losing.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+                reporter.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
             }
             None
         }

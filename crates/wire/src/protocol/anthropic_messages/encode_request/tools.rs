@@ -11,12 +11,12 @@ use crate::conversation::{
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::choosing::Offer;
 use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::{IsWritten, Object};
-use crate::protocol::{Field, dialect, namespaces};
+use crate::protocol::{Field, namespaces, schema_language};
 use crate::target::ForcedToolChoice;
 
 /// The arguments of a tool that takes free text.
@@ -80,8 +80,8 @@ impl<'r> Encoding<'r, '_> {
             }
             ToolKind::Hosted(hosted) => self.write_hosted(list, place, hosted, used),
             ToolKind::Namespace(inner) => {
-                self.losing.node(place, LossKind::Renamed, "namespaces are flattened");
-                namespaces::report_description(&mut self.losing, (tool, inner));
+                self.reporter.node(place, LossKind::Renamed, "namespaces are flattened");
+                namespaces::report_description(&mut self.reporter, (tool, inner));
                 for tool in &inner.tools {
                     self.write_tool(list, tool, Some(inner), used);
                 }
@@ -102,7 +102,7 @@ impl<'r> Encoding<'r, '_> {
             name = format!("{}_{name}", namespace.name.to_str()).into();
         }
         if *own != *name {
-            self.losing.field(place, Field::ToolName, LossKind::Renamed, ALIAS);
+            self.reporter.field(place, Field::ToolName, LossKind::Renamed, ALIAS);
         }
         used.insert(name.clone());
         name
@@ -147,21 +147,21 @@ impl<'r> Encoding<'r, '_> {
     ) -> Json<'f> {
         let place = tool.semantics().place();
         if function.strict == Some(true) && !is_strict {
-            let reason = "the model does not hold to schemas";
-            self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
+            let reason = "the model has no strict tools";
+            self.reporter.field(place, Field::ToolStrict, LossKind::Dropped, reason);
         }
-        if function.strict.is_none() && self.losing.source().conventions().strict_by_default {
-            let reason = "tools are held to their schemas only where they say so";
-            self.losing.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
+        if function.strict.is_none() && self.reporter.source().conventions().strict_by_default {
+            let reason = "Messages enforces schemas only for tools marked strict";
+            self.reporter.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
         }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let Some(parameters) = &function.parameters else {
-            schemas::lose_absent(place, &mut self.losing);
+            schemas::report_absent(place, &mut self.reporter);
             return schemas::NO_ARGUMENTS;
         };
-        let dialect = dialect::of_parameters(self.losing.source(), tool);
-        let at = schemas::At { place, field: Field::ToolParameters, dialect };
-        schemas::translate(parameters, asked, at, &mut self.losing)
+        let language = schema_language::of_parameters(self.reporter.source(), tool);
+        let at = schemas::At { place, field: Field::ToolParameters, language };
+        schemas::translate(parameters, asked, at, &mut self.reporter)
     }
 
     fn write_custom(
@@ -173,7 +173,7 @@ impl<'r> Encoding<'r, '_> {
     ) {
         let reason = "free text is sent as the only argument of a function";
         let place = spaced.tool.semantics().place();
-        self.losing.node(place, LossKind::Approximated, reason);
+        self.reporter.node(place, LossKind::Approximated, reason);
         let mut description = spaced.description(custom.description.as_ref());
         if let Some(CustomFormat::Grammar { definition, syntax }) = &custom.format {
             let grammar = format!(
@@ -194,18 +194,18 @@ impl<'r> Encoding<'r, '_> {
         used: &mut BTreeSet<Cow<'r, str>>,
     ) {
         let (kind, name) = match hosted.service {
-            _ if self.is_own() && hosted.protocol == HERE => return list.value(&hosted.json),
+            _ if hosted.protocol == SELF => return list.value(&hosted.json),
             HostedService::WebSearch => ("web_search_20250305", "web_search"),
             HostedService::WebFetch => ("web_fetch_20250910", "web_fetch"),
             HostedService::CodeExecution => ("code_execution_20250825", "code_execution"),
             HostedService::Other => {
                 let reason = "the vendor hosts no such tool";
-                return self.losing.node(place, LossKind::Dropped, reason);
+                return self.reporter.node(place, LossKind::Dropped, reason);
             }
         };
         if !used.insert(name.into()) {
             let reason = "two tools of one vendor are one of the other's";
-            return self.losing.node(place, LossKind::Implied, reason);
+            return self.reporter.node(place, LossKind::Implied, reason);
         }
         let mut settings = Settings::of(hosted);
         list.object(|object| {
@@ -215,19 +215,24 @@ impl<'r> Encoding<'r, '_> {
                 write_search(object, &mut settings);
             }
         });
-        settings.report_rest(place, &mut self.losing);
+        settings.report_rest(place, &mut self.reporter);
     }
 
     /// Declares the tools that the history has called, since blocks of undeclared tools are refused.
     fn write_stand_ins(&mut self, body: &mut Object<'_, '_>) {
         let reason = "tools that the history has called must be declared";
-        self.losing.field(Place::default(), Field::ToolsStatedEmpty, LossKind::Synthesised, reason);
+        self.reporter.field(
+            Place::default(),
+            Field::ToolsStatedEmpty,
+            LossKind::Synthesised,
+            reason,
+        );
         let reason = "a tool that is declared only for the history cannot be called";
         let kind = match self.request.tool_choice {
             None => LossKind::Synthesised,
             Some(_) => LossKind::Renamed,
         };
-        self.losing.field(Place::default(), Field::ToolChoice, kind, reason);
+        self.reporter.field(Place::default(), Field::ToolChoice, kind, reason);
         let mut seen = BTreeSet::new();
         body.key("tools").array(|list| {
             for name in self.called().map(|call| self.calls.name(&call.name)) {
@@ -253,7 +258,7 @@ impl<'r> Encoding<'r, '_> {
         let is_allowed = self.allowed.as_ref().is_none_or(|names| names.contains(name));
         if !is_allowed {
             let reason = "only the allowed tools are declared";
-            self.losing.node(place, LossKind::Approximated, reason);
+            self.reporter.node(place, LossKind::Approximated, reason);
         }
         is_allowed
     }
@@ -263,12 +268,12 @@ impl<'r> Encoding<'r, '_> {
         let (root, request) = (Place::default(), self.request);
         if !self.has_tools && !self.is_own() {
             let kind = match request.tool_choice {
-                None => return self.lose_parallel(),
+                None => return self.report_parallel(),
                 Some(ToolChoice::Auto | ToolChoice::None) => LossKind::Implied,
                 Some(_) => LossKind::Dropped,
             };
-            self.losing.field(root, Field::ToolChoice, kind, "there is no tool to choose");
-            return self.lose_parallel();
+            self.reporter.field(root, Field::ToolChoice, kind, "there is no tool to choose");
+            return self.report_parallel();
         }
         let is_serial = request.parallel_tool_calls == Some(false);
         let choice = match self.choice() {
@@ -279,7 +284,7 @@ impl<'r> Encoding<'r, '_> {
         };
         let takes_serial = self.is_own() || !matches!(choice, Choice::None);
         if !takes_serial {
-            self.lose_parallel();
+            self.report_parallel();
         }
         let mut object = Object::open(body.key("tool_choice"), self.extras("tool_choice"));
         object.word("type", choice.word());
@@ -291,11 +296,11 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// Reports how many calls may come at once where none can come.
-    fn lose_parallel(&mut self) {
+    fn report_parallel(&mut self) {
         if self.request.parallel_tool_calls.is_some() {
-            let reason = "there is nothing to call";
+            let reason = "there is no tool to call";
             let field = Field::ParallelToolCalls;
-            self.losing.field(Place::default(), field, LossKind::Implied, reason);
+            self.reporter.field(Place::default(), field, LossKind::Implied, reason);
         }
     }
 
@@ -309,22 +314,22 @@ impl<'r> Encoding<'r, '_> {
             ToolChoice::Named { name, form: _ } => {
                 // What is declared is what is offered, so that only a name can be missing.
                 if !self.is_own() {
-                    Offer::of(self.request, |_| true).choice(self.request, &mut self.losing)?;
+                    Offer::of(self.request, |_| true).choice(self.request, &mut self.reporter)?;
                 }
                 Choice::Tool(self.calls.name(name))
             }
             ToolChoice::Allowed { mode, tools: _ } => {
                 let reason = "only the allowed tools are declared";
-                self.losing.field(root, Field::ToolChoice, LossKind::Approximated, reason);
+                self.reporter.field(root, Field::ToolChoice, LossKind::Approximated, reason);
                 match mode {
                     AllowedMode::Auto => Choice::Auto,
                     AllowedMode::Required => Choice::Any,
                 }
             }
-            ToolChoice::Other { protocol: HERE, json } if self.is_own() => Choice::Other(json),
+            ToolChoice::Other { protocol: SELF, json } if self.is_own() => Choice::Other(json),
             ToolChoice::Other { .. } => {
                 let reason = "a choice that only its own protocol has";
-                self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                self.reporter.field(root, Field::ToolChoice, LossKind::Dropped, reason);
                 return None;
             }
         };
@@ -343,7 +348,7 @@ impl<'r> Encoding<'r, '_> {
             return choice;
         }
         let reason = "the model cannot be made to call a tool while it thinks";
-        self.losing.field(Place::default(), Field::ToolChoice, LossKind::Approximated, reason);
+        self.reporter.field(Place::default(), Field::ToolChoice, LossKind::Approximated, reason);
         Choice::Auto
     }
 }

@@ -8,10 +8,10 @@ use crate::conversation::{Content, Message, Part, Request, Role};
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::anthropic_messages::types::HERE;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Position;
-use crate::protocol::losing::Losing;
-use crate::protocol::omitted::omitted;
+use crate::protocol::placeholder::omitted;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::target::{LateSystem, Target};
 
@@ -85,20 +85,21 @@ impl<'r> Turns<'r> {
     pub(super) fn of(
         request: &'r Request<'r>,
         target: &'r Target,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> Self {
         let parts = request.messages.iter().map(|message| message.parts.len()).sum();
         let turns = Vec::with_capacity(request.messages.len());
         let pieces = Vec::with_capacity(parts);
         let mut gathering = Gathering {
             target,
-            losing,
+            reporter,
             turns: Self { system: Vec::new(), turns, pieces },
             held: Vec::new(),
             is_parted: false,
         };
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
         for (index, message) in request.messages.iter().enumerate() {
+            gathering.reporter.turn_to(message.semantics().place());
             if index < leading {
                 gathering.lead(index, message);
             } else {
@@ -107,6 +108,7 @@ impl<'r> Turns<'r> {
         }
         gathering.settle();
         gathering.end();
+        gathering.reporter.turn_home();
         gathering.turns
     }
 
@@ -142,7 +144,7 @@ fn marks_of(part: &Part<'_>) -> usize {
 /// Turns in the making.
 struct Gathering<'r, 'g, 'l> {
     target: &'r Target,
-    losing: &'g mut Losing<'l>,
+    reporter: &'g mut Reporter<'l>,
     turns: Turns<'r>,
     /// Late system messages that wait for the end of the user's turn.
     held: Vec<Held<'r>>,
@@ -159,7 +161,7 @@ struct Held<'r> {
 impl<'r> Gathering<'r, '_, '_> {
     /// Takes one of the leading system messages.
     fn lead(&mut self, index: usize, message: &'r Message<'r>) {
-        self.lose_role(message);
+        self.report_role(message);
         self.lift(index, message);
     }
 
@@ -170,14 +172,14 @@ impl<'r> Gathering<'r, '_, '_> {
         system.extend(pieces.drain(from..));
     }
 
-    fn lose_role(&mut self, message: &Message<'_>) {
+    fn report_role(&mut self, message: &Message<'_>) {
         // An item that only its own protocol has is nobody's.
         let is_opaque = |part: &Part<'_>| matches!(part.content(), Content::Opaque(_));
         let speaks = message.parts.is_empty() || !message.parts.iter().all(is_opaque);
         if message.role == Role::Developer && speaks {
             let reason = "developer messages are sent as system messages";
             let place = message.semantics().place();
-            self.losing.field(place, Field::Role, LossKind::Approximated, reason);
+            self.reporter.field(place, Field::Role, LossKind::Approximated, reason);
         }
     }
 
@@ -195,6 +197,7 @@ impl<'r> Gathering<'r, '_, '_> {
             }
             Role::Assistant => {
                 self.settle();
+                self.reporter.turn_to(message.semantics().place());
                 let from = self.admit(Side::Assistant, index, message);
                 self.extend(Side::Assistant, from);
             }
@@ -209,7 +212,7 @@ impl<'r> Gathering<'r, '_, '_> {
         match self.target.late_system {
             LateSystem::Lift => {
                 let reason = "lifted to the beginning, as configured";
-                self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
+                self.reporter.node(message.semantics().place(), LossKind::Approximated, reason);
                 self.lift(index, message);
             }
             LateSystem::Native if self.target.family.system_among_turns => {
@@ -222,7 +225,7 @@ impl<'r> Gathering<'r, '_, '_> {
     /// Puts a system message among the user's words.
     fn mark(&mut self, index: usize, message: &'r Message<'r>) {
         let reason = "a late system message is marked text of the user";
-        self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
+        self.reporter.node(message.semantics().place(), LossKind::Approximated, reason);
         let from = self.admit(Side::System, index, message);
         let pieces = &mut self.turns.pieces[from..];
         pieces.iter_mut().for_each(|piece| piece.spelling = Spelling::Marked);
@@ -233,14 +236,15 @@ impl<'r> Gathering<'r, '_, '_> {
     fn settle(&mut self) {
         let follows_user = self.turns.turns.last().is_some_and(|turn| turn.side == Side::User);
         for Held { index, message, moved } in std::mem::take(&mut self.held) {
+            self.reporter.turn_to(message.semantics().place());
             if !follows_user {
                 self.mark(index, message);
                 continue;
             }
-            self.lose_role(message);
+            self.report_role(message);
             if moved {
                 let reason = "moved behind the user's turn, the nearest legal place";
-                self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+                self.reporter.node(message.semantics().place(), LossKind::Renamed, reason);
             }
             let from = self.admit(Side::System, index, message);
             self.extend(Side::System, from);
@@ -290,7 +294,7 @@ impl<'r> Gathering<'r, '_, '_> {
         let pieces = &mut self.turns.pieces;
         let from = pieces.len();
         for (part_index, part) in message.parts.iter().enumerate() {
-            if admits(part, side, self.target, self.losing) {
+            if admits(part, side, self.target, self.reporter) {
                 let at = (index, part_index);
                 pieces.push(Piece { at, part, spelling: Spelling::Plain });
             }
@@ -313,7 +317,7 @@ impl<'r> Gathering<'r, '_, '_> {
         }
         if self.target.family.prefill {
             if let Some(piece) = pieces.last_mut() {
-                trim(piece, self.losing);
+                trim(piece, self.reporter);
             }
         } else if self.turns.turns.len() > 1 {
             self.drop_last();
@@ -324,7 +328,7 @@ impl<'r> Gathering<'r, '_, '_> {
         let Some(turn) = self.turns.turns.pop() else { return };
         let reason = "the model does not continue an assistant message";
         for piece in self.turns.pieces.drain(turn.pieces.start..) {
-            self.losing.node(piece.part.semantics().place(), LossKind::Dropped, reason);
+            self.reporter.node(piece.part.semantics().place(), LossKind::Dropped, reason);
         }
     }
 }
@@ -333,12 +337,12 @@ pub(super) fn is_call(piece: &Piece<'_>) -> bool {
     matches!(piece.part.content(), Content::ToolCall(_))
 }
 
-fn trim(piece: &mut Piece<'_>, losing: &mut Losing<'_>) {
+fn trim(piece: &mut Piece<'_>, reporter: &mut Reporter<'_>) {
     let Content::Text(text) = piece.part.content() else { return };
     if text.to_str().ends_with(char::is_whitespace) {
         piece.spelling = Spelling::Trimmed;
         let reason = "a final assistant text must not end in whitespace";
-        losing.field(piece.part.semantics().place(), Field::Text, LossKind::Repaired, reason);
+        reporter.field(piece.part.semantics().place(), Field::Text, LossKind::Repaired, reason);
     }
 }
 
@@ -347,33 +351,35 @@ pub(super) fn admits(
     part: &Part<'_>,
     side: Side,
     target: &Target,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> bool {
     let semantics = part.semantics();
     let place = semantics.place();
-    if !semantics.citations().is_empty() {
-        let reason = "sources in another vendor's shape";
-        losing.field(place, Field::Citations, LossKind::Dropped, reason);
+    if semantics.citations().iter().any(|citation| citation.protocol() != SELF) {
+        let reason = "citations in another vendor's format";
+        reporter.field(place, Field::Citations, LossKind::Dropped, reason);
     }
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => {
-            withhold(semantics, losing);
-            !is_blank(text, semantics, losing)
+            withhold(semantics, reporter);
+            !is_blank(text, semantics, reporter)
         }
         Content::ToolCall(_) | Content::ToolResult(_) if side != Side::System => {
-            withhold(semantics, losing);
+            withhold(semantics, reporter);
             true
         }
+        Content::Media(_) if reporter.is_same() => true,
         Content::Media(inner) if side == Side::User => {
-            media::admits(inner, place, &target.family, losing)
+            media::admits(inner, place, &target.family, reporter)
         }
         Content::Reasoning(_) if side == Side::Assistant && is_ours(semantics) => true,
+        Content::Opaque(opaque) if opaque.protocol == SELF => true,
         Content::Reasoning(_) | Content::Opaque(_) if semantics.artefact().is_some() => {
-            losing.node(place, LossKind::Withheld, "only its own vendor can read it");
+            reporter.node(place, LossKind::Withheld, "only its own vendor can read it");
             false
         }
         Content::Reasoning(_) => {
-            losing.node(place, LossKind::Dropped, "thinking without a signature is refused");
+            reporter.node(place, LossKind::Dropped, "thinking without a signature is refused");
             false
         }
         Content::Opaque(opaque) => {
@@ -381,40 +387,40 @@ pub(super) fn admits(
                 Ok(Some(_)) => (LossKind::Withheld, "only its own vendor can read it"),
                 Ok(None) | Err(_) => (LossKind::Dropped, "only its own vendor has it"),
             };
-            losing.node(place, kind, reason);
+            reporter.node(place, kind, reason);
             false
         }
         Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
-            losing.node(place, LossKind::Dropped, "not available for this role");
+            reporter.node(place, LossKind::Dropped, "not available for this role");
             false
         }
     }
 }
 
 fn is_ours(semantics: &NodeSemantics<'_>) -> bool {
-    semantics.artefact().is_some_and(|artefact| artefact.issuer() == HERE)
+    semantics.artefact().is_some_and(|artefact| artefact.issuer() == SELF)
 }
 
-fn withhold(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+fn withhold(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {
     if semantics.artefact().is_some() {
         let reason = "a signature that only its own vendor can read";
-        losing.field(semantics.place(), Field::Signature, LossKind::Withheld, reason);
+        reporter.field(semantics.place(), Field::Signature, LossKind::Withheld, reason);
     }
 }
 
-fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) -> bool {
+fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) -> bool {
     if !text.is_blank() {
         return false;
     }
     let (kind, reason) = if text.is_empty() {
         (LossKind::Implied, "an empty text has no effect")
     } else {
-        (LossKind::Repaired, "sequences of whitespace alone are refused")
+        (LossKind::Repaired, "Messages refuses text of whitespace alone")
     };
     // The messages of an assistant are items there, which vanish with their words.
     let is_whole =
         semantics.item().is_some() || semantics.place().pointer("").ends_with("/content");
-    let place = if is_whole { losing.outer(semantics.place()) } else { semantics.place() };
-    losing.node(place, kind, reason);
+    let place = if is_whole { reporter.outer(semantics.place()) } else { semantics.place() };
+    reporter.node(place, kind, reason);
     true
 }

@@ -4,67 +4,73 @@ use crate::conversation::{Finish, FinishKind};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 
 /// Writes why an answer ended, in the vendor's own words where they came from there.
 pub(in crate::protocol::anthropic_messages) fn write_finish(
     object: &mut Object<'_, '_>,
     finish: Option<&Finish<'_>>,
-    said: Said,
-    (place, losing): (Place, &mut Losing<'_>),
+    ends_with: EndsWith,
+    (place, reporter): (Place, &mut Reporter<'_>),
 ) {
     let Some(finish) = finish else {
-        if !losing.is_same() {
+        if !reporter.is_same() {
             object.key("stop_reason").null();
             object.key("stop_sequence").null();
         }
         return;
     };
-    let lacks_call = finish.kind == FinishKind::ToolCalls && said != Said::Call;
+    let lacks_call = finish.kind == FinishKind::ToolCalls && ends_with != EndsWith::Call;
     let kind = if lacks_call { FinishKind::Stop } else { finish.kind };
     match &finish.raw {
-        Some(raw) if losing.is_same() => object.field("stop_reason", raw),
+        Some(raw) if reporter.is_same() => object.field("stop_reason", raw),
         // An end of which the vendor itself did not say why.
-        None if losing.is_same() && kind == FinishKind::Other => {}
-        Some(_) | None => object.word("stop_reason", stop_reason(kind, said)),
+        None if reporter.is_same() && kind == FinishKind::Other => {}
+        Some(_) | None => object.word("stop_reason", stop_reason(kind, ends_with)),
     }
     object.field("stop_sequence", &finish.stop_sequence);
     match &finish.details {
-        Some(details) if losing.is_same() => object.field("stop_details", details),
+        Some(details) if reporter.is_same() => object.field("stop_details", details),
         Some(_) => {
             let reason = "details in another vendor's format";
-            losing.field(place, Field::FinishDetails, LossKind::Dropped, reason);
+            reporter.field(place, Field::FinishDetails, LossKind::Dropped, reason);
         }
         None => {}
     }
-    if let Some((kind, reason)) = loss_of(finish.kind, said) {
-        losing.field(place, Field::FinishReason, kind, reason);
+    if let Some((kind, reason)) = loss_of(finish.kind, ends_with) {
+        reporter.field(place, Field::FinishReason, kind, reason);
     }
 }
 
 /// What the reason for an end loses or gains here.
-fn loss_of(kind: FinishKind, said: Said) -> Option<(LossKind, &'static str)> {
-    Some(match (kind, said) {
-        (FinishKind::MalformedCall, _) => (LossKind::Approximated, "there is no such reason"),
+fn loss_of(kind: FinishKind, ends_with: EndsWith) -> Option<(LossKind, &'static str)> {
+    Some(match (kind, ends_with) {
+        (FinishKind::MalformedCall, _) => {
+            (LossKind::Approximated, "Messages has no such finish reason")
+        }
         (FinishKind::Other | FinishKind::Failed, _) => {
             (LossKind::Approximated, "a finish reason that only its vendor has")
         }
         (FinishKind::ContentFilter | FinishKind::PromptFilter, _) => {
             (LossKind::Renamed, "a filtered answer is a refusal")
         }
-        (FinishKind::ToolCalls, Said::Nothing | Said::Refusal) => {
+        (FinishKind::ToolCalls, EndsWith::Nothing | EndsWith::Refusal) => {
             (LossKind::Repaired, "there is no call to answer")
         }
-        (FinishKind::Stop, Said::Call) => (LossKind::Renamed, "a call makes it a tool turn"),
-        (FinishKind::Stop, Said::Refusal) => (LossKind::Renamed, "a refusal is an end of its own"),
+        (FinishKind::Stop, EndsWith::Call) => {
+            (LossKind::Renamed, "an answer with a tool call ends with `tool_use`")
+        }
+        (FinishKind::Stop, EndsWith::Refusal) => {
+            (LossKind::Renamed, "Messages has a stop reason of its own for refusals")
+        }
         _ => return None,
     })
 }
 
 /// What an answer held that decides how its end is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in crate::protocol::anthropic_messages) enum Said {
+pub(in crate::protocol::anthropic_messages) enum EndsWith {
     #[default]
     Nothing,
     Refusal,
@@ -72,20 +78,20 @@ pub(in crate::protocol::anthropic_messages) enum Said {
 }
 
 /// The reason for an end; a call makes it a tool turn unless it was cut or filtered.
-fn stop_reason(kind: FinishKind, said: Said) -> &'static str {
-    match (kind, said) {
+fn stop_reason(kind: FinishKind, ends_with: EndsWith) -> &'static str {
+    match (kind, ends_with) {
         (FinishKind::Length, _) => "max_tokens",
         (FinishKind::ContextFull, _) => "model_context_window_exceeded",
         (FinishKind::ContentFilter | FinishKind::PromptFilter | FinishKind::Refusal, _) => {
             "refusal"
         }
-        (_, Said::Call) | (FinishKind::ToolCalls, _) => "tool_use",
+        (_, EndsWith::Call) | (FinishKind::ToolCalls, _) => "tool_use",
         (FinishKind::StopSequence, _) => "stop_sequence",
         (FinishKind::Pause, _) => "pause_turn",
-        (FinishKind::Stop, Said::Refusal) => "refusal",
+        (FinishKind::Stop, EndsWith::Refusal) => "refusal",
         (
             FinishKind::Stop | FinishKind::MalformedCall | FinishKind::Failed | FinishKind::Other,
-            Said::Nothing | Said::Refusal,
+            EndsWith::Nothing | EndsWith::Refusal,
         ) => "end_turn",
     }
 }

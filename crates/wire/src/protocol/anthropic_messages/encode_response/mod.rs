@@ -5,7 +5,7 @@ pub(super) mod tier;
 
 use std::collections::HashSet;
 
-use self::finish::{Said, write_finish};
+use self::finish::{EndsWith, write_finish};
 use self::tier::tier_word;
 use crate::conversation::{CallForm, Candidate, Content, Part, Response, Usage};
 use crate::json::{Json, Text, Writer};
@@ -16,29 +16,29 @@ use crate::protocol::anthropic_messages::encode_request::blocks::{
     Block, Mark, is_sealed, write_own, write_reasoning,
 };
 use crate::protocol::anthropic_messages::fault::write_fault;
-use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
+use crate::protocol::anthropic_messages::types::SELF;
+use crate::protocol::anthropic_messages::usage::{USAGE, report_absent_usage};
 use crate::protocol::exchange::ANSWER_BYTES;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Asked, Citation, Field, Protocol};
+use crate::protocol::{AnswerContext, Citation, Field, Protocol};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut losing = Losing::new(source, HERE, report);
-    losing.response(response);
+    let mut reporter = Reporter::new(source, SELF, report);
+    reporter.response(response);
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     match &response.fault {
         Some(fault) => {
-            losing.failed(response);
+            reporter.failed(response);
             write_fault(&mut writer, fault);
         }
-        None => write_response(&mut writer, response, asked, &mut losing),
+        None => write_response(&mut writer, response, context, &mut reporter),
     }
     writer.into_string()
 }
@@ -46,33 +46,33 @@ pub(in crate::protocol) fn encode_response(
 fn write_response(
     writer: &mut Writer,
     response: &Response<'_>,
-    asked: &Asked<'_>,
-    losing: &mut Losing<'_>,
+    context: &AnswerContext<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
     let semantics = response.semantics();
     let root = semantics.place();
-    let mut object = open_answer(writer, semantics, losing);
-    write_head(&mut object, (&response.id, &response.model), asked, (root, losing));
+    let mut object = open_answer(writer, semantics, reporter);
+    write_head(&mut object, (&response.id, &response.model), context, (root, reporter));
     let mut answering = Answering::default();
     let none = Candidate::default();
     let (candidate, others) = match response.candidates.split_first() {
         Some((candidate, others)) => (candidate, others),
         None => (&none, &[] as &[Candidate<'_>]),
     };
-    let (parts, last) = without_last_seals(&candidate.message.parts, losing);
+    let (parts, last) = without_last_seals(&candidate.message.parts, reporter);
     object.key("content").array(|list| {
-        parts.iter().for_each(|part| answering.write(list, part, asked, losing));
+        parts.iter().for_each(|part| answering.write(list, part, context, reporter));
     });
     for part in last {
-        let reason = "no answer ends with sealed thinking";
-        losing.node(part.semantics().place(), LossKind::Withheld, reason);
+        let reason = "Messages does not end an answer with redacted thinking";
+        reporter.node(part.semantics().place(), LossKind::Withheld, reason);
     }
     for other in others {
-        losing.node(other.semantics().place(), LossKind::Dropped, "Messages returns one answer");
+        reporter.node(other.semantics().place(), LossKind::Dropped, "Messages returns one answer");
     }
     let place = candidate.semantics().place();
-    write_finish(&mut object, candidate.finish.as_ref(), answering.said, (place, losing));
-    write_usage(&mut object, response, losing);
+    write_finish(&mut object, candidate.finish.as_ref(), answering.ends_with, (place, reporter));
+    write_usage(&mut object, response, reporter);
     object.close();
 }
 
@@ -80,9 +80,9 @@ fn write_response(
 pub(super) fn open_answer<'w, 'e>(
     writer: &'w mut Writer,
     semantics: &'e NodeSemantics<'e>,
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
 ) -> Object<'w, 'e> {
-    let extras = semantics.extras().filter(|_| losing.is_same());
+    let extras = semantics.extras().filter(|_| reporter.is_same());
     Object::open(writer, extras.map(|extras| (extras, "")))
 }
 
@@ -90,45 +90,50 @@ pub(super) fn open_answer<'w, 'e>(
 pub(super) fn write_head(
     object: &mut Object<'_, '_>,
     (id, model): (&Option<Text<'_>>, &Option<Text<'_>>),
-    asked: &Asked<'_>,
-    (root, losing): (Place, &mut Losing<'_>),
+    context: &AnswerContext<'_>,
+    (root, reporter): (Place, &mut Reporter<'_>),
 ) {
     match id {
         Some(id) => object.field("id", id),
-        None if losing.is_same() => {}
-        None => object.field("id", &format!("msg_{}", asked.seed.to_str())),
+        None if reporter.is_same() => {}
+        None => object.field("id", &format!("msg_{}", context.seed.to_str())),
     }
     object.unless_kept("type", "message");
     object.unless_kept("role", "assistant");
-    let model = asked.model.as_ref().or(model.as_ref());
+    let model = context.model.as_ref().or(model.as_ref());
     if model.is_none() {
-        losing.field(root, Field::ResponseModel, LossKind::Synthesised, "answers name their model");
+        reporter.field(
+            root,
+            Field::ResponseModel,
+            LossKind::Synthesised,
+            "Messages requires the model's name in answers",
+        );
     }
     object.field("model", &model.map(Text::reborrow).unwrap_or_default());
 }
 
-fn write_usage(object: &mut Object<'_, '_>, response: &Response<'_>, losing: &mut Losing<'_>) {
+fn write_usage(object: &mut Object<'_, '_>, response: &Response<'_>, reporter: &mut Reporter<'_>) {
     let root = response.semantics().place();
     match &response.usage {
-        Some(usage) => USAGE.report(usage, losing),
-        None if losing.is_same() && response.service_tier.is_none() => return,
-        None => lose_absent_usage(root, losing),
+        Some(usage) => USAGE.report(usage, reporter),
+        None if reporter.is_same() && response.service_tier.is_none() => return,
+        None => report_absent_usage(root, reporter),
     }
-    let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, losing));
+    let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, reporter));
     let none = Usage::default();
     let usage = response.usage.as_ref().unwrap_or(&none);
-    USAGE.write(object.key(USAGE.member), usage, tier.as_ref(), USAGE.stating(losing.source()));
+    USAGE.write(object.key(USAGE.member), usage, tier.as_ref(), USAGE.stating(reporter.source()));
 }
 
 /// The parts of an answer, and apart from them the sealed thoughts that follow all else: the vendor itself ends no
 /// answer with those.
 fn without_last_seals<'p>(
     parts: &'p [Part<'p>],
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
 ) -> (&'p [Part<'p>], &'p [Part<'p>]) {
     let seals = |part: &Part<'_>| match part.content() {
         Content::Reasoning(reasoning) => {
-            !losing.is_same() && is_sealed(reasoning, part.semantics())
+            !reporter.is_same() && is_sealed(reasoning, part.semantics())
         }
         _ => false,
     };
@@ -137,8 +142,8 @@ fn without_last_seals<'p>(
 }
 
 /// Reports that a refusal is told as text, in a place of its own or not.
-pub(super) fn lose_refusal(place: Place, losing: &mut Losing<'_>) {
-    losing.node(place, LossKind::Renamed, "Messages has no refusals; sent as text");
+pub(super) fn report_refusal(place: Place, reporter: &mut Reporter<'_>) {
+    reporter.node(place, LossKind::Renamed, "Messages has no refusals; sent as text");
 }
 
 /// Why a call of free text looks otherwise.
@@ -147,7 +152,7 @@ pub(super) const FREE_TEXT: &str = "free text becomes the one argument of a func
 /// The content of an answer in the making.
 #[derive(Debug, Default)]
 pub(super) struct Answering {
-    pub(super) said: Said,
+    pub(super) ends_with: EndsWith,
     /// The ids of the calls so far: each must be answerable.
     ids: HashSet<String>,
 }
@@ -157,62 +162,66 @@ impl Answering {
         &mut self,
         list: &mut Writer,
         part: &Part<'_>,
-        asked: &Asked<'_>,
-        losing: &mut Losing<'_>,
+        context: &AnswerContext<'_>,
+        reporter: &mut Reporter<'_>,
     ) {
         let (semantics, place) = (part.semantics(), part.semantics().place());
-        if losing.is_same() {
+        if reporter.is_same() {
             let block = Block::Own(semantics);
-            return write_own(list, part, block, |name| asked.client_name(name));
+            return write_own(list, part, block, |name| context.client_name(name));
         }
         let block = Block::Foreign(Mark::Plain);
         match part.content() {
             Content::Text(text) => {
                 // The walk over the answer has reported texts that say nothing.
                 if !text.is_empty() {
-                    write_cited(list, text, semantics, losing);
+                    write_cited(list, text, semantics, reporter);
                 }
             }
             // Some servers state an empty refusal where there is none.
             Content::Refusal(text) if text.is_empty() => {}
             Content::Refusal(text) => {
                 self.refused();
-                lose_refusal(place, losing);
+                report_refusal(place, reporter);
                 block.text(list, text);
             }
             Content::ToolCall(call) => {
-                let id = Text::plain(self.call_id(call.id.as_ref(), asked, place, losing));
-                let words = (Some(&id), &asked.client_name(&call.name));
+                let id = Text::plain(self.call_id(call.id.as_ref(), context, place, reporter));
+                let words = (Some(&id), &context.client_name(&call.name));
                 if call.form == CallForm::Custom {
-                    losing.node(place, LossKind::Approximated, FREE_TEXT);
+                    reporter.node(place, LossKind::Approximated, FREE_TEXT);
                 }
                 if let Some((kind, reason)) = block.tool_use(list, words, call) {
-                    losing.field(place, Field::CallArguments, kind, reason);
+                    reporter.field(place, Field::CallArguments, kind, reason);
                 }
             }
             Content::Reasoning(reasoning) => {
                 let has_words = reasoning.texts.iter().any(|text| !text.is_empty());
                 if has_words || semantics.artefact().is_some() {
                     if reasoning.texts.len() > 1 {
-                        losing.node(place, LossKind::Renamed, ONE_THOUGHT);
+                        reporter.node(place, LossKind::Renamed, ONE_THOUGHT);
                     }
                     write_reasoning(list, reasoning, semantics, block);
                 }
                 return;
             }
             Content::Media(_) => {
-                losing.node(place, LossKind::Dropped, "answers here are text and calls");
+                reporter.node(
+                    place,
+                    LossKind::Dropped,
+                    "Messages answers hold text and tool calls only",
+                );
             }
             Content::ToolResult(_) | Content::Opaque(_) => {
-                losing.node(place, LossKind::Dropped, "only its own vendor has it");
+                reporter.node(place, LossKind::Dropped, "only its own vendor has it");
             }
         }
-        withhold(semantics, losing);
+        withhold(semantics, reporter);
     }
 
     pub(super) fn refused(&mut self) {
-        if self.said == Said::Nothing {
-            self.said = Said::Refusal;
+        if self.ends_with == EndsWith::Nothing {
+            self.ends_with = EndsWith::Refusal;
         }
     }
 
@@ -220,20 +229,20 @@ impl Answering {
     pub(super) fn call_id(
         &mut self,
         id: Option<&Text<'_>>,
-        asked: &Asked<'_>,
+        context: &AnswerContext<'_>,
         place: Place,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) -> String {
-        self.said = Said::Call;
+        self.ends_with = EndsWith::Call;
         let number = self.ids.len();
         let own = id.map(|id| id.to_str().into_owned()).filter(|id| !id.is_empty());
         if own.is_none() {
-            let reason = "calls are answered by id here";
-            losing.field(place, Field::CallId, LossKind::Synthesised, reason);
+            let reason = "Messages pairs results with calls by id";
+            reporter.field(place, Field::CallId, LossKind::Synthesised, reason);
         }
-        let mut id = own.unwrap_or_else(|| format!("toolu_{}_{number}", asked.seed.to_str()));
+        let mut id = own.unwrap_or_else(|| format!("toolu_{}_{number}", context.seed.to_str()));
         if self.ids.contains(&id) {
-            losing.field(place, Field::CallId, LossKind::Repaired, "two calls have one id");
+            reporter.field(place, Field::CallId, LossKind::Repaired, "two calls have one id");
             id = format!("{id}_{number}");
         }
         self.ids.insert(id.clone());
@@ -241,13 +250,13 @@ impl Answering {
     }
 }
 
-pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are one text";
+pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are joined into one text";
 
 /// An artefact on anything but thinking has no field to ride in.
-pub(super) fn withhold(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+pub(super) fn withhold(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {
     if semantics.artefact().is_some() {
         let reason = "no field of this block can carry it";
-        losing.field(semantics.sealed_at(), Field::Signature, LossKind::Withheld, reason);
+        reporter.field(semantics.sealed_at(), Field::Signature, LossKind::Withheld, reason);
     }
 }
 
@@ -255,7 +264,7 @@ fn write_cited(
     list: &mut Writer,
     text: &Text<'_>,
     semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
     let mut cited = NodeSemantics::default();
     for citation in semantics.citations() {
@@ -263,7 +272,7 @@ fn write_cited(
             cited.add_citation(citation);
         }
     }
-    losing.citations(semantics, LossKind::Approximated, CITED);
+    reporter.citations(semantics, LossKind::Approximated, CITED);
     Block::Own(&cited).text(list, text);
 }
 

@@ -3,8 +3,8 @@
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::losing::Losing;
+use crate::protocol::anthropic_messages::types::SELF;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::tier::Asking;
 use crate::protocol::{Field, tier};
 
@@ -12,20 +12,20 @@ use crate::protocol::{Field, tier};
 pub(in crate::protocol::anthropic_messages) fn tier_word<'t>(
     tier: &'t Text<'_>,
     root: Place,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Option<Text<'t>> {
-    if losing.is_same() {
+    if reporter.is_same() {
         return Some(tier.reborrow());
     }
     let served = tier.to_str();
-    let word = tier::translated(&served, losing.source(), HERE, Asking::Answer);
+    let word = tier::translated(&served, reporter.source(), SELF, Asking::Answer);
     let lost = match word {
         Some(word) if *served == *word => None,
         Some(_) => Some((LossKind::Renamed, "the vendor's own value")),
         None => Some((LossKind::Dropped, "the vendor has no such tier")),
     };
     if let Some((kind, reason)) = lost {
-        losing.field(root, Field::ResponseServiceTier, kind, reason);
+        reporter.field(root, Field::ResponseServiceTier, kind, reason);
     }
     word.map(Text::literal)
 }

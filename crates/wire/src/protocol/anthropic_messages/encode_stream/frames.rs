@@ -4,15 +4,15 @@ use crate::conversation::{Finish, Usage};
 use crate::fault::Fault;
 use crate::json::{Text, Writer};
 use crate::place::Place;
-use crate::protocol::anthropic_messages::encode_response::finish::{Said, write_finish};
+use crate::protocol::anthropic_messages::encode_response::finish::{EndsWith, write_finish};
 use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
 use crate::protocol::anthropic_messages::encode_response::{open_answer, write_head};
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::usage::USAGE;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::usage::Stating;
-use crate::protocol::{Asked, Start};
+use crate::protocol::{AnswerContext, Start};
 use crate::sse::named_frame;
 
 /// A frame whose data is an object of the frame's own name.
@@ -28,19 +28,19 @@ fn frame(out: &mut String, name: &'static str, members: impl FnOnce(&mut Writer)
 pub(super) fn start(
     out: &mut String,
     start: &Start<'_>,
-    asked: &Asked<'_>,
-    (usage, losing): (Option<&Usage<'_>>, &mut Losing<'_>),
+    context: &AnswerContext<'_>,
+    (usage, reporter): (Option<&Usage<'_>>, &mut Reporter<'_>),
 ) {
     let root = start.semantics.place();
     frame(out, "message_start", |event| {
         event.key("message");
-        let mut message = open_answer(event, &start.semantics, losing);
-        write_head(&mut message, (&start.id, &start.model), asked, (root, losing));
+        let mut message = open_answer(event, &start.semantics, reporter);
+        write_head(&mut message, (&start.id, &start.model), context, (root, reporter));
         message.key("content").array(|_| {});
         message.key("stop_reason").null();
         message.key("stop_sequence").null();
-        let tier = start.service_tier.as_ref().and_then(|it| tier_word(it, root, losing));
-        write_usage(message.key(USAGE.member), usage, tier.as_ref(), losing);
+        let tier = start.service_tier.as_ref().and_then(|it| tier_word(it, root, reporter));
+        write_usage(message.key(USAGE.member), usage, tier.as_ref(), reporter);
         message.close();
     });
 }
@@ -89,17 +89,17 @@ pub(super) fn block_stop(out: &mut String, index: u32) {
 
 pub(super) fn end(
     out: &mut String,
-    (finish, said): (&Finish<'_>, Said),
+    (finish, ends_with): (&Finish<'_>, EndsWith),
     (late, usage): (&NodeSemantics<'_>, Option<&Usage<'_>>),
-    (place, losing): (Place, &mut Losing<'_>),
+    (place, reporter): (Place, &mut Reporter<'_>),
 ) {
     frame(out, "message_delta", |event| {
         event.key("delta");
-        let mut delta = open_answer(event, late, losing);
-        write_finish(&mut delta, Some(finish), said, (place, losing));
+        let mut delta = open_answer(event, late, reporter);
+        write_finish(&mut delta, Some(finish), ends_with, (place, reporter));
         delta.close();
         event.key(USAGE.member);
-        write_usage(event, usage, None, losing);
+        write_usage(event, usage, None, reporter);
     });
     frame(out, "message_stop", |_| {});
 }
@@ -109,10 +109,10 @@ fn write_usage(
     writer: &mut Writer,
     usage: Option<&Usage<'_>>,
     tier: Option<&Text<'_>>,
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
 ) {
     match usage {
-        Some(usage) => USAGE.write(writer, usage, tier, USAGE.stating(losing.source())),
+        Some(usage) => USAGE.write(writer, usage, tier, USAGE.stating(reporter.source())),
         None => USAGE.write(writer, &Usage::default(), tier, Stating::WhatIsNeeded),
     }
 }

@@ -11,12 +11,14 @@ use crate::json::Text;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_response::Answering;
-use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::anthropic_messages::usage::{USAGE, lose_absent_usage};
+use crate::protocol::anthropic_messages::types::SELF;
+use crate::protocol::anthropic_messages::usage::{USAGE, report_absent_usage};
 use crate::protocol::event::Sequence;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Asked, Event, Field, Note, NoteAt, NoteKind, PartId, Protocol, Start};
+use crate::protocol::{
+    AnswerContext, Event, Field, Note, NoteAt, NoteKind, PartId, Protocol, Start,
+};
 
 /// Events in, frames out.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ pub struct Encoder<'a> {
 #[derive(Debug)]
 struct Writing<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    context: AnswerContext<'a>,
     report: Report,
     state: State,
     /// A beginning that waits for the usage that comes with it.
@@ -62,10 +64,10 @@ enum State {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         let writing = Writing {
             source,
-            asked,
+            context,
             report: Report::default(),
             state: State::Waiting,
             start: None,
@@ -100,11 +102,11 @@ impl<'a> Encoder<'a> {
 
 impl Writing<'_> {
     fn is_own(&self) -> bool {
-        self.source == HERE
+        self.source == SELF
     }
 
-    fn losing(&mut self) -> Losing<'_> {
-        Losing::new(self.source, HERE, &mut self.report)
+    fn reporter(&mut self) -> Reporter<'_> {
+        Reporter::new(self.source, SELF, &mut self.report)
     }
 
     /// Whether an event speaks of the first answer; the others have no place in this protocol.
@@ -112,11 +114,11 @@ impl Writing<'_> {
         let part = match event {
             Event::Open(open) if open.candidate > 0 => {
                 self.others.insert(open.part);
-                self.lose_answer(open.candidate, open.semantics.place());
+                self.report_answer(open.candidate, open.semantics.place());
                 return false;
             }
             Event::Finish { candidate, place, .. } => {
-                self.lose_answer(*candidate, *place);
+                self.report_answer(*candidate, *place);
                 return *candidate == 0;
             }
             Event::Note(Note { at: NoteAt::Candidate(candidate), .. }) => return *candidate == 0,
@@ -130,17 +132,17 @@ impl Writing<'_> {
     }
 
     /// Reports an answer beside the first, once.
-    fn lose_answer(&mut self, candidate: u32, place: Place) {
+    fn report_answer(&mut self, candidate: u32, place: Place) {
         if candidate > 0 && !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
             let place = place.of_candidate();
-            self.losing().node(place, LossKind::Dropped, "Messages returns one answer");
+            self.reporter().node(place, LossKind::Dropped, "Messages returns one answer");
         }
     }
 
     fn event(&mut self, event: Event<'_>, out: &mut String) {
         if self.state == State::Over {
-            return self.lose_after(event);
+            return self.report_after(event);
         }
         match event {
             Event::Start(start) => self.begin(start.into_owned(), out),
@@ -181,11 +183,11 @@ impl Writing<'_> {
     }
 
     /// Reports what is said after the end has been told.
-    fn lose_after(&mut self, event: Event<'_>) {
+    fn report_after(&mut self, event: Event<'_>) {
         match event {
-            Event::Usage(usage) => self.losing().usage(&usage),
+            Event::Usage(usage) => self.reporter().usage(&usage),
             Event::Note(Note { kind: NoteKind::Semantics(semantics), .. }) => {
-                self.losing().semantics(&semantics);
+                self.reporter().semantics(&semantics);
             }
             _ => {}
         }
@@ -210,36 +212,36 @@ impl Writing<'_> {
         }
         self.state = State::Answering;
         let start = self.start.take().unwrap_or_default();
-        let mut losing = Losing::new(self.source, HERE, &mut self.report);
-        losing.semantics(&start.semantics);
-        frames::start(out, &start, &self.asked, (self.usage.as_ref(), &mut losing));
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
+        reporter.semantics(&start.semantics);
+        frames::start(out, &start, &self.context, (self.usage.as_ref(), &mut reporter));
     }
 
     fn note(&mut self, note: Note<'_>, out: &mut String) {
         match (note.at, note.kind) {
             (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, &citation, out),
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => {
-                self.lose_late(&semantics);
+                self.report_late(&semantics);
                 self.learn(part, semantics);
             }
             (at, NoteKind::Logprobs(logprobs)) => {
-                self.lose_once(at, Field::PartLogprobs, logprobs.place());
+                self.report_once(at, Field::PartLogprobs, logprobs.place());
             }
             (at, NoteKind::Citation(citation)) => {
-                self.lose_once(at, Field::Citations, citation.place());
+                self.report_once(at, Field::Citations, citation.place());
             }
             (NoteAt::Response | NoteAt::Candidate(_), NoteKind::Semantics(semantics)) => {
                 if self.is_own() {
                     self.late.merge(semantics.into_owned());
                 } else {
-                    self.losing().semantics(&semantics);
+                    self.reporter().semantics(&semantics);
                 }
             }
         }
     }
 
     /// Reports a field of a part that never arrives, once, where it stands if that is known.
-    fn lose_once(&mut self, at: NoteAt, field: Field, stands: Option<Place>) {
+    fn report_once(&mut self, at: NoteAt, field: Field, stands: Option<Place>) {
         let place = match at {
             NoteAt::Part(part) => self.places.get(&part).copied(),
             NoteAt::Response | NoteAt::Candidate(_) => None,
@@ -250,8 +252,8 @@ impl Writing<'_> {
         }
         let reason = "the stream is past the point where it could be sent";
         match stands {
-            Some(stands) => self.losing().node(stands, LossKind::Dropped, reason),
-            None => self.losing().field(place, field, LossKind::Dropped, reason),
+            Some(stands) => self.reporter().node(stands, LossKind::Dropped, reason),
+            None => self.reporter().field(place, field, LossKind::Dropped, reason),
         }
     }
 
@@ -259,18 +261,18 @@ impl Writing<'_> {
     fn close(&mut self, out: &mut String) {
         let Some((finish, place)) = self.finish.take() else { return };
         self.state = State::Over;
-        self.lose_sealed();
-        let mut losing = Losing::new(self.source, HERE, &mut self.report);
-        losing.finish(place, &finish);
+        self.report_sealed();
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
+        reporter.finish(place, &finish);
         match &self.usage {
             Some(usage) => {
-                losing.usage(usage);
-                USAGE.report(usage, &mut losing);
+                reporter.usage(usage);
+                USAGE.report(usage, &mut reporter);
             }
-            None => lose_absent_usage(Place::default(), &mut losing),
+            None => report_absent_usage(Place::default(), &mut reporter),
         }
-        let end = (&finish, self.answering.said);
-        frames::end(out, end, (&self.late, self.usage.as_ref()), (place, &mut losing));
+        let end = (&finish, self.answering.ends_with);
+        frames::end(out, end, (&self.late, self.usage.as_ref()), (place, &mut reporter));
     }
 
     fn fail(&mut self, fault: &Fault<'_>, out: &mut String) {

@@ -7,10 +7,10 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_request::blocks::{Block, Mark, write_own};
 use crate::protocol::anthropic_messages::encode_response::{
-    CITED, FREE_TEXT, ONE_THOUGHT, foreign_citation, lose_refusal, withhold,
+    CITED, FREE_TEXT, ONE_THOUGHT, foreign_citation, report_refusal, withhold,
 };
-use crate::protocol::anthropic_messages::types::HERE;
-use crate::protocol::losing::Losing;
+use crate::protocol::anthropic_messages::types::SELF;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{
     Artefact, ArtefactKind, Citation, Closed, Delta, Field, NoteAt, Open, Opening, PartId, Protocol,
@@ -51,7 +51,7 @@ impl Current {
 
     fn block(&self, source: Protocol) -> Block<'_> {
         match source {
-            HERE => Block::Own(&self.semantics),
+            SELF => Block::Own(&self.semantics),
             _ => Block::Foreign(Mark::Plain),
         }
     }
@@ -60,7 +60,7 @@ impl Current {
 impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
-        self.losing().semantics(&semantics);
+        self.reporter().semantics(&semantics);
         let shown = match &opening {
             Opening::Text | Opening::Refusal => Shown::Text,
             Opening::Reasoning(ReasoningForm::Redacted) => Shown::Sealed,
@@ -70,7 +70,7 @@ impl Writing<'_> {
         };
         let refuses = matches!(opening, Opening::Refusal);
         if refuses {
-            lose_refusal(semantics.place(), &mut self.losing());
+            report_refusal(semantics.place(), &mut self.reporter());
         }
         self.current =
             Some(Current { part, shown, begun: false, in_pieces: false, refuses, semantics });
@@ -101,10 +101,10 @@ impl Writing<'_> {
     }
 
     /// Reports the sealed thoughts that led to nothing.
-    pub(super) fn lose_sealed(&mut self) {
+    pub(super) fn report_sealed(&mut self) {
         for semantics in std::mem::take(&mut self.sealed) {
-            let reason = "no answer ends with sealed thinking";
-            self.losing().node(semantics.place(), LossKind::Withheld, reason);
+            let reason = "Messages does not end an answer with redacted thinking";
+            self.reporter().node(semantics.place(), LossKind::Withheld, reason);
         }
     }
 
@@ -139,16 +139,16 @@ impl Writing<'_> {
         self.write_sealed(out);
         let Some(current) = &mut self.current else { return };
         current.begun = true;
-        let mut losing = Losing::new(self.source, HERE, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         if form == CallForm::Custom {
-            losing.node(current.place(), LossKind::Approximated, FREE_TEXT);
+            reporter.node(current.place(), LossKind::Approximated, FREE_TEXT);
         }
-        let name = self.asked.client_name(&name).into_owned();
+        let name = self.context.client_name(&name).into_owned();
         let id = match self.source {
-            HERE => id,
+            SELF => id,
             _ => {
                 let (own, place) = (id.as_ref(), current.place());
-                Some(Text::plain(self.answering.call_id(own, &self.asked, place, &mut losing)))
+                Some(Text::plain(self.answering.call_id(own, &self.context, place, &mut reporter)))
             }
         };
         let arguments = Arguments::Json(Json::literal("{}"));
@@ -193,7 +193,11 @@ impl Writing<'_> {
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {
                 self.show(Shown::Nothing);
                 let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-                self.losing().node(place, LossKind::Dropped, "answers here are text and calls");
+                self.reporter().node(
+                    place,
+                    LossKind::Dropped,
+                    "Messages answers hold text and tool calls only",
+                );
             }
         }
     }
@@ -220,7 +224,7 @@ impl Writing<'_> {
         let (place, is_first, begun) = (current.place(), !current.in_pieces, current.begun);
         current.in_pieces = true;
         if is_first {
-            self.losing().node(place, LossKind::Renamed, ONE_THOUGHT);
+            self.reporter().node(place, LossKind::Renamed, ONE_THOUGHT);
         }
         if begun {
             self.grow_text(&Text::plain("\n\n"), out);
@@ -251,11 +255,11 @@ impl Writing<'_> {
     pub(super) fn cite(&mut self, part: PartId, citation: &Citation<'_>, out: &mut String) {
         let shows = |current: &Current| current.part == part && current.shown == Shown::Text;
         if !self.current.as_ref().is_some_and(shows) {
-            return self.lose_once(NoteAt::Part(part), Field::Citations, citation.place());
+            return self.report_once(NoteAt::Part(part), Field::Citations, citation.place());
         }
         let place = self.current.as_ref().map(Current::place).unwrap_or_default();
         if self.reported.insert((Field::Citations, place)) {
-            self.losing().citation(place, citation, (LossKind::Approximated, CITED));
+            self.reporter().citation(place, citation, (LossKind::Approximated, CITED));
         }
         let made = foreign_citation(citation).filter(|_| !self.is_own());
         if let Some(citation) = made.as_ref().or(self.is_own().then_some(citation)) {
@@ -278,7 +282,7 @@ impl Writing<'_> {
         if self.is_own() {
             self.begin_block(out);
         }
-        self.lose_late(&closed.semantics);
+        self.report_late(&closed.semantics);
         self.learn(closed.part, closed.semantics);
         self.seal(out);
         let Some(current) = self.current.take() else { return };
@@ -298,11 +302,11 @@ impl Writing<'_> {
     }
 
     /// Reports what became known of the open part after it began, where it began.
-    pub(super) fn lose_late(&mut self, semantics: &NodeSemantics<'_>) {
+    pub(super) fn report_late(&mut self, semantics: &NodeSemantics<'_>) {
         let place = self.current.as_ref().map(Current::place);
         let mut late = NodeSemantics::at(place.unwrap_or(semantics.place()));
         late.merge(semantics.clone());
-        self.losing().semantics(&late);
+        self.reporter().semantics(&late);
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.
@@ -323,8 +327,8 @@ impl Writing<'_> {
             }
             Shown::Sealed => self.begin_first_block(out),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
-                let mut losing = Losing::new(self.source, HERE, &mut self.report);
-                withhold(&current.semantics, &mut losing);
+                let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
+                withhold(&current.semantics, &mut reporter);
             }
             Shown::Whole => {}
         }
@@ -333,7 +337,7 @@ impl Writing<'_> {
 
 /// The artefact of a part as clients of this protocol hand it back.
 fn carried<'s>(semantics: &'s NodeSemantics<'_>) -> Text<'s> {
-    semantics.artefact().map(|artefact| artefact.carried_in(HERE)).unwrap_or_default()
+    semantics.artefact().map(|artefact| artefact.carried_in(SELF)).unwrap_or_default()
 }
 
 /// What stands around the free text of a custom tool, so that the pieces add up to an object.

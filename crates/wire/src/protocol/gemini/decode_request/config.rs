@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Number, Reader, Text};
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
 use crate::protocol::gemini::types::{
-    GEMINI, GENERATION_SCOPE, RESPONSE_JSON_SCHEMA, THINKING_SCOPE, TOOL_CHOICE_SCOPE,
+    GENERATION_SCOPE, RESPONSE_JSON_SCHEMA, SELF, THINKING_SCOPE, TOOL_CHOICE_SCOPE,
     TOOL_CONFIG_SCOPE,
 };
 use crate::protocol::object::{Member, read_object};
@@ -94,7 +94,7 @@ impl<'a> Draft<'a> {
         let is = |word: &str| mime.as_ref().is_some_and(|mime| *mime == word);
         let has_type = mime.is_some();
         self.request.output = match (schema, json_schema) {
-            (None, None) if !has_type => OutputFormat::Unsaid,
+            (None, None) if !has_type => OutputFormat::Unset,
             (None, None) if is("text/plain") => OutputFormat::Text,
             (None, None) if is(JSON_TYPE) => OutputFormat::JsonObject,
             (Some(schema), None) if is(JSON_TYPE) || !has_type => output_schema(schema),
@@ -156,13 +156,13 @@ impl<'a> Draft<'a> {
             }
             Ok(Member::Read)
         })?;
-        let says_nothing = mode.is_none() && names.is_empty();
+        let is_unset = mode.is_none() && names.is_empty();
         self.request.tool_choice = mode.and_then(|mode| tool_choice(&mode.to_str(), names));
-        if self.request.tool_choice.is_some() || says_nothing {
+        if self.request.tool_choice.is_some() || is_unset {
             extras.update(inner);
         } else {
             let json = start.raw()?;
-            self.request.tool_choice = Some(ToolChoice::Other { protocol: GEMINI, json });
+            self.request.tool_choice = Some(ToolChoice::Other { protocol: SELF, json });
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::Exchange;
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
-use crate::protocol::gemini::types::{AMONG_TURNS, GEMINI, GeminiSemantics, MODEL_PREFIX, Shape};
+use crate::protocol::gemini::types::{AMONG_TURNS, GeminiSemantics, MODEL_PREFIX, SELF, Shape};
 use crate::protocol::object::{Member, Unread, messages_expected, read_first, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
@@ -90,7 +90,7 @@ impl<'a> Draft<'a> {
         }
         self.semantics.add_shape(self.shape);
         self.semantics.extras_mut().update(extras);
-        Exchange::decoded(GEMINI, self.request, self.semantics)
+        Exchange::decoded(SELF, self.request, self.semantics)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::gemini::types::name::{PART_NAMES, camel};
-use crate::protocol::gemini::types::{GEMINI, Shape, THOUGHT_TRUE};
+use crate::protocol::gemini::types::{SELF, Shape, THOUGHT_TRUE};
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Artefact, ArtefactKind, media_type};
@@ -37,7 +37,7 @@ pub(in crate::protocol::gemini) fn opaque_part<'a>(
     json: Json<'a>,
     place: Place,
 ) -> Part<'a> {
-    let opaque = Box::new(Opaque { protocol: GEMINI, kind, json });
+    let opaque = Box::new(Opaque { protocol: SELF, kind, json });
     Part::new(Content::Opaque(opaque)).with_semantics(NodeSemantics::at(place))
 }
 
@@ -82,7 +82,7 @@ fn thought_of<'p, 'a>(part: &'p Part<'a>) -> Option<&'p Reasoning<'a>> {
 }
 
 fn is_foreign_seal(part: &Part<'_>) -> bool {
-    let foreign = part.semantics().artefact().is_some_and(|it| it.issuer() != GEMINI);
+    let foreign = part.semantics().artefact().is_some_and(|it| it.issuer() != SELF);
     foreign && thought_of(part).is_some_and(|thought| thought.texts.is_empty())
 }
 
@@ -102,7 +102,7 @@ struct PartDraft<'a> {
     /// Data beside the first, of which a part has one.
     further: Option<String>,
     /// The first field that the conversation has no word for: the part's data, or beside data something about it.
-    unheard: Option<String>,
+    unknown: Option<String>,
 }
 
 impl<'a> PartDraft<'a> {
@@ -133,7 +133,7 @@ impl<'a> PartDraft<'a> {
                 return Ok(Member::Unknown);
             }
             _ => {
-                self.unheard.get_or_insert_with(|| key.to_owned());
+                self.unknown.get_or_insert_with(|| key.to_owned());
                 return Ok(Member::Unknown);
             }
         }
@@ -142,15 +142,15 @@ impl<'a> PartDraft<'a> {
 
     /// What the part is, if the conversation has no word for it.
     fn opaque(&mut self) -> Option<String> {
-        let unheard = self.unheard.take().filter(|_| self.data.is_none());
-        self.further.take().or(unheard)
+        let unknown = self.unknown.take().filter(|_| self.data.is_none());
+        self.further.take().or(unknown)
     }
 
     fn finish(&mut self, extras: Extras<'a>) -> Part<'a> {
         let content = self.content();
         let mut semantics = NodeSemantics::at(self.place).shaped(self.shape).keeping(extras);
         if let Some(signature) = self.signature.take() {
-            semantics.set_artefact(Artefact::read(GEMINI, ArtefactKind::Signature, signature));
+            semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
         }
         Part::new(content).with_semantics(semantics)
     }

@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::gemini::types::name::{TOOL_NAMES, camel};
-use crate::protocol::gemini::types::{GEMINI, PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, Shape};
+use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, SELF, Shape};
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
@@ -55,7 +55,7 @@ fn hosted<'a>(key: &str, place: Place, json: Json<'a>) -> Tool<'a> {
         _ => (HostedService::Other, None),
     };
     let kind = Text::plain(key.to_owned());
-    let tool = HostedTool { protocol: GEMINI, service, kind, json };
+    let tool = HostedTool { protocol: SELF, service, kind, json };
     let place = step.map_or(place, |step| place.step(step));
     Tool::new(ToolKind::Hosted(tool)).with_semantics(NodeSemantics::at(place))
 }

@@ -19,7 +19,7 @@ use crate::protocol::usage::Report;
 /// A response object, taken apart. What has an unexpected shape is kept among the extras.
 #[derive(Default)]
 pub(in crate::protocol::gemini) struct Chunk<'a> {
-    telling: Telling,
+    delivery: Delivery,
     pub id: Option<Text<'a>>,
     pub model: Option<Text<'a>>,
     pub candidates: Vec<CandidateDraft<'a>>,
@@ -33,7 +33,7 @@ pub(in crate::protocol::gemini) struct Chunk<'a> {
 /// One candidate of a response object.
 #[derive(Default)]
 pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
-    telling: Telling,
+    delivery: Delivery,
     /// Which of the answers this is.
     pub index: u32,
     pub parts: Vec<Part<'a>>,
@@ -45,9 +45,9 @@ pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
     pub has_content: bool,
 }
 
-/// Whether an answer is told at once or in pieces, of which calls may have several.
+/// Whether an answer comes at once or in pieces, of which calls may have several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol::gemini) enum Telling {
+pub(in crate::protocol::gemini) enum Delivery {
     #[default]
     AtOnce,
     InPieces,
@@ -57,9 +57,9 @@ impl<'a> Chunk<'a> {
     pub(in crate::protocol::gemini) fn read(
         reader: &mut Reader<'a>,
         place: Place,
-        telling: Telling,
+        delivery: Delivery,
     ) -> Result<Self> {
-        let mut chunk = Self { telling, ..Self::default() };
+        let mut chunk = Self { delivery, ..Self::default() };
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader, _| chunk.member(key, reader, place))?;
         chunk.extras = extras;
@@ -72,7 +72,7 @@ impl<'a> Chunk<'a> {
             ("modelVersion", Kind::String) => self.model = Some(reader.string()?),
             ("candidates", Kind::Array) => reader.array(|index, reader| {
                 let place = place.element(Step::Candidates, index);
-                self.candidates.push(CandidateDraft::read(reader, (place, index), self.telling)?);
+                self.candidates.push(CandidateDraft::read(reader, (place, index), self.delivery)?);
                 Ok(())
             })?,
             ("usageMetadata", Kind::Object) => {
@@ -93,10 +93,10 @@ impl<'a> CandidateDraft<'a> {
     fn read(
         reader: &mut Reader<'a>,
         (place, position): (Place, usize),
-        telling: Telling,
+        delivery: Delivery,
     ) -> Result<Self> {
         let mut draft = Self {
-            telling,
+            delivery,
             index: u32::try_from(position).unwrap_or_default(),
             semantics: NodeSemantics::at(place),
             ..Self::default()
@@ -158,7 +158,7 @@ impl<'a> CandidateDraft<'a> {
                 }
                 ("parts", Kind::Array) => reader.array(|index, reader| {
                     let place = place.element(Step::Parts, index);
-                    self.parts.push(part(reader, place, self.telling)?);
+                    self.parts.push(part(reader, place, self.delivery)?);
                     Ok(())
                 })?,
                 _ => return Ok(Member::Unknown),
@@ -169,10 +169,10 @@ impl<'a> CandidateDraft<'a> {
 }
 
 /// Reads a part; one of an unexpected shape is kept whole.
-fn part<'a>(reader: &mut Reader<'a>, place: Place, telling: Telling) -> Result<Part<'a>> {
+fn part<'a>(reader: &mut Reader<'a>, place: Place, delivery: Delivery) -> Result<Part<'a>> {
     let mut start = reader.checkpoint();
     let read = content_part(reader, place);
-    let may_be_piece = telling == Telling::InPieces
+    let may_be_piece = delivery == Delivery::InPieces
         && match &read {
             Ok(part) => matches!(part.content(), Content::ToolCall(_)),
             Err(_) => true,

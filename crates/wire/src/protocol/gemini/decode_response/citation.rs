@@ -5,7 +5,7 @@ use crate::conversation::{Content, Part};
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::protocol::Citation;
-use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::SELF;
 
 /// The sources of one candidate. They stay raw among its extras too, since not all of them can be told elsewhere.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +118,7 @@ impl Support<'_> {
 }
 
 fn citation<'a>(page: &Page<'a>, support: &Support<'a>, span: Option<(u64, u64)>) -> Citation<'a> {
-    let mut citation = Citation::new(GEMINI, page.json.clone());
+    let mut citation = Citation::new(SELF, page.json.clone());
     if let Some(url) = &page.url {
         citation.set_url(url.clone());
     }

@@ -7,12 +7,12 @@ use crate::protocol::semantics::Fidelity;
 
 /// Reads a `logprobsResult`; none if it has no tokens or an unexpected shape.
 pub(in crate::protocol::gemini) fn read_logprobs(result: &Json<'_>) -> Option<Logprobs<'static>> {
-    let told = Told::read(&mut result.reader()).ok()?;
-    if told.chosen.is_empty() {
+    let parsed = LogprobsResult::read(&mut result.reader()).ok()?;
+    if parsed.chosen.is_empty() {
         return None;
     }
-    let fidelity = Fidelity::whole_if(told.is_plain && told.is_paired());
-    Some(Logprobs::new(told.entries()).told_by(result.clone().into_owned(), fidelity))
+    let fidelity = Fidelity::whole_if(parsed.is_plain && parsed.is_paired());
+    Some(Logprobs::new(parsed.entries()).with_original(result.clone().into_owned(), fidelity))
 }
 
 /// The bytes of a token, if it is whole text: half a character is shown as the mark of an unknown one.
@@ -20,12 +20,12 @@ pub(in crate::protocol::gemini) fn token_bytes(token: &str) -> Option<&[u8]> {
     (!token.contains(char::REPLACEMENT_CHARACTER)).then_some(token.as_bytes())
 }
 
-/// What a result tells.
-struct Told<'a> {
+/// A `logprobsResult`, read.
+struct LogprobsResult<'a> {
     chosen: Vec<Token<'a>>,
     /// For each chosen token those that might have stood in its place.
     top: Vec<Vec<Token<'a>>>,
-    /// Whether it tells nothing else.
+    /// Whether it holds nothing else.
     is_plain: bool,
 }
 
@@ -35,18 +35,18 @@ struct Token<'a> {
     logprob: Option<Number<'a>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> LogprobsResult<'a> {
     fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let mut told = Self { chosen: Vec::new(), top: Vec::new(), is_plain: true };
+        let mut parsed = Self { chosen: Vec::new(), top: Vec::new(), is_plain: true };
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
-                ("chosenCandidates", Kind::Array) => told.chosen = told.tokens(reader)?,
-                ("topCandidates", Kind::Array) => told.all_alternatives(reader)?,
-                _ => told.unread(reader)?,
+                ("chosenCandidates", Kind::Array) => parsed.chosen = parsed.tokens(reader)?,
+                ("topCandidates", Kind::Array) => parsed.all_alternatives(reader)?,
+                _ => parsed.unread(reader)?,
             }
             Ok(())
         })?;
-        Ok(told)
+        Ok(parsed)
     }
 
     fn unread(&mut self, reader: &mut Reader<'a>) -> Result<()> {

@@ -5,7 +5,7 @@ mod citation;
 mod logprobs;
 pub(super) mod partial;
 
-pub(super) use chunk::{CandidateDraft, Chunk, Telling};
+pub(super) use chunk::{CandidateDraft, Chunk, Delivery};
 pub(super) use citation::Grounding;
 pub(super) use logprobs::token_bytes;
 
@@ -23,7 +23,7 @@ use crate::protocol::semantics::{Extras, NodeSemantics};
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let root = Place::default();
-    let chunk = Chunk::read(&mut reader, root, Telling::AtOnce)?;
+    let chunk = Chunk::read(&mut reader, root, Delivery::AtOnce)?;
     reader.finish()?;
     let Chunk { id, model, candidates, usage, .. } = chunk;
     let mut semantics = NodeSemantics::at(root);

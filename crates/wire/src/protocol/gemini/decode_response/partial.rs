@@ -6,7 +6,7 @@ use crate::conversation::{Arguments, CallForm, Content, Part, ToolCall};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::place::Place;
-use crate::protocol::gemini::types::{CALL_PIECE, GEMINI, WILL_CONTINUE};
+use crate::protocol::gemini::types::{CALL_PIECE, SELF, WILL_CONTINUE};
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{Artefact, ArtefactKind};
 
@@ -29,7 +29,7 @@ pub(super) fn call_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Op
         semantics.add_shape(WILL_CONTINUE);
     }
     if let Some(signature) = signature {
-        semantics.set_artefact(Artefact::read(GEMINI, ArtefactKind::Signature, signature));
+        semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
     }
     let call = ToolCall {
         id: piece.id,
@@ -276,7 +276,7 @@ fn odd(expected: &'static str) -> Error {
 mod tests {
     use super::*;
 
-    fn told(pieces: &[&str]) -> Result<String> {
+    fn joined(pieces: &[&str]) -> Result<String> {
         let mut arguments = Node::default();
         for pieces in pieces {
             arguments.add(&Json::parse(*pieces)?)?;
@@ -292,15 +292,15 @@ mod tests {
             r#"[{"jsonPath":"$.days[1]['a b']","boolValue":true},{"jsonPath":"$.x","nullValue":"NULL_VALUE"}]"#,
         ];
         let expected = r#"{"port":"Porto","days":[{"of":6},{"a b":true}],"x":null}"#;
-        assert_eq!(told(&pieces).unwrap(), expected);
-        assert_eq!(told(&[]).unwrap(), "{}");
+        assert_eq!(joined(&pieces).unwrap(), expected);
+        assert_eq!(joined(&[]).unwrap(), "{}");
     }
 
     #[test]
     fn paths_that_lead_nowhere_are_refused() {
         for path in ["port", "$.", "$[9]", "$.a[1]", "$['a", "$.a[x]"] {
             let piece = format!(r#"[{{"jsonPath":"{path}","stringValue":"x"}}]"#);
-            assert!(told(&[&piece]).is_err(), "{path}");
+            assert!(joined(&[&piece]).is_err(), "{path}");
         }
     }
 }

@@ -7,13 +7,13 @@ use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::choosing::Offer;
-use crate::protocol::described::{described, lose_description};
+use crate::protocol::described::{described, report_description};
 use crate::protocol::gemini::types::{
-    GEMINI, GENERATION_SCOPE, TOOL_CHOICE_SCOPE, TOOL_CONFIG_SCOPE,
+    GENERATION_SCOPE, SELF, TOOL_CHOICE_SCOPE, TOOL_CONFIG_SCOPE,
 };
 use crate::protocol::object::Object;
-use crate::protocol::{Field, dialect};
-use crate::schema::Dialect;
+use crate::protocol::{Field, schema_language};
+use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Family};
 
 use super::Scribe;
@@ -71,7 +71,7 @@ impl<'x> Scribe<'x, '_> {
             return object.field(key, number);
         }
         let sampling = &self.exchange.request.sampling;
-        if field == Field::TopLogprobs && self.losing.alternatives(sampling).is_none() {
+        if field == Field::TopLogprobs && self.reporter.alternatives(sampling).is_none() {
             return;
         }
         if field == Field::Seed && !fits_32_bits(number) {
@@ -82,7 +82,7 @@ impl<'x> Scribe<'x, '_> {
             Some(fitted) if fitted == value => object.field(key, number),
             Some(fitted) => {
                 object.optional(key, Number::from_f64(fitted).as_ref());
-                self.lose(field, LossKind::Approximated, "the model's range ends here");
+                self.lose(field, LossKind::Approximated, "cut to the model's range");
             }
             None => self.lose(field, LossKind::Dropped, "the model refuses the parameter"),
         }
@@ -128,13 +128,13 @@ impl<'x> Scribe<'x, '_> {
             kept.iter().for_each(|text| list.value(text));
         });
         for index in kept.len()..stop.len() {
-            self.losing.stop(index, LossKind::Dropped, "the vendor takes five stop sequences");
+            self.reporter.stop(index, LossKind::Dropped, "the vendor takes five stop sequences");
         }
     }
 
     fn output(&mut self, object: &mut Object<'_, '_>) {
         let field = match &self.exchange.request.output {
-            OutputFormat::Unsaid => return,
+            OutputFormat::Unset => return,
             OutputFormat::Text => return object.field("responseMimeType", "text/plain"),
             OutputFormat::JsonObject => Field::OutputFormat,
             OutputFormat::JsonSchema(_) => Field::OutputSchema,
@@ -143,7 +143,7 @@ impl<'x> Scribe<'x, '_> {
         let has_tools = !self.exchange.request.tools.is_empty();
         if !self.is_same() && has_tools && !family.schema_output_with_tools {
             if let OutputFormat::JsonSchema(schema) = &self.exchange.request.output {
-                lose_description(schema.description.as_ref(), &mut self.losing);
+                report_description(schema.description.as_ref(), &mut self.reporter);
             }
             let reason = "the model takes no output format beside tools";
             return self.lose(field, LossKind::Dropped, reason);
@@ -156,23 +156,23 @@ impl<'x> Scribe<'x, '_> {
 
     fn output_schema(&mut self, object: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
         let OutputSchema { name: _, description, schema, strict } = output;
-        let from = dialect::of_output(self.exchange);
-        let dialect = if self.is_same() { from } else { self.dialect() };
-        let is_json_schema = dialect == Dialect::GeminiJsonSchema;
+        let from = schema_language::of_output(self.exchange);
+        let language = if self.is_same() { from } else { self.language() };
+        let is_json_schema = language == SchemaLanguage::GeminiJsonSchema;
         let key = if is_json_schema { "responseJsonSchema" } else { "responseSchema" };
         if let Some(schema) = schema {
             let schema = self.translated((Place::default(), Field::OutputSchema), schema, from);
-            let schema = described(schema, description.as_ref(), &mut self.losing);
+            let schema = described(schema, description.as_ref(), &mut self.reporter);
             object.field(key, &schema);
         } else {
-            lose_description(description.as_ref(), &mut self.losing);
+            report_description(description.as_ref(), &mut self.reporter);
             let reason = "without a schema it becomes JSON mode";
             self.lose(Field::OutputFormat, LossKind::Renamed, reason);
         }
         let (kind, reason) = match strict {
             None => return,
-            Some(true) => (LossKind::Implied, "the schema always binds"),
-            Some(false) => (LossKind::Approximated, "the schema always binds"),
+            Some(true) => (LossKind::Implied, "Gemini always enforces the schema"),
+            Some(false) => (LossKind::Approximated, "Gemini always enforces the schema"),
         };
         self.lose(Field::OutputSchemaStrict, kind, reason);
     }
@@ -202,10 +202,10 @@ impl<'x> Scribe<'x, '_> {
         // Only functions are chosen among; hosted tools are used as the model sees fit.
         let choice = match self.is_same() {
             true => request.tool_choice.as_ref().map(Cow::Borrowed),
-            false => Offer::of(request, |_| false).choice(request, &mut self.losing),
+            false => Offer::of(request, |_| false).choice(request, &mut self.reporter),
         };
         if let Some(ToolChoice::Other { protocol, json }) = choice.as_deref() {
-            if *protocol == GEMINI {
+            if *protocol == SELF {
                 return config.field(key, json);
             }
             let reason = "the vendor has no such choice";

@@ -11,7 +11,7 @@ use crate::loss::LossKind;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::object::Object;
-use crate::protocol::omitted::{omitted, stand_in};
+use crate::protocol::placeholder::{omitted, placeholder};
 use crate::roles::{PromptRole, ProviderType, wire_role};
 use crate::target::LateSystem;
 
@@ -71,22 +71,22 @@ pub(super) type Pieces<'x> = SmallVec<[Piece<'x>; 2]>;
 /// A part and where it stands in the request.
 pub(super) struct Piece<'x> {
     pub(super) at: Position,
-    pub(super) part: Told<'x>,
+    pub(super) part: WrittenPart<'x>,
 }
 
-/// A part of the request, or one that is told in its place.
-pub(super) enum Told<'x> {
+/// A part of the request, or one that is written in its place.
+pub(super) enum WrittenPart<'x> {
     Own(&'x Part<'x>),
     Instead(Box<Part<'x>>),
 }
 
-impl<'x> Told<'x> {
+impl<'x> WrittenPart<'x> {
     pub(super) fn instead(part: Part<'x>) -> Self {
         Self::Instead(Box::new(part))
     }
 }
 
-impl<'x> Deref for Told<'x> {
+impl<'x> Deref for WrittenPart<'x> {
     type Target = Part<'x>;
 
     fn deref(&self) -> &Part<'x> {
@@ -153,10 +153,13 @@ impl<'x> Scribe<'x, '_> {
                 Role::User | Role::Tool => {
                     let mut admitted = self.admitted(pieces(index, message));
                     if admitted.is_empty() {
-                        let told = omitted(message).map(|(at, part)| (at, stand_in(part)));
-                        let piece =
-                            |(at, part)| Piece { at: (index, at), part: Told::instead(part) };
-                        admitted.extend(told.map(piece));
+                        let placeholders =
+                            omitted(message).map(|(at, part)| (at, placeholder(part)));
+                        let piece = |(at, part)| Piece {
+                            at: (index, at),
+                            part: WrittenPart::instead(part),
+                        };
+                        admitted.extend(placeholders.map(piece));
                     }
                     (Side::User, admitted)
                 }
@@ -164,6 +167,7 @@ impl<'x> Scribe<'x, '_> {
             };
             self.join(&mut turns, side, message, pieces);
         }
+        self.reporter.turn_home();
         self.order_results(&mut turns);
         let system = (!system.pieces.is_empty()).then_some(system);
         (system, turns)
@@ -190,10 +194,10 @@ impl<'x> Scribe<'x, '_> {
         let place = message.semantics().place();
         let pieces = self.admitted(pieces(index, message));
         if !pieces.iter().any(|piece| matches!(piece.part.content(), Content::Text(_))) {
-            self.losing.node(place, LossKind::Implied, "a message without text is left out");
+            self.reporter.node(place, LossKind::Implied, "a message without text is left out");
         } else if !leading {
             let reason = "instructions among the turns are lifted to the system instruction";
-            self.losing.node(place, LossKind::Approximated, reason);
+            self.reporter.node(place, LossKind::Approximated, reason);
         }
         for piece in pieces {
             match piece.part.content() {
@@ -201,7 +205,7 @@ impl<'x> Scribe<'x, '_> {
                 _ => {
                     let place = piece.part.semantics().place();
                     let reason = "the system instruction holds text alone";
-                    self.losing.node(place, LossKind::Dropped, reason);
+                    self.reporter.node(place, LossKind::Dropped, reason);
                 }
             }
         }
@@ -210,12 +214,12 @@ impl<'x> Scribe<'x, '_> {
     /// Late instructions where they stand, as text with a visible mark.
     fn marked(&mut self, index: usize, message: &'x Message<'x>) -> Vec<Piece<'x>> {
         let reason = "instructions among the turns become marked text";
-        self.losing.node(message.semantics().place(), LossKind::Approximated, reason);
+        self.reporter.node(message.semantics().place(), LossKind::Approximated, reason);
         let mark = |piece: Piece<'x>| match piece.part.content() {
             Content::Text(text) => {
                 let mut marked = Text::plain(SYSTEM_MARK);
                 marked.push(text);
-                Piece { at: piece.at, part: Told::instead(Part::text(marked)) }
+                Piece { at: piece.at, part: WrittenPart::instead(Part::text(marked)) }
             }
             _ => piece,
         };
@@ -240,7 +244,7 @@ impl<'x> Scribe<'x, '_> {
             }
             if !message.is_blank() {
                 let reason = "nothing of the message can be sent";
-                self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
+                self.reporter.node(message.semantics().place(), LossKind::Dropped, reason);
             }
             return;
         }
@@ -279,7 +283,7 @@ impl<'x> Scribe<'x, '_> {
                     // A message of its own moves as a whole.
                     let place = piece.part.semantics().place().of_item();
                     let reason = "results come first, in the order of their calls";
-                    self.losing.node(place, LossKind::Renamed, reason);
+                    self.reporter.node(place, LossKind::Renamed, reason);
                 }
             }
         }
@@ -305,11 +309,11 @@ impl<'x> Scribe<'x, '_> {
     }
 }
 
-/// What stands before instructions that are told in a user's turn.
+/// What stands before instructions that are written into a user's turn.
 const SYSTEM_MARK: &str = "[system]\n";
 
 fn pieces<'x>(index: usize, message: &'x Message<'x>) -> impl ExactSizeIterator<Item = Piece<'x>> {
-    let piece = move |(at, part)| Piece { at: (index, at), part: Told::Own(part) };
+    let piece = move |(at, part)| Piece { at: (index, at), part: WrittenPart::Own(part) };
     message.parts.iter().enumerate().map(piece)
 }
 
@@ -318,7 +322,7 @@ pub(super) fn is_result(piece: &Piece<'_>) -> bool {
 }
 
 fn call_id<'x>(piece: &Piece<'x>) -> Option<&'x Text<'x>> {
-    let Told::Own(part) = piece.part else { return None };
+    let WrittenPart::Own(part) = piece.part else { return None };
     match part.content() {
         Content::ToolCall(call) => call.id.as_ref(),
         _ => None,

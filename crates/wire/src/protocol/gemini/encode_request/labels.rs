@@ -45,7 +45,7 @@ impl Scribe<'_, '_> {
                     writer.field(&key, &value);
                     written += 1;
                 }
-                _ => self.lose_label(&key),
+                _ => self.report_label(&key),
             }
             Ok(())
         });
@@ -56,12 +56,12 @@ impl Scribe<'_, '_> {
         (writer.into_string(), written)
     }
 
-    fn lose_label(&mut self, key: &str) {
+    fn report_label(&mut self, key: &str) {
         let mut suffix = String::new();
         push_key(&mut suffix, key);
-        let reason = "a label has few, lower-case letters";
+        let reason = "labels are limited in length and to lower-case letters";
         let field = (Field::Metadata, suffix.as_str());
-        self.losing.within(Place::default(), field, LossKind::Dropped, reason);
+        self.reporter.within(Place::default(), field, LossKind::Dropped, reason);
     }
 }
 

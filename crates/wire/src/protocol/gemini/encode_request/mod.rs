@@ -17,9 +17,9 @@ use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::calls::Calls;
-use crate::protocol::gemini::types::{GEMINI, MODEL_PREFIX};
-use crate::protocol::losing::Losing;
+use crate::protocol::gemini::types::{MODEL_PREFIX, SELF};
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
 use crate::protocol::{Exchange, Field};
 use crate::target::{ModelPlace, Target};
@@ -29,16 +29,16 @@ pub(in crate::protocol) fn encode_request(
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    if exchange.protocol() == GEMINI {
+    if exchange.protocol() == SELF {
         withhold(exchange, report);
     }
-    let mut losing = Losing::new(exchange.protocol(), GEMINI, report);
-    losing.request(exchange);
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
+    reporter.request(exchange);
     let request = &exchange.request;
     let calls =
-        (!losing.is_same()).then(|| Calls::of(request, GEMINI, target).naming_results(request));
+        (!reporter.is_same()).then(|| Calls::of(request, SELF, target).naming_results(request));
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
-    let scribe = Scribe { exchange, target, losing, calls: calls.as_ref(), mixes_tools: false };
+    let scribe = Scribe { exchange, target, reporter, calls: calls.as_ref(), mixes_tools: false };
     scribe.request(&mut writer);
     Ok(writer.into_string())
 }
@@ -46,7 +46,7 @@ pub(in crate::protocol) fn encode_request(
 /// Reports artefacts of other issuers, which not even a request of this protocol may show to its vendor.
 fn withhold(exchange: &Exchange<'_>, report: &mut Report) {
     for part in exchange.request.messages.iter().flat_map(|message| &message.parts) {
-        if part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != GEMINI) {
+        if part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != SELF) {
             let pointer = exchange.pointer(Some(part.semantics()), Field::Signature);
             report.lose(pointer, LossKind::Withheld, "another vendor's signature");
         }
@@ -57,7 +57,7 @@ fn withhold(exchange: &Exchange<'_>, report: &mut Report) {
 struct Scribe<'x, 'r> {
     exchange: &'x Exchange<'x>,
     target: &'x Target,
-    losing: Losing<'r>,
+    reporter: Reporter<'r>,
     /// Names and ids as the vendor takes them; on the same protocol they stay as they are.
     calls: Option<&'x Calls<'x>>,
     /// Whether hosted tools are offered beside functions.
@@ -66,7 +66,7 @@ struct Scribe<'x, 'r> {
 
 impl<'x, 'r> Scribe<'x, 'r> {
     fn is_same(&self) -> bool {
-        self.losing.is_same()
+        self.reporter.is_same()
     }
 
     fn extras(&self, scope: &'static str) -> Option<(&'x Extras<'x>, &'static str)> {
@@ -75,7 +75,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
 
     /// Reports what happens to a field of the request as a whole.
     fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.losing.field(Place::default(), field, kind, reason);
+        self.reporter.field(Place::default(), field, kind, reason);
     }
 
     /// The name under which the vendor knows a tool.

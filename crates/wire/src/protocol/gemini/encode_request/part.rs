@@ -3,7 +3,7 @@
 use crate::conversation::{Arguments, Content, Media, MediaKind, Part, Source, ToolCall};
 use crate::json::{Json, Text, Writer};
 use crate::protocol::arguments::Change;
-use crate::protocol::gemini::types::{GEMINI, THOUGHT_TRUE};
+use crate::protocol::gemini::types::{SELF, THOUGHT_TRUE};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::{arguments, media_type};
@@ -14,7 +14,7 @@ pub(in crate::protocol::gemini) struct Pen<'t> {
     /// Whether the part came in this protocol, so that its extras come back.
     pub same: bool,
     /// Whether a part says how closely it is to be looked at.
-    pub closeness: Closeness,
+    pub media_detail: MediaDetail,
     pub signature: Option<Text<'t>>,
     /// The name of the tool that is called.
     pub name: Option<Text<'t>>,
@@ -22,12 +22,12 @@ pub(in crate::protocol::gemini) struct Pen<'t> {
     pub id: Option<Text<'t>>,
 }
 
-/// Whether media say how closely they are to be looked at.
+/// Whether the detail of media is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol::gemini) enum Closeness {
+pub(in crate::protocol::gemini) enum MediaDetail {
     #[default]
-    LeftOut,
-    Told,
+    Omitted,
+    Written,
 }
 
 impl Pen<'_> {
@@ -54,7 +54,7 @@ pub(in crate::protocol::gemini) fn write_part(
         }
         Content::Media(media) => write_media(writer, part, media, pen),
         Content::ToolCall(call) => return write_call(writer, part, call, pen),
-        Content::Opaque(opaque) if opaque.protocol == GEMINI => writer.value(&opaque.json),
+        Content::Opaque(opaque) if opaque.protocol == SELF => writer.value(&opaque.json),
         Content::Opaque(_) | Content::ToolResult(_) => {}
     }
     None
@@ -119,8 +119,12 @@ fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pe
     }
     inside.field(inner, data);
     inside.close();
-    let is_told = !pen.same && pen.closeness == Closeness::Told;
-    let level = media.detail.as_ref().filter(|_| is_told).and_then(resolution);
+    let is_written = match pen.same {
+        // What the part itself states of it comes back with its extras.
+        true => part.semantics().extras().is_none(),
+        false => pen.media_detail == MediaDetail::Written,
+    };
+    let level = media.detail.as_ref().filter(|_| is_written).and_then(resolution);
     object.optional("mediaResolution", level.as_ref());
     modifiers(&mut object, part, pen);
     object.close();

@@ -10,14 +10,14 @@ use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::protocol::arguments::Change;
 use crate::protocol::gemini::encode_response::{report_custom_call, report_refusal};
-use crate::protocol::gemini::types::{FOREIGN_CALL_SIGNATURE, GEMINI};
+use crate::protocol::gemini::types::{FOREIGN_CALL_SIGNATURE, SELF};
 use crate::protocol::words::{in_words, remnant};
 use crate::protocol::{Field, media_type};
 use crate::target::Vendor;
 
 use super::Scribe;
-use super::contents::{Piece, Pieces, Told};
-use super::part::{Closeness, Pen, resolution, write_part};
+use super::contents::{Piece, Pieces, WrittenPart};
+use super::part::{MediaDetail, Pen, resolution, write_part};
 use super::result::{MediaPlace, is_media, is_reordered, texts_count, write_result};
 
 impl<'x> Scribe<'x, '_> {
@@ -29,7 +29,7 @@ impl<'x> Scribe<'x, '_> {
         let mut admitted = Pieces::with_capacity(pieces.len());
         for Piece { at, part } in pieces {
             if self.admits(&part) {
-                let part = block_in_words(&part).map_or(part, Told::instead);
+                let part = block_in_words(&part).map_or(part, WrittenPart::instead);
                 admitted.push(Piece { at, part });
             }
         }
@@ -39,33 +39,37 @@ impl<'x> Scribe<'x, '_> {
     fn admits(&mut self, part: &Part<'_>) -> bool {
         let place = part.semantics().place();
         let signed = part.semantics().artefact();
+        self.reporter.turn_to(place);
+        if self.is_same() && signed.is_none_or(|artefact| artefact.issuer() == SELF) {
+            return true;
+        }
         match part.content() {
             Content::Text(text) if part.is_blank() => {
                 match text.is_empty() {
                     true => self.report_answer_semantics(part),
                     false => {
                         let reason = "the vendor refuses a blank text";
-                        self.losing.node(place, LossKind::Repaired, reason);
+                        self.reporter.node(place, LossKind::Repaired, reason);
                     }
                 }
                 false
             }
             Content::Reasoning(_) => match signed.map(|artefact| artefact.issuer()) {
-                Some(GEMINI) => true,
+                Some(SELF) => true,
                 Some(_) => {
-                    self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
+                    self.reporter.node(place, LossKind::Withheld, "only its issuer can read it");
                     false
                 }
                 None => {
                     let reason = "thoughts without a signature are not sent back";
-                    self.losing.node(place, LossKind::Dropped, reason);
+                    self.reporter.node(place, LossKind::Dropped, reason);
                     false
                 }
             },
-            Content::Media(media) => self.admits_media(part, media, self.closeness()),
+            Content::Media(media) => self.admits_media(part, media, self.media_detail()),
             Content::Opaque(opaque) => self.admits_opaque(part, opaque),
             Content::Refusal(_) => {
-                report_refusal(&mut self.losing, place);
+                report_refusal(&mut self.reporter, place);
                 true
             }
             Content::Text(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
@@ -78,18 +82,18 @@ impl<'x> Scribe<'x, '_> {
     /// Sources and log probabilities of an earlier answer have no place in a request.
     fn report_answer_semantics(&mut self, part: &Part<'_>) {
         let semantics = part.semantics();
-        let said = [
+        let stated = [
             (!semantics.citations().is_empty(), Field::Citations),
             (semantics.logprobs().is_some(), Field::PartLogprobs),
         ];
-        for (_, field) in said.into_iter().filter(|(is_said, _)| *is_said) {
-            let reason = "what an answer says of itself is not sent back";
-            self.losing.field(semantics.place(), field, LossKind::Dropped, reason);
+        for (_, field) in stated.into_iter().filter(|(is_stated, _)| *is_stated) {
+            let reason = "metadata of an answer is not sent back";
+            self.reporter.field(semantics.place(), field, LossKind::Dropped, reason);
         }
     }
 
     fn admits_opaque(&mut self, part: &Part<'_>, opaque: &Opaque<'_>) -> bool {
-        if opaque.protocol == GEMINI {
+        if opaque.protocol == SELF {
             return true;
         }
         let has_words = in_words(part).is_some();
@@ -100,12 +104,17 @@ impl<'x> Scribe<'x, '_> {
             }
             _ => (LossKind::Dropped, "only its own protocol has it"),
         };
-        self.losing.node(part.semantics().place(), kind, reason);
+        self.reporter.node(part.semantics().place(), kind, reason);
         has_words
     }
 
     /// Reports what becomes of media; false if they cannot be sent.
-    fn admits_media(&mut self, part: &Part<'_>, media: &Media<'_>, closeness: Closeness) -> bool {
+    fn admits_media(
+        &mut self,
+        part: &Part<'_>,
+        media: &Media<'_>,
+        media_detail: MediaDetail,
+    ) -> bool {
         let place = part.semantics().place();
         let inputs = self.target.family.inputs;
         let accepted = match media.kind {
@@ -121,11 +130,11 @@ impl<'x> Scribe<'x, '_> {
                 (false, LossKind::Withheld, "no vendor can read a file that another holds")
             }
             _ if is_gif && self.target.family.vendor == Vendor::Google => {
-                (false, LossKind::Dropped, "the vendor reads no GIF")
+                (false, LossKind::Dropped, "Gemini takes no GIF")
             }
             _ if !accepted => (false, LossKind::Dropped, "the model does not take such media"),
             Source::Url { .. } if !self.target.family.remote_files => {
-                (false, LossKind::Dropped, "the model does not fetch addresses")
+                (false, LossKind::Dropped, "the model takes no URLs")
             }
             Source::Text { text, .. } if text.is_blank() => return false,
             Source::Text { .. } => {
@@ -135,35 +144,37 @@ impl<'x> Scribe<'x, '_> {
                 (true, LossKind::Synthesised, "the vendor wants a media type; this one is a guess")
             }
             Source::Url { .. } | Source::Base64 { .. } => {
-                self.detail(part, media, closeness);
+                self.detail(part, media, media_detail);
                 return true;
             }
         };
-        self.losing.node(place, kind, reason);
+        self.reporter.node(place, kind, reason);
         if is_sent {
-            self.detail(part, media, closeness);
+            self.detail(part, media, media_detail);
         }
         is_sent
     }
 
-    /// Whether a part of its own can say how closely it is to be looked at.
-    fn closeness(&self) -> Closeness {
+    /// Whether a part can state the detail of its media.
+    fn media_detail(&self) -> MediaDetail {
         match self.target.family.media_resolution_by_part {
-            true => Closeness::Told,
-            false => Closeness::LeftOut,
+            true => MediaDetail::Written,
+            false => MediaDetail::Omitted,
         }
     }
 
-    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>, closeness: Closeness) {
+    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>, media_detail: MediaDetail) {
         let Some(detail) = &media.detail else { return };
-        let (kind, reason) = match (resolution(detail), closeness) {
-            (Some(_), Closeness::Told) => (LossKind::Approximated, "sent as a media resolution"),
-            (Some(_), Closeness::LeftOut) => {
-                (LossKind::Approximated, "the model chooses how closely it looks here")
+        let (kind, reason) = match (resolution(detail), media_detail) {
+            (Some(_), MediaDetail::Written) => {
+                (LossKind::Approximated, "sent as a media resolution")
             }
-            (None, _) => (LossKind::Implied, "the model chooses how closely it looks"),
+            (Some(_), MediaDetail::Omitted) => {
+                (LossKind::Approximated, "the model takes no detail level per part")
+            }
+            (None, _) => (LossKind::Implied, "Gemini has no such detail level"),
         };
-        self.losing.field(part.semantics().place(), Field::MediaDetail, kind, reason);
+        self.reporter.field(part.semantics().place(), Field::MediaDetail, kind, reason);
     }
 
     /// Writes the pieces of a turn. The first call of a step must be signed: the vendor checks the current turn, and earlier
@@ -174,6 +185,7 @@ impl<'x> Scribe<'x, '_> {
         let mut handed: Option<Text<'_>> = None;
         let mut behind: Vec<Part<'_>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
+            self.reporter.turn_to(piece.part.semantics().place());
             let next = || pieces.get(index + 1).filter(|_| !self.is_same());
             match piece.part.content() {
                 Content::ToolCall(call) => {
@@ -202,6 +214,7 @@ impl<'x> Scribe<'x, '_> {
         for part in behind {
             write_part(writer, &part, &self.pen(None));
         }
+        self.reporter.turn_home();
     }
 
     fn sends_ids(&self) -> bool {
@@ -209,24 +222,24 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
-        Pen { same: self.is_same(), closeness: self.closeness(), signature, ..Pen::default() }
+        Pen { same: self.is_same(), media_detail: self.media_detail(), signature, ..Pen::default() }
     }
 
     /// The signature that this vendor issued for a part. A foreign one is withheld.
     fn signature<'t>(&mut self, part: &'t Part<'_>) -> Option<Text<'t>> {
         let artefact = part.semantics().artefact()?;
-        if artefact.issuer() == GEMINI {
+        if artefact.issuer() == SELF {
             return Some(artefact.data().reborrow());
         }
         let (place, reason) = (part.semantics().place(), "another vendor's signature");
-        self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
+        self.reporter.field(place, Field::Signature, LossKind::Withheld, reason);
         None
     }
 
     fn sentinel(&mut self, part: &Part<'_>) -> Text<'static> {
         let reason = "the model wants a signature on calls that it did not make";
         let place = part.semantics().place();
-        self.losing.field(place, Field::Signature, LossKind::Synthesised, reason);
+        self.reporter.field(place, Field::Signature, LossKind::Synthesised, reason);
         Text::literal(FOREIGN_CALL_SIGNATURE)
     }
 
@@ -241,14 +254,14 @@ impl<'x> Scribe<'x, '_> {
         let name = self.tool_name(&call.name);
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
-            self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::CallName, LossKind::Renamed, reason);
         }
-        report_custom_call(&mut self.losing, &piece.part);
+        report_custom_call(&mut self.reporter, &piece.part);
         let id = call.id.as_ref().filter(|_| self.sends_ids()).map(Text::reborrow);
         let pen = Pen { name: Some(name), id, ..self.pen(signature) };
         let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
         if let Some((kind, reason)) = change {
-            self.losing.field(place, Field::CallArguments, kind, reason);
+            self.reporter.field(place, Field::CallArguments, kind, reason);
         }
     }
 
@@ -285,27 +298,31 @@ impl<'x> Scribe<'x, '_> {
     /// left of media that the vendor does not take.
     fn sendable<'r>(&mut self, result: &'r ToolResult<'r>) -> Cow<'r, ToolResult<'r>> {
         // The parts inside a result have no field for it.
-        let closeness = match self.media_inside(result) {
-            true => Closeness::LeftOut,
-            false => self.closeness(),
+        let media_detail = match self.media_inside(result) {
+            true => MediaDetail::Omitted,
+            false => self.media_detail(),
         };
         let is_plain = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let ResultOutput::Parts(parts) = &result.output else { return Cow::Borrowed(result) };
         if parts.iter().all(is_plain) {
             return Cow::Borrowed(result);
         }
-        let sent = parts.iter().filter_map(|part| self.result_part(part, closeness)).collect();
+        let sent = parts.iter().filter_map(|part| self.result_part(part, media_detail)).collect();
         let ToolResult { call_id, name, output: _, is_error, form } = result;
         let (call_id, name) = (call_id.clone(), name.clone());
         let output = ResultOutput::Parts(sent);
         Cow::Owned(ToolResult { call_id, name, output, is_error: *is_error, form: *form })
     }
 
-    fn result_part<'r>(&mut self, part: &'r Part<'r>, closeness: Closeness) -> Option<Part<'r>> {
+    fn result_part<'r>(
+        &mut self,
+        part: &'r Part<'r>,
+        media_detail: MediaDetail,
+    ) -> Option<Part<'r>> {
         match part.content() {
-            Content::Media(media) if !self.admits_media(part, media, closeness) => remnant(part),
+            Content::Media(media) if !self.admits_media(part, media, media_detail) => remnant(part),
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => in_words(part),
-            Content::Opaque(opaque) if opaque.protocol != GEMINI => {
+            Content::Opaque(opaque) if opaque.protocol != SELF => {
                 self.admits_opaque(part, opaque);
                 in_words(part)
             }
@@ -317,19 +334,19 @@ impl<'x> Scribe<'x, '_> {
         let place = part.semantics().place();
         if result.form == CallForm::Custom {
             let reason = "the result of a tool that became a function";
-            self.losing.node(place, LossKind::Approximated, reason);
+            self.reporter.node(place, LossKind::Approximated, reason);
         }
         if is_reordered(result) {
             let reason = "the text of a result comes before its media";
-            self.losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::ResultOutput, LossKind::Renamed, reason);
         }
         if texts_count(result) > 1 {
             let reason = "several texts of a result become one";
-            self.losing.field(place, Field::ResultOutput, LossKind::Approximated, reason);
+            self.reporter.field(place, Field::ResultOutput, LossKind::Approximated, reason);
         }
         for part in result.output.parts().iter().filter(|part| !inside && is_media(part)) {
             let reason = "media of a result are sent after it";
-            self.losing.node(part.semantics().place(), LossKind::Approximated, reason);
+            self.reporter.node(part.semantics().place(), LossKind::Approximated, reason);
         }
     }
 
@@ -342,7 +359,7 @@ impl<'x> Scribe<'x, '_> {
         named.unwrap_or_else(|| {
             let place = piece.part.semantics().place();
             let reason = "no call with this id names the tool";
-            self.losing.field(place, Field::ResultName, LossKind::Synthesised, reason);
+            self.reporter.field(place, Field::ResultName, LossKind::Synthesised, reason);
             Text::literal(UNKNOWN_TOOL)
         })
     }

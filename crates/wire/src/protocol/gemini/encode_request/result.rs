@@ -2,7 +2,7 @@
 
 use crate::conversation::{Content, Part, ResultOutput, ToolResult};
 use crate::json::Writer;
-use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::SELF;
 use crate::protocol::object::Object;
 
 use super::part::{Pen, joined, modifiers, text_of, write_part};
@@ -68,13 +68,13 @@ pub(super) fn is_reordered(result: &ToolResult<'_>) -> bool {
 /// Whether a part of a result can stand beside its object.
 pub(super) fn is_media(part: &Part<'_>) -> bool {
     match part.content() {
-        Content::Opaque(opaque) => opaque.protocol == GEMINI,
+        Content::Opaque(opaque) => opaque.protocol == SELF,
         content => matches!(content, Content::Media(_)),
     }
 }
 
 fn write_inner(writer: &mut Writer, part: &Part<'_>, same: bool) {
-    let signature = part.semantics().artefact().filter(|artefact| artefact.issuer() == GEMINI);
+    let signature = part.semantics().artefact().filter(|artefact| artefact.issuer() == SELF);
     let signature = signature.map(|artefact| artefact.data().reborrow());
     write_part(writer, part, &Pen { same, signature, ..Pen::default() });
 }

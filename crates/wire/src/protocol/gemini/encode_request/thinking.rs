@@ -3,7 +3,7 @@
 use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::asking::unknown_effort;
+use crate::protocol::effort::unknown_effort;
 use crate::protocol::gemini::types::THINKING_SCOPE;
 use crate::protocol::object::Object;
 use crate::target;
@@ -121,7 +121,7 @@ impl<'x> Scribe<'x, '_> {
         let fitted = tokens.clamp(min, max);
         object.field("thinkingBudget", &fitted);
         if fitted != tokens {
-            let reason = "the model's range of budgets ends here";
+            let reason = "cut to the model's range of thinking budgets";
             self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
         }
     }
@@ -162,7 +162,7 @@ impl<'x> Scribe<'x, '_> {
 
     fn show(&mut self, object: &mut Object<'_, '_>, thinking: &Thinking<'_>) {
         match &thinking.show {
-            None if self.losing.source().shows_unasked(thinking) => {
+            None if self.reporter.source().shows_unasked(thinking) => {
                 object.field("includeThoughts", &true);
                 let reason = "thinking is shown to clients that need not ask for it";
                 self.lose(Field::ThinkingShow, LossKind::Synthesised, reason);

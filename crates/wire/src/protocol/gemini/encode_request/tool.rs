@@ -6,12 +6,12 @@ use crate::conversation::{
 use crate::json::{Json, Kind, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA};
+use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, SELF};
 use crate::protocol::hosted::Settings;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
-use crate::protocol::{Field, dialect, namespaces};
-use crate::schema::{Dialect, SchemaLoss, translate};
+use crate::protocol::{Field, namespaces, schema_language};
+use crate::schema::{SchemaLanguage, SchemaLoss, translate};
 use crate::target::GeminiSchema;
 
 use super::Scribe;
@@ -46,7 +46,7 @@ impl<'x> Scribe<'x, '_> {
         let beside = functions.is_empty() || self.target.family.hosted_with_function_tools;
         for tool in tools {
             match &tool.kind {
-                ToolKind::Hosted(hosted) if self.is_same() => {
+                ToolKind::Hosted(hosted) if hosted.protocol == SELF => {
                     writer.object(|object| object.field(&hosted.kind.to_str(), &hosted.json));
                 }
                 ToolKind::Hosted(hosted) => {
@@ -77,10 +77,10 @@ impl<'x> Scribe<'x, '_> {
         match counterpart {
             Ok(key) => {
                 writer.object(|object| object.field(key, &Json::literal("{}")));
-                Settings::of(hosted).report_rest(place, &mut self.losing);
+                Settings::of(hosted).report_rest(place, &mut self.reporter);
             }
             Err(reason) => {
-                self.losing.field(place, Field::HostedTool, LossKind::Dropped, reason);
+                self.reporter.field(place, Field::HostedTool, LossKind::Dropped, reason);
             }
         }
         counterpart.is_ok()
@@ -98,7 +98,7 @@ impl<'x> Scribe<'x, '_> {
                 functions.push(Spaced { tool, namespace });
             }
             ToolKind::Namespace(inner) => {
-                namespaces::report_description(&mut self.losing, (tool, inner));
+                namespaces::report_description(&mut self.reporter, (tool, inner));
                 inner.tools.iter().for_each(|tool| self.flatten(tool, Some(inner), functions));
             }
             ToolKind::Hosted(_) => {}
@@ -138,8 +138,10 @@ impl<'x> Scribe<'x, '_> {
         writer.begin_object();
         writer.field("name", &self.offered(tool, &custom.name));
         writer.optional("description", spaced.description(custom.description.as_ref()).as_ref());
-        match self.dialect() {
-            Dialect::GeminiJsonSchema => writer.field("parametersJsonSchema", &CUSTOM_PARAMETERS),
+        match self.language() {
+            SchemaLanguage::GeminiJsonSchema => {
+                writer.field("parametersJsonSchema", &CUSTOM_PARAMETERS)
+            }
             _ => writer.field("parameters", &CUSTOM_SCHEMA),
         }
         writer.end_object();
@@ -149,7 +151,7 @@ impl<'x> Scribe<'x, '_> {
     fn schema_keys(&self, tool: &Tool<'_>) -> (&'static str, &'static str) {
         let is_json_schema = |shape| match self.is_same() {
             true => tool.semantics().has_shape(shape),
-            false => self.dialect() == Dialect::GeminiJsonSchema,
+            false => self.language() == SchemaLanguage::GeminiJsonSchema,
         };
         let parameters = match is_json_schema(PARAMETERS_JSON_SCHEMA) {
             true => "parametersJsonSchema",
@@ -168,7 +170,7 @@ impl<'x> Scribe<'x, '_> {
         if offered != *name {
             let reason = "the name does not fit the vendor's alphabet";
             let place = tool.semantics().place();
-            self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
         offered
     }
@@ -176,7 +178,7 @@ impl<'x> Scribe<'x, '_> {
     fn strict(&mut self, tool: &Tool<'_>, strict: Option<bool>) {
         if strict == Some(true) {
             let (place, reason) = (tool.semantics().place(), "arguments are not checked");
-            self.losing.field(place, Field::ToolStrict, LossKind::Approximated, reason);
+            self.reporter.field(place, Field::ToolStrict, LossKind::Approximated, reason);
         }
     }
 
@@ -187,9 +189,9 @@ impl<'x> Scribe<'x, '_> {
         field: Field,
         schema: &'s Json<'_>,
     ) -> Option<Json<'s>> {
-        let from = dialect::of_parameters(self.losing.source(), tool);
+        let from = schema_language::of_parameters(self.reporter.source(), tool);
         let schema = self.translated((tool.semantics().place(), field), schema, from);
-        let needless = self.dialect() == Dialect::GeminiSchema && is_empty(&schema);
+        let needless = self.language() == SchemaLanguage::GeminiSchema && is_empty(&schema);
         (self.is_same() || !needless).then_some(schema)
     }
 
@@ -198,30 +200,30 @@ impl<'x> Scribe<'x, '_> {
         &mut self,
         (place, field): (Place, Field),
         schema: &'s Json<'_>,
-        from: Dialect,
+        from: SchemaLanguage,
     ) -> Json<'s> {
         if self.is_same() {
             return schema.reborrow();
         }
         let schema = schema.reborrow();
-        let translated = translate(&schema, from, self.dialect());
-        let base = self.losing.source().pointer(field, self.exchange.semantics().spelling());
+        let translated = translate(&schema, from, self.language());
+        let base = self.reporter.source().pointer(field, self.exchange.semantics().spelling());
         for SchemaLoss { pointer, kind, reason } in translated.losses {
-            self.losing.below(place, &format!("{base}{pointer}"), kind, reason);
+            self.reporter.below(place, &format!("{base}{pointer}"), kind, reason);
             let (parent, keyword) = pointer.rsplit_once('/').unwrap_or(("", &pointer));
             if BECOME_OTHERS.contains(&keyword) {
                 let reason = "replaced by keywords that the model supports";
-                self.losing.below(place, &format!("{base}{parent}"), LossKind::Renamed, reason);
+                self.reporter.below(place, &format!("{base}{parent}"), LossKind::Renamed, reason);
             }
         }
         translated.json
     }
 
     /// The schema language that the model takes.
-    pub(super) fn dialect(&self) -> Dialect {
+    pub(super) fn language(&self) -> SchemaLanguage {
         match self.target.family.gemini_schema {
-            GeminiSchema::Either => Dialect::GeminiJsonSchema,
-            GeminiSchema::SchemaOnly => Dialect::GeminiSchema,
+            GeminiSchema::Either => SchemaLanguage::GeminiJsonSchema,
+            GeminiSchema::SchemaOnly => SchemaLanguage::GeminiSchema,
         }
     }
 }

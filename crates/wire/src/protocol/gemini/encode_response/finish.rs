@@ -28,11 +28,13 @@ pub(in crate::protocol::gemini) fn finish_fate(
         FinishKind::Failed | FinishKind::Other => {
             Some((LossKind::Approximated, "the vendor has no such finish reason"))
         }
-        FinishKind::Stop if calls => Some((LossKind::Renamed, "calls make the finish reason")),
-        FinishKind::ToolCalls if !calls => {
-            Some((LossKind::Renamed, "calls make the finish reason"))
+        FinishKind::Stop if calls => {
+            Some((LossKind::Renamed, "Gemini ends an answer with calls as STOP"))
         }
-        FinishKind::Refusal => Some((LossKind::Renamed, "a refusal is reported as a safety stop")),
+        FinishKind::ToolCalls if !calls => {
+            Some((LossKind::Renamed, "Gemini ends an answer with calls as STOP"))
+        }
+        FinishKind::Refusal => Some((LossKind::Renamed, "a refusal is returned as a safety stop")),
         FinishKind::Stop
         | FinishKind::ToolCalls
         | FinishKind::Length

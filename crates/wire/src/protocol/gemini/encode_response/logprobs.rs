@@ -12,15 +12,15 @@ pub(in crate::protocol::gemini) fn logprobs_result(
 ) -> Option<Json<'static>> {
     match logprobs.origin() {
         Some(results) => Some(joined(results)),
-        None => Some(Told::read(&mut logprobs.entries().reader()).ok()?.result()?),
+        None => Some(EntryList::read(&mut logprobs.entries().reader()).ok()?.result()?),
     }
 }
 
 /// Whether log probabilities of another protocol come back from here as they were.
 pub(in crate::protocol::gemini) fn fidelity(logprobs: &Logprobs<'_>) -> Fidelity {
     let entries = logprobs.entries();
-    let told = Told::read(&mut entries.reader());
-    Fidelity::whole_if(told.is_ok_and(|told| told.is_plain))
+    let parsed = EntryList::read(&mut entries.reader());
+    Fidelity::whole_if(parsed.is_ok_and(|parsed| parsed.is_plain))
 }
 
 const LISTS: [&str; 2] = ["chosenCandidates", "topCandidates"];
@@ -70,10 +70,10 @@ fn append(list: &mut Option<Writer>, values: &mut Reader<'_>) -> Result<()> {
     })
 }
 
-/// What a list of entries tells.
-struct Told<'a> {
+/// A list of entries, read.
+struct EntryList<'a> {
     entries: Vec<Entry<'a>>,
-    /// Whether it tells nothing that has no word here.
+    /// Whether all of it has a counterpart here.
     is_plain: bool,
 }
 
@@ -85,11 +85,11 @@ struct Entry<'a> {
     top: Vec<Entry<'a>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> EntryList<'a> {
     fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let mut told = Self { entries: Vec::new(), is_plain: true };
-        told.entries = told.list(reader)?;
-        Ok(told)
+        let mut parsed = Self { entries: Vec::new(), is_plain: true };
+        parsed.entries = parsed.list(reader)?;
+        Ok(parsed)
     }
 
     fn list(&mut self, reader: &mut Reader<'a>) -> Result<Vec<Entry<'a>>> {

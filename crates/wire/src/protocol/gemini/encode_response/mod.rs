@@ -18,29 +18,30 @@ use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::{Pen, takes_seal, text_of, write_part};
 use crate::protocol::gemini::fault::write_fault;
-use crate::protocol::gemini::types::GEMINI;
+use crate::protocol::gemini::types::SELF;
 use crate::protocol::gemini::usage::USAGE;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Fidelity, add_to};
-use crate::protocol::{Artefact, Asked, Field, Logprobs, Protocol};
+use crate::protocol::{AnswerContext, Artefact, Field, Logprobs, Protocol};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut losing = Losing::new(source, GEMINI, report);
-    losing.response(response);
+    let mut reporter = Reporter::new(source, SELF, report);
+    reporter.response(response);
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
-    let said = response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
+    let has_content =
+        response.candidates.iter().any(|candidate| !candidate.message.parts.is_empty());
     match &response.fault {
-        Some(fault) if !said => {
-            losing.failed(response);
+        Some(fault) if !has_content => {
+            reporter.failed(response);
             write_fault(&mut writer, fault);
         }
-        _ => Answer { response, asked, losing }.write(&mut writer),
+        _ => Answer { response, context, reporter }.write(&mut writer),
     }
     writer.into_string()
 }
@@ -48,13 +49,13 @@ pub(in crate::protocol) fn encode_response(
 /// An answer that is being written.
 struct Answer<'x, 'r> {
     response: &'x Response<'x>,
-    asked: &'x Asked<'x>,
-    losing: Losing<'r>,
+    context: &'x AnswerContext<'x>,
+    reporter: Reporter<'r>,
 }
 
 impl<'x> Answer<'x, '_> {
     fn write(mut self, writer: &mut Writer) {
-        let same = self.losing.is_same();
+        let same = self.reporter.is_same();
         let response = self.response;
         let semantics = response.semantics();
         let extras = semantics.extras().filter(|_| same).map(|extras| (extras, ""));
@@ -72,10 +73,10 @@ impl<'x> Answer<'x, '_> {
         }
         self.usage(&mut object);
         if response.fault.is_some() {
-            let reason = "an answer that has begun tells no error";
-            self.losing.below(semantics.place(), "/error", LossKind::Dropped, reason);
+            let reason = "Gemini has no errors within an answer";
+            self.reporter.below(semantics.place(), "/error", LossKind::Dropped, reason);
         }
-        let model = self.asked.model.as_ref().or(response.model.as_ref());
+        let model = self.context.model.as_ref().or(response.model.as_ref());
         object.optional("modelVersion", model);
         self.id(&mut object);
         object.close();
@@ -84,23 +85,23 @@ impl<'x> Answer<'x, '_> {
     fn usage(&mut self, object: &mut Object<'_, '_>) {
         let tier = self.tier();
         if let Some(usage) = &self.response.usage {
-            USAGE.report(usage, &mut self.losing);
-            let stating = USAGE.stating(self.losing.source());
+            USAGE.report(usage, &mut self.reporter);
+            let stating = USAGE.stating(self.reporter.source());
             USAGE.write(object.key(USAGE.member), usage, tier.as_ref(), stating);
         }
     }
 
     fn tier(&mut self) -> Option<Text<'x>> {
         let tier = self.response.service_tier.as_ref()?;
-        if self.losing.is_same() {
+        if self.reporter.is_same() {
             return Some(tier.reborrow());
         }
         let word = tier_word(tier);
         let place = self.response.semantics().place();
         if self.response.usage.is_none() {
-            report_tier(&mut self.losing, place, NO_USAGE);
+            report_tier(&mut self.reporter, place, NO_USAGE);
         } else if word.is_none() {
-            report_tier(&mut self.losing, place, NO_TIER);
+            report_tier(&mut self.reporter, place, NO_TIER);
         }
         word
     }
@@ -108,19 +109,19 @@ impl<'x> Answer<'x, '_> {
     fn id(&mut self, object: &mut Object<'_, '_>) {
         match &self.response.id {
             Some(id) => object.field("responseId", id),
-            None if self.losing.is_same() => {}
-            None => object.field("responseId", &self.asked.seed),
+            None if self.reporter.is_same() => {}
+            None => object.field("responseId", &self.context.seed),
         }
     }
 
     fn candidate(&mut self, writer: &mut Writer, index: usize, candidate: &'x Candidate<'x>) {
-        let same = self.losing.is_same();
+        let same = self.reporter.is_same();
         let (semantics, parts) = (candidate.semantics(), &candidate.message.parts);
         let refused = parts.iter().any(refuses);
         if let Some(finish) = &candidate.finish
             && let Some(change) = finish_fate(finish, parts.iter().any(is_call), refused)
         {
-            report_finish(&mut self.losing, (semantics.place(), finish), change);
+            report_finish(&mut self.reporter, (semantics.place(), finish), change);
         }
         let finish = candidate.finish.as_ref().map(|finish| finish_word(finish, refused, same));
         let grounding = if same { None } else { self.grounding(parts) };
@@ -133,7 +134,7 @@ impl<'x> Answer<'x, '_> {
     fn grounding(&mut self, parts: &[Part<'_>]) -> Option<Json<'static>> {
         for part in parts {
             let reason = "sources are listed beside the answer, by byte ranges";
-            self.losing.citations(part.semantics(), LossKind::Approximated, reason);
+            self.reporter.citations(part.semantics(), LossKind::Approximated, reason);
         }
         let nodes: Vec<_> =
             parts.iter().map(|part| (part.semantics().citations(), text_of(part))).collect();
@@ -142,21 +143,21 @@ impl<'x> Answer<'x, '_> {
 
     /// The log probabilities of all texts, which stand beside them here.
     fn logprobs(&mut self, parts: &[Part<'_>]) -> Option<Json<'static>> {
-        let same = self.losing.is_same();
+        let same = self.reporter.is_same();
         let texts = parts.iter().filter(|part| text_of(part).is_some());
-        let mut texts = texts.filter(|part| same || !says_nothing(part)).peekable();
+        let mut texts = texts.filter(|part| same || !is_blank(part)).peekable();
         let first = texts.peek()?.semantics();
         let (first, first_has) = (first.place(), first.logprobs().is_some());
         let mut all: Option<Logprobs<'_>> = None;
         for part in texts {
             let Some(logprobs) = part.semantics().logprobs() else { continue };
             let place = part.semantics().place();
-            report_logprobs(&mut self.losing, place, logprobs);
+            report_logprobs(&mut self.reporter, place, logprobs);
             if place != first || matches!(part.content(), Content::Refusal(_)) {
                 let reason = "they belong to the whole answer";
-                self.losing.weights(place, logprobs, (LossKind::Approximated, reason));
+                self.reporter.weights(place, logprobs, (LossKind::Approximated, reason));
                 if !first_has {
-                    self.losing.node(first, LossKind::Approximated, reason);
+                    self.reporter.node(first, LossKind::Approximated, reason);
                 }
             }
             add_to(&mut all, logprobs.clone());
@@ -167,7 +168,7 @@ impl<'x> Answer<'x, '_> {
     fn parts(&mut self, list: &mut Writer, parts: &[Part<'_>]) {
         let mut handed = None;
         for (index, part) in parts.iter().enumerate() {
-            let next = parts.get(index + 1).filter(|_| !self.losing.is_same());
+            let next = parts.get(index + 1).filter(|_| !self.reporter.is_same());
             match next.is_some_and(|next| hands_on(part, next)) {
                 true => {
                     handed = part.semantics().artefact();
@@ -187,29 +188,29 @@ impl<'x> Answer<'x, '_> {
     }
 
     fn part(&mut self, writer: &mut Writer, part: &Part<'_>, handed: Option<&Artefact<'_>>) {
-        if matches!(part.content(), Content::Opaque(opaque) if opaque.protocol != GEMINI) {
+        if matches!(part.content(), Content::Opaque(opaque) if opaque.protocol != SELF) {
             let reason = "only its own protocol has it";
-            return self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
+            return self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);
         }
-        if !self.losing.is_same() && says_nothing(part) {
+        if !self.reporter.is_same() && is_blank(part) {
             // The walk over the answer has reported it.
             return;
         }
         let place = part.semantics().place();
         match part.content() {
-            Content::Refusal(_) => report_refusal(&mut self.losing, place),
-            Content::Media(_) => report_media(&mut self.losing, place),
+            Content::Refusal(_) => report_refusal(&mut self.reporter, place),
+            Content::Media(_) => report_media(&mut self.reporter, place),
             Content::Reasoning(thought) if thought.texts.len() > 1 => {
-                self.losing.node(place, LossKind::Renamed, "pieces of thoughts are joined");
+                self.reporter.node(place, LossKind::Renamed, "pieces of thoughts are joined");
             }
-            _ => report_custom_call(&mut self.losing, part),
+            _ => report_custom_call(&mut self.reporter, part),
         }
-        let mut pen = answer_pen(part, self.asked, self.losing.is_same());
+        let mut pen = answer_pen(part, self.context, self.reporter.is_same());
         if let Some(artefact) = handed {
             pen.signature = Some(artefact.data().reborrow());
         }
         if let Some((kind, reason)) = write_part(writer, part, &pen) {
-            self.losing.field(place, Field::CallArguments, kind, reason);
+            self.reporter.field(place, Field::CallArguments, kind, reason);
         }
     }
 }
@@ -223,36 +224,36 @@ fn is_blocked(candidate: &Candidate<'_>) -> bool {
 /// Whether the vendor's own signature on thoughts belongs to the part behind them: other protocols sign only thoughts.
 fn hands_on(part: &Part<'_>, next: &Part<'_>) -> bool {
     let artefact = part.semantics().artefact();
-    let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
+    let own = artefact.is_some_and(|artefact| artefact.issuer() == SELF);
     own && takes_seal(next) && matches!(part.content(), Content::Reasoning(_))
 }
 
 /// Log probabilities come back with the bytes that their tokens stand for, and with nothing else.
-pub(super) fn report_logprobs(losing: &mut Losing<'_>, place: Place, logprobs: &Logprobs<'_>) {
-    if !losing.is_same() && logprobs::fidelity(logprobs) == Fidelity::Partial {
+pub(super) fn report_logprobs(reporter: &mut Reporter<'_>, place: Place, logprobs: &Logprobs<'_>) {
+    if !reporter.is_same() && logprobs::fidelity(logprobs) == Fidelity::Partial {
         let reason = "only tokens and their log probabilities are returned";
-        losing.weights(place, logprobs, (LossKind::Approximated, reason));
+        reporter.weights(place, logprobs, (LossKind::Approximated, reason));
     }
 }
 
 /// A refusal comes back as text, which some protocols keep apart from it.
-pub(super) fn report_refusal(losing: &mut Losing<'_>, place: Place) {
+pub(super) fn report_refusal(reporter: &mut Reporter<'_>, place: Place) {
     let reason = "a refusal is plain text";
-    losing.field(place, Field::Refusal, LossKind::Approximated, reason);
-    losing.field(place, Field::Text, LossKind::Approximated, reason);
+    reporter.field(place, Field::Refusal, LossKind::Approximated, reason);
+    reporter.field(place, Field::Text, LossKind::Approximated, reason);
 }
 
 /// Speech has a name and an end elsewhere, which no answer here has.
-pub(super) fn report_media(losing: &mut Losing<'_>, place: Place) {
-    losing.node(place, LossKind::Approximated, "audio output is sent as plain data");
+pub(super) fn report_media(reporter: &mut Reporter<'_>, place: Place) {
+    reporter.node(place, LossKind::Approximated, "audio output is sent as plain data");
 }
 
 pub(super) const NO_TIER: &str = "the vendor has no such tier";
 pub(super) const NO_USAGE: &str = "the tier is part of the usage, and there is no usage";
 
 /// The service tier of an answer is lost.
-pub(super) fn report_tier(losing: &mut Losing<'_>, place: Place, reason: &'static str) {
-    losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
+pub(super) fn report_tier(reporter: &mut Reporter<'_>, place: Place, reason: &'static str) {
+    reporter.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
 }
 
 /// The vendor's word for a service tier that another one names.
@@ -267,13 +268,13 @@ pub(super) fn tier_word(tier: &Text<'_>) -> Option<Text<'static>> {
 
 /// The finish reason and what some protocols say beside it change together.
 pub(super) fn report_finish(
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     (place, finish): (Place, &Finish<'_>),
     (kind, reason): (LossKind, &'static str),
 ) {
-    losing.field(place, Field::FinishReason, kind, reason);
+    reporter.field(place, Field::FinishReason, kind, reason);
     if finish.details.is_some() {
-        losing.field(place, Field::FinishDetails, kind, reason);
+        reporter.field(place, Field::FinishDetails, kind, reason);
     }
 }
 
@@ -283,27 +284,31 @@ fn refuses(part: &Part<'_>) -> bool {
 }
 
 /// Whether a part is an empty text that nobody signed.
-fn says_nothing(part: &Part<'_>) -> bool {
+fn is_blank(part: &Part<'_>) -> bool {
     let empty = matches!(part.content(),
         Content::Text(text) | Content::Refusal(text) if text.is_empty());
     empty && part.semantics().artefact().is_none()
 }
 
 /// A call of a tool that takes free text becomes one of a function.
-pub(super) fn report_custom_call(losing: &mut Losing<'_>, part: &Part<'_>) {
+pub(super) fn report_custom_call(reporter: &mut Reporter<'_>, part: &Part<'_>) {
     if matches!(part.content(), Content::ToolCall(call) if call.form == CallForm::Custom) {
         let reason = "free text is sent as the only argument of a function";
-        losing.node(part.semantics().place(), LossKind::Approximated, reason);
+        reporter.node(part.semantics().place(), LossKind::Approximated, reason);
     }
 }
 
 /// How a part of an answer is written: with the client's own name for a tool, and every artefact in its carrier.
-pub(super) fn answer_pen<'t>(part: &'t Part<'_>, asked: &'t Asked<'_>, same: bool) -> Pen<'t> {
+pub(super) fn answer_pen<'t>(
+    part: &'t Part<'_>,
+    context: &'t AnswerContext<'_>,
+    same: bool,
+) -> Pen<'t> {
     let artefact = part.semantics().artefact();
-    let signature = artefact.map(|artefact| artefact.carried_in(GEMINI));
+    let signature = artefact.map(|artefact| artefact.carried_in(SELF));
     let (name, id) = match part.content() {
         Content::ToolCall(call) => {
-            (Some(asked.client_name(&call.name)), call.id.as_ref().map(Text::reborrow))
+            (Some(context.client_name(&call.name)), call.id.as_ref().map(Text::reborrow))
         }
         _ => (None, None),
     };

@@ -55,7 +55,7 @@ impl Encoder<'_> {
             if endings().any(|(_, ending)| !ending.is_blocked()) {
                 let list = object.key("candidates");
                 list.begin_array();
-                let parts = self.spoken();
+                let parts = self.written_parts();
                 for (index, ending) in endings().filter(|(_, ending)| !ending.is_blocked()) {
                     self.candidate(list, (index, ending), parts_of(&parts, index));
                 }
@@ -90,7 +90,7 @@ impl Encoder<'_> {
     }
 
     /// The parts that are not silent, those of one candidate together.
-    fn spoken(&self) -> Vec<&OpenPart> {
+    fn written_parts(&self) -> Vec<&OpenPart> {
         let mut parts: Vec<&OpenPart> = self.parts.iter().filter(|part| !part.silent).collect();
         parts.sort_by_key(|part| part.candidate);
         parts

@@ -13,20 +13,20 @@ use super::Encoder;
 
 impl Encoder<'_> {
     pub(super) fn part_frame(&mut self, candidate: u32, part: &Part<'_>, out: &mut String) {
-        if self.is_unsaid(part.content()) {
+        if self.is_unwritten(part.content()) {
             return;
         }
         let place = part.semantics().place();
         if is_call(part) {
             self.ending(candidate).calls = true;
         }
-        self.tell(|losing| report_custom_call(losing, part));
-        let pen = answer_pen(part, &self.asked, self.is_same());
+        self.report(|reporter| report_custom_call(reporter, part));
+        let pen = answer_pen(part, &self.context, self.is_same());
         let mut change = None;
         self.content_frame(candidate, None, out, |writer| change = write_part(writer, part, &pen));
         self.ending(candidate).begun = true;
         if let Some((kind, reason)) = change {
-            self.tell(|losing| losing.field(place, Field::CallArguments, kind, reason));
+            self.report(|reporter| reporter.field(place, Field::CallArguments, kind, reason));
         }
     }
 

@@ -15,10 +15,10 @@ use crate::protocol::gemini::encode_response::{
     NO_TIER, NO_USAGE, finish_fate, report_finish, report_tier, tier_word,
 };
 use crate::protocol::gemini::fault::write_fault;
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::losing::Losing;
+use crate::protocol::gemini::types::SELF;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Asked, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
+use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse;
 
 use crate::protocol::gemini::usage::USAGE;
@@ -32,7 +32,7 @@ use part::OpenPart;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    context: AnswerContext<'a>,
     report: Report,
     /// What was reported of the answer or of a candidate, by kind and by place in its frame.
     reported: HashSet<(Option<u32>, LossKind, String)>,
@@ -50,10 +50,10 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         Self {
             source,
-            asked,
+            context,
             report: Report::default(),
             reported: HashSet::new(),
             id: None,
@@ -86,14 +86,14 @@ impl<'a> Encoder<'a> {
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
         if let (Some(usage), false) = (self.usage.take(), self.failed) {
-            self.lose(None, |losing| {
-                losing.usage(&usage);
-                USAGE.report(&usage, losing);
+            self.lose(None, |reporter| {
+                reporter.usage(&usage);
+                USAGE.report(&usage, reporter);
             });
             self.usage = Some(usage);
         } else if self.tier.is_some() && !self.failed {
             let place = self.semantics.place();
-            self.lose(None, |losing| report_tier(losing, place, NO_USAGE));
+            self.lose(None, |reporter| report_tier(reporter, place, NO_USAGE));
         }
         if !self.failed {
             (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
@@ -113,16 +113,16 @@ impl<'a> Encoder<'a> {
     }
 
     fn is_same(&self) -> bool {
-        self.source == GEMINI
+        self.source == SELF
     }
 
     fn start(&mut self, start: Start<'_>) {
         let Start { id, model, created: _, service_tier, semantics } = start.into_owned();
         let place = semantics.place();
-        self.lose(None, |losing| losing.semantics(&semantics));
-        let seed = (!self.is_same()).then(|| self.asked.seed.clone().into_owned());
+        self.lose(None, |reporter| reporter.semantics(&semantics));
+        let seed = (!self.is_same()).then(|| self.context.seed.clone().into_owned());
         self.id = id.or(seed);
-        self.model = self.asked.model.clone().map(Text::into_owned).or(model);
+        self.model = self.context.model.clone().map(Text::into_owned).or(model);
         self.tier = service_tier.and_then(|tier| self.tier(tier, place));
         self.semantics = semantics;
     }
@@ -133,7 +133,7 @@ impl<'a> Encoder<'a> {
         }
         let word = tier_word(&tier);
         if word.is_none() {
-            self.lose(None, |losing| report_tier(losing, place, NO_TIER));
+            self.lose(None, |reporter| report_tier(reporter, place, NO_TIER));
         }
         word
     }
@@ -142,11 +142,11 @@ impl<'a> Encoder<'a> {
         let Note { at, kind } = note;
         match (at, kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.lose(None, |losing| losing.semantics(&semantics));
+                self.lose(None, |reporter| reporter.semantics(&semantics));
                 self.semantics.merge(semantics.into_owned());
             }
             (NoteAt::Candidate(candidate), NoteKind::Semantics(semantics)) => {
-                self.lose(Some(candidate), |losing| losing.semantics(&semantics));
+                self.lose(Some(candidate), |reporter| reporter.semantics(&semantics));
                 self.ending(candidate).semantics.merge(semantics.into_owned());
             }
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => self.add(part, semantics),
@@ -159,10 +159,10 @@ impl<'a> Encoder<'a> {
     fn finish(&mut self, candidate: u32, place: crate::Place, finish: Finish<'_>) {
         let Ending { calls, refused, .. } = *self.ending(candidate);
         let fate = finish_fate(&finish, calls, refused);
-        self.tell(|losing| {
-            losing.finish(place, &finish);
+        self.report(|reporter| {
+            reporter.finish(place, &finish);
             if let Some(change) = fate {
-                report_finish(losing, (place, &finish), change);
+                report_finish(reporter, (place, &finish), change);
             }
         });
         self.ending(candidate).finish = Some(finish.into_owned());
@@ -174,13 +174,13 @@ impl<'a> Encoder<'a> {
     }
 
     /// Reports losses of the answer, or of one candidate; the same field of a later frame is not reported again. The number
-    /// of a candidate in its frame does not tell which it is.
-    fn lose(&mut self, candidate: Option<u32>, tell: impl FnOnce(&mut Losing<'_>)) {
+    /// of a candidate in its frame does not identify it.
+    fn lose(&mut self, candidate: Option<u32>, add: impl FnOnce(&mut Reporter<'_>)) {
         if self.is_same() {
             return;
         }
         let mut report = Report::default();
-        tell(&mut Losing::new(self.source, GEMINI, &mut report));
+        add(&mut Reporter::new(self.source, SELF, &mut report));
         for loss in report.entries() {
             let known = (candidate, loss.kind, below_frame(&loss.pointer).to_owned());
             if self.reported.insert(known) {
@@ -190,8 +190,8 @@ impl<'a> Encoder<'a> {
     }
 
     /// Reports losses of one part, which come once each.
-    fn tell(&mut self, tell: impl FnOnce(&mut Losing<'_>)) {
-        tell(&mut Losing::new(self.source, GEMINI, &mut self.report));
+    fn report(&mut self, add: impl FnOnce(&mut Reporter<'_>)) {
+        add(&mut Reporter::new(self.source, SELF, &mut self.report));
     }
 
     fn ending(&mut self, candidate: u32) -> &mut Ending {

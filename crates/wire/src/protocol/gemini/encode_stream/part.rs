@@ -8,8 +8,8 @@ use crate::protocol::event::grow;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::PIECE_BREAK;
 use crate::protocol::gemini::encode_response::{report_logprobs, report_media, report_refusal};
-use crate::protocol::gemini::types::GEMINI;
-use crate::protocol::losing::Losing;
+use crate::protocol::gemini::types::SELF;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{NodeSemantics, add_to};
 use crate::protocol::{Citation, Closed, Delta, Logprobs, Open, Opening, PartId};
 
@@ -55,8 +55,8 @@ enum State {
 impl OpenPart {
     /// Whether it is a text of which something has gone out or will.
     fn speaks(&self) -> bool {
-        let is_unsaid = matches!(self.state, State::Streaming { begun: false, .. });
-        self.is_text && !self.silent && !is_unsaid
+        let is_unwritten = matches!(self.state, State::Streaming { begun: false, .. });
+        self.is_text && !self.silent && !is_unwritten
     }
 }
 
@@ -65,12 +65,12 @@ impl Encoder<'_> {
         let Open { part: id, candidate, opening, mut semantics } = open.into_owned();
         self.hand_on(candidate, &opening, &mut semantics, out);
         let place = semantics.place();
-        self.tell(|losing| losing.semantics(&semantics));
+        self.report(|reporter| reporter.semantics(&semantics));
         self.report_opening(place, &opening);
         let is_kept = self.is_same() && semantics.extras().is_some();
         let plain = semantics.artefact().is_none() && !is_kept;
         let refuses = matches!(opening, Opening::Refusal);
-        let silent = matches!(&opening, Opening::Whole(content) if self.is_unsaid(content));
+        let silent = matches!(&opening, Opening::Whole(content) if self.is_unwritten(content));
         let is_text = matches!(opening, Opening::Text | Opening::Refusal);
         self.weigh_closed(candidate, out);
         let state = match opening {
@@ -128,19 +128,19 @@ impl Encoder<'_> {
     }
 
     /// Whether the vendor's answers have no word for it.
-    pub(super) fn is_unsaid(&self, content: &Content<'_>) -> bool {
+    pub(super) fn is_unwritten(&self, content: &Content<'_>) -> bool {
         match content {
-            Content::Opaque(opaque) => opaque.protocol != GEMINI,
+            Content::Opaque(opaque) => opaque.protocol != SELF,
             content => matches!(content, Content::ToolResult(_)) && !self.is_same(),
         }
     }
 
     fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
-        self.tell(|losing| match opening {
-            Opening::Refusal => report_refusal(losing, place),
-            Opening::Whole(Content::Media(_)) => report_media(losing, place),
-            Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != GEMINI => {
-                losing.node(place, LossKind::Dropped, "only its own protocol has it");
+        self.report(|reporter| match opening {
+            Opening::Refusal => report_refusal(reporter, place),
+            Opening::Whole(Content::Media(_)) => report_media(reporter, place),
+            Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != SELF => {
+                reporter.node(place, LossKind::Dropped, "only its own protocol has it");
             }
             Opening::Text
             | Opening::Reasoning(_)
@@ -204,10 +204,10 @@ impl Encoder<'_> {
         }
         let mut report = Report::default();
         let (place, refuses) = (open.place, open.refuses);
-        let mut losing = Losing::new(self.source, GEMINI, &mut report);
-        report_logprobs(&mut losing, place, more);
+        let mut reporter = Reporter::new(self.source, SELF, &mut report);
+        report_logprobs(&mut reporter, place, more);
         if refuses {
-            losing.weights(place, more, (LossKind::Approximated, "a refusal is plain text"));
+            reporter.weights(place, more, (LossKind::Approximated, "a refusal is plain text"));
         }
         if let (false, Some(open)) = (report.is_empty(), self.find(part)) {
             open.weighed = true;
@@ -246,8 +246,8 @@ impl Encoder<'_> {
             return;
         }
         let Some(late) = self.find(part).and_then(|open| open.logprobs.take()) else { return };
-        let reason = "another text has begun when they come";
-        self.tell(|losing| losing.weights(place, &late, (LossKind::Dropped, reason)));
+        let reason = "the next text has already begun";
+        self.report(|reporter| reporter.weights(place, &late, (LossKind::Dropped, reason)));
     }
 
     /// Reports, once, that a thought came in pieces, which are one text here.
@@ -255,14 +255,16 @@ impl Encoder<'_> {
         let Some(open) = self.find(part).filter(|open| !open.in_pieces) else { return };
         open.in_pieces = true;
         let place = open.place;
-        self.tell(|losing| losing.node(place, LossKind::Renamed, "pieces of thoughts are joined"));
+        self.report(|reporter| {
+            reporter.node(place, LossKind::Renamed, "pieces of thoughts are joined")
+        });
     }
 
     pub(super) fn add(&mut self, part: PartId, semantics: NodeSemantics<'_>) {
         let place = self.find(part).map(|open| open.place).unwrap_or_default();
         let mut placed = NodeSemantics::at(place);
         placed.merge(semantics.clone());
-        self.tell(|losing| losing.semantics(&placed));
+        self.report(|reporter| reporter.semantics(&placed));
         if let Some(OpenPart { state: State::Buffered(part), .. }) = self.find(part) {
             part.semantics_mut().merge(semantics.into_owned());
         }
@@ -276,7 +278,9 @@ impl Encoder<'_> {
         let place = open.place;
         open.citations.push(citation.clone().into_owned());
         let reason = "sources are listed beside the answer, by byte ranges";
-        self.tell(|losing| losing.citation(place, &citation, (LossKind::Approximated, reason)));
+        self.report(|reporter| {
+            reporter.citation(place, &citation, (LossKind::Approximated, reason))
+        });
     }
 
     pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
@@ -286,19 +290,19 @@ impl Encoder<'_> {
         let candidate = open.candidate;
         let mut placed = NodeSemantics::at(open.place);
         placed.merge(semantics.clone());
-        self.tell(|losing| losing.semantics(&placed));
+        self.report(|reporter| reporter.semantics(&placed));
         let Some(open) = self.find(part) else { return };
         let state = std::mem::replace(&mut open.state, State::Closed);
-        let is_unsaid = matches!(state, State::Streaming { begun: false, .. });
-        open.silent |= is_unsaid && semantics.artefact().is_none();
+        let is_unwritten = matches!(state, State::Streaming { begun: false, .. });
+        open.silent |= is_unwritten && semantics.artefact().is_none();
         let lonely = open.logprobs.clone().filter(|_| open.silent);
         if open.logprobs.is_some() {
             self.hold_late(part);
         }
         if let Some(lonely) = lonely {
             let reason = "citations need a text to refer to";
-            self.tell(|losing| {
-                losing.weights(placed.place(), &lonely, (LossKind::Approximated, reason));
+            self.report(|reporter| {
+                reporter.weights(placed.place(), &lonely, (LossKind::Approximated, reason));
             });
         }
         let part = match state {
@@ -349,7 +353,7 @@ impl Encoder<'_> {
     /// Whether a part is nothing but the vendor's own signature, on thoughts of another protocol.
     fn is_own_seal(&self, part: &Part<'_>) -> bool {
         let artefact = part.semantics().artefact();
-        let own = artefact.is_some_and(|artefact| artefact.issuer() == GEMINI);
+        let own = artefact.is_some_and(|artefact| artefact.issuer() == SELF);
         let empty = matches!(part.content(), Content::Reasoning(it) if it.texts.is_empty());
         !self.is_same() && own && empty
     }

@@ -18,16 +18,16 @@ fn errors_have_classes_and_come_back() {
     let detailed = r#"{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#;
     bodies.push((400, detailed.to_owned(), FaultKind::Authentication));
     for (status, body, kind) in bodies {
-        let fault = GEMINI.decode_fault(status, body.as_bytes());
+        let fault = SELF.decode_fault(status, body.as_bytes());
         assert_eq!(fault.kind, kind, "{body}");
-        assert_eq!(GEMINI.encode_fault(&fault), (status, body));
+        assert_eq!(SELF.encode_fault(&fault), (status, body));
     }
 }
 
 #[test]
 fn what_is_not_the_error_shape_becomes_the_message() {
     for body in ["<html>Bad gateway</html>", "{\"oops\":1}", ""] {
-        let fault = GEMINI.decode_fault(502, body.as_bytes());
+        let fault = SELF.decode_fault(502, body.as_bytes());
         assert_eq!(fault.kind, FaultKind::Internal);
         assert_eq!(fault.message, body);
     }
@@ -41,7 +41,7 @@ fn the_time_to_wait_is_in_the_body() {
         let body = format!(
             r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[{{"@type":"x","retryDelay":"{delay}"}}]}}}}"#
         );
-        let fault = GEMINI.decode_fault(429, body.as_bytes());
+        let fault = SELF.decode_fault(429, body.as_bytes());
         assert_eq!((fault.kind, fault.retry_after_s), (FaultKind::RateLimit, expected));
     }
 }
@@ -54,7 +54,7 @@ fn the_body_states_the_status_it_is_sent_under() {
         (FaultKind::Internal, 508, "INTERNAL"),
         (FaultKind::BadRequest, 415, "INVALID_ARGUMENT"),
     ] {
-        let body = GEMINI.encode_fault_under(status, &Fault::new(kind, "m"));
+        let body = SELF.encode_fault_under(status, &Fault::new(kind, "m"));
         let expected =
             format!(r#"{{"error":{{"code":{status},"message":"m","status":"{word}"}}}}"#);
         assert_eq!(body, expected);
@@ -65,7 +65,7 @@ fn the_body_states_the_status_it_is_sent_under() {
 fn a_foreign_fault_gets_status_and_word() {
     let mut fault = Fault::new(FaultKind::RateLimit, "slow down");
     fault.retry_after_s = Some(3);
-    let (status, body) = GEMINI.encode_fault(&fault);
+    let (status, body) = SELF.encode_fault(&fault);
     assert_eq!(status, 429);
     assert_eq!(at(&body, "/error/status"), "RESOURCE_EXHAUSTED");
     assert_eq!(at(&body, "/error/message"), "slow down");

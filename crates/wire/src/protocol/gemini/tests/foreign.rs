@@ -7,7 +7,7 @@ use crate::target::{LateSystem, ModelPlace, Target};
 
 fn from_chat(body: &str, target: &Target) -> Encoded {
     let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
-    exchange.encode(GEMINI, target).unwrap()
+    exchange.encode(SELF, target).unwrap()
 }
 
 #[test]
@@ -16,9 +16,9 @@ fn a_call_whose_foreign_seal_was_taken_off_gets_it_too() {
         {"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},
         {"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"r"}}}]}]}"#;
     let target = Target::for_model("gemini-3-pro-preview");
-    let mut exchange = GEMINI.decode_request(body.as_bytes()).unwrap();
+    let mut exchange = SELF.decode_request(body.as_bytes()).unwrap();
     let signature = |exchange: &Exchange<'_>| {
-        at(&exchange.encode(GEMINI, &target).unwrap().body, "/contents/1/parts/0/thoughtSignature")
+        at(&exchange.encode(SELF, &target).unwrap().body, "/contents/1/parts/0/thoughtSignature")
     };
     assert!(signature(&exchange).is_null());
     let parts = &mut exchange.edit().messages[1].parts;
@@ -89,13 +89,15 @@ fn whole_numbers_with_a_fraction_arrive_as_integers() {
             r#"{{"contents":[{{"parts":[{{"text":"a"}}]}}],"generationConfig":{{"topK":{top_k},"maxOutputTokens":9.0}}}}"#
         )
     };
-    for (top_k, expected, told) in [("3.0", "3", None), ("3", "3", None), ("2.6", "3", Some(()))] {
+    for (top_k, expected, reported) in
+        [("3.0", "3", None), ("3", "3", None), ("2.6", "3", Some(()))]
+    {
         let body = body(top_k);
-        let exchange = GEMINI.decode_request(body.as_bytes()).unwrap();
+        let exchange = SELF.decode_request(body.as_bytes()).unwrap();
         let encoded = exchange.encode(Protocol::AnthropicMessages, &Target::default()).unwrap();
         let (head, tail) = (r#"{"max_tokens":9,"#, format!(r#""top_k":{expected}}}"#));
         assert!(encoded.body.starts_with(head) && encoded.body.ends_with(&tail), "{top_k}");
-        let is_told = encoded.report.entries().iter().any(|it| it.pointer.ends_with("/topK"));
-        assert_eq!(is_told, told.is_some(), "{top_k}");
+        let is_reported = encoded.report.entries().iter().any(|it| it.pointer.ends_with("/topK"));
+        assert_eq!(is_reported, reported.is_some(), "{top_k}");
     }
 }

@@ -11,8 +11,8 @@ fn answer(parts: &str, result: &str) -> String {
 
 /// What an answer is to a client of Chat, and what is reported of it.
 fn in_chat(body: &str) -> (String, Vec<String>) {
-    let response = GEMINI.decode_response(body.as_bytes()).unwrap();
-    let encoded = Protocol::OpenaiChat.encode_response(&response, GEMINI, &Asked::default());
+    let response = SELF.decode_response(body.as_bytes()).unwrap();
+    let encoded = Protocol::OpenaiChat.encode_response(&response, SELF, &AnswerContext::default());
     let mut losses = listed(&encoded.report);
     losses.retain(|loss| loss.contains("logprobs"));
     (encoded.body, losses)
@@ -60,8 +60,8 @@ fn every_shape_comes_back() {
         "{}",
     ] {
         let body = answer(text, result);
-        let response = GEMINI.decode_response(body.as_bytes()).unwrap();
-        let encoded = GEMINI.encode_response(&response, GEMINI, &Asked::default());
+        let response = SELF.decode_response(body.as_bytes()).unwrap();
+        let encoded = SELF.encode_response(&response, SELF, &AnswerContext::default());
         assert_eq!(value(&encoded.body), value(&body));
         assert!(encoded.body.contains(result), "{}", encoded.body);
     }

@@ -10,12 +10,12 @@ mod streams;
 use serde_json::Value;
 
 use crate::protocol::tests::{at, check_refused, listed, value};
-use crate::protocol::{Asked, Event, tests as shared};
+use crate::protocol::{AnswerContext, Event, tests as shared};
 use crate::{Fault, FaultKind, Protocol};
 
-const GEMINI: Protocol = Protocol::Gemini;
+const SELF: Protocol = Protocol::Gemini;
 
 /// The whole answer that a stream of payloads stands for.
 fn folded(payloads: &[impl ToString]) -> Value {
-    shared::folded(GEMINI, shared::events(GEMINI, payloads))
+    shared::folded(SELF, shared::events(SELF, payloads))
 }

@@ -17,7 +17,7 @@ fn wrong_types_are_refused_with_their_place() {
         (r#"{"tools":[{"functionDeclarations":[{}]}]}"#, "/tools/0/functionDeclarations/0"),
         (r#"{"contents":[{"parts":[{"functionCall":{}}]}]}"#, "/contents/0/parts/0/functionCall"),
     ];
-    check_refused(GEMINI, &cases);
+    check_refused(SELF, &cases);
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn both_spellings_mean_the_same() {
         "generation_config":{"max_output_tokens":9,"thinking_config":{"thinking_level":"HIGH"}},
         "tools":[{"function_declarations":[{"name":"f"}]}],
         "tool_config":{"function_calling_config":{"mode":"ANY","allowed_function_names":["f"]}}}"#;
-    let request = GEMINI.decode_request(body.as_bytes()).unwrap().request;
+    let request = SELF.decode_request(body.as_bytes()).unwrap().request;
     assert_eq!(request.messages[0].role, Role::System);
     let Content::Media(media) = request.messages[1].parts[0].content() else { panic!("no media") };
     assert_eq!(media.kind, MediaKind::Audio);
@@ -40,7 +40,7 @@ fn both_spellings_mean_the_same() {
 #[test]
 fn numbers_in_texts_are_numbers() {
     let body = r#"{"generation_config":{"temperature":"0.50","topP":0.9,"top_k":"4","maxOutputTokens":"2e1"}}"#;
-    let request = GEMINI.decode_request(body.as_bytes()).unwrap().request;
+    let request = SELF.decode_request(body.as_bytes()).unwrap().request;
     assert_eq!(request.sampling.temperature.unwrap().as_str(), "0.50");
     assert_eq!(request.sampling.top_k.unwrap().as_str(), "4");
     assert_eq!(request.max_output_tokens.unwrap().as_str(), "2e1");
@@ -57,7 +57,7 @@ fn budgets_say_on_off_and_by_itself() {
     for (budget, mode) in cases {
         let body =
             format!(r#"{{"generationConfig":{{"thinkingConfig":{{"thinkingBudget":{budget}}}}}}}"#);
-        assert_eq!(GEMINI.decode_request(body.as_bytes()).unwrap().request.thinking.mode, mode);
+        assert_eq!(SELF.decode_request(body.as_bytes()).unwrap().request.thinking.mode, mode);
     }
 }
 
@@ -65,30 +65,30 @@ fn budgets_say_on_off_and_by_itself() {
 fn types_and_schemas_make_the_output_format() {
     let format = |config: &str| {
         let body = format!(r#"{{"generationConfig":{config}}}"#);
-        let request = GEMINI.decode_request(body.as_bytes()).unwrap().into_owned().request;
+        let request = SELF.decode_request(body.as_bytes()).unwrap().into_owned().request;
         request.output
     };
-    assert!(matches!(format("{}"), OutputFormat::Unsaid));
+    assert!(matches!(format("{}"), OutputFormat::Unset));
     assert!(matches!(format(r#"{"responseMimeType":"text/plain"}"#), OutputFormat::Text));
     let json = r#"{"responseMimeType":"application/json"}"#;
     assert!(matches!(format(json), OutputFormat::JsonObject));
     let schema = r#"{"responseMimeType":"application/json","responseSchema":{}}"#;
     assert!(matches!(format(schema), OutputFormat::JsonSchema(_)));
-    assert!(matches!(format(r#"{"responseMimeType":"text/x.enum"}"#), OutputFormat::Unsaid));
+    assert!(matches!(format(r#"{"responseMimeType":"text/x.enum"}"#), OutputFormat::Unset));
 }
 
 #[test]
 fn a_foreign_signature_is_withheld_even_from_its_own_protocol() {
     let body = r#"{"contents":[{"role":"model","parts":[{"text":"t","thought":true},
         {"text":"","thought":true,"thoughtSignature":"sabir1:anthropic-messages:signature:x"}]}]}"#;
-    let exchange = GEMINI.decode_request(body.as_bytes()).unwrap();
+    let exchange = SELF.decode_request(body.as_bytes()).unwrap();
     let thought = &exchange.request.messages[0].parts[0];
     assert_eq!(thought.semantics().artefact().unwrap().data(), &"x");
-    let encoded = exchange.encode(GEMINI, &Target::default()).unwrap();
+    let encoded = exchange.encode(SELF, &Target::default()).unwrap();
     assert!(!encoded.body.contains("sabir1"));
     assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/0/thoughtSignature"]);
     let exchange = body.replace("thoughtSignature", "thought_signature");
-    let exchange = GEMINI.decode_request(exchange.as_bytes()).unwrap();
-    let encoded = exchange.encode(GEMINI, &Target::default()).unwrap();
+    let exchange = SELF.decode_request(exchange.as_bytes()).unwrap();
+    let encoded = exchange.encode(SELF, &Target::default()).unwrap();
     assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/0/thought_signature"]);
 }

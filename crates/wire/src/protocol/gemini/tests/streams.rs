@@ -49,7 +49,7 @@ fn a_stream_says_what_the_whole_answer_says() {
 fn an_error_among_the_frames_is_a_fault() {
     let error = r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#;
     for frame in [error.to_owned(), format!("[{error}]")] {
-        let events = shared::events(GEMINI, &[chunk(r#"{"text":"a"}"#, ""), frame]);
+        let events = shared::events(SELF, &[chunk(r#"{"text":"a"}"#, ""), frame]);
         assert!(
             matches!(events.last(), Some(Event::Fault(fault)) if fault.kind == FaultKind::Overloaded)
         );
@@ -78,7 +78,7 @@ fn close(part: u32, semantics: NodeSemantics<'static>) -> Event<'static> {
 
 /// Writes events of another protocol; answers the payloads of the frames.
 fn written(events: Vec<Event<'static>>) -> Vec<String> {
-    shared::written(GEMINI, (Protocol::AnthropicMessages, events), Asked::default()).0
+    shared::written(SELF, (Protocol::AnthropicMessages, events), AnswerContext::default()).0
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn text_goes_out_at_once_and_calls_whole() {
 #[test]
 fn a_late_signature_follows_its_thoughts() {
     let seal = sealed(Protocol::AnthropicMessages);
-    let carried = seal.artefact().unwrap().carried_in(GEMINI).to_str().into_owned();
+    let carried = seal.artefact().unwrap().carried_in(SELF).to_str().into_owned();
     let frames = written(vec![
         Event::Start(Start::default()),
         open(0, Opening::Reasoning(ReasoningForm::Summary)),
@@ -129,7 +129,7 @@ fn a_signature_of_the_vendor_goes_back_to_the_call_behind_the_thoughts() {
         Event::Start(Start::default()),
         open(0, Opening::Reasoning(ReasoningForm::Summary)),
         delta(0, "hm"),
-        close(0, sealed(GEMINI)),
+        close(0, sealed(SELF)),
         open(1, call),
         close(1, NodeSemantics::default()),
         finish(FinishKind::Stop),

@@ -7,10 +7,10 @@ use crate::loss::LossKind;
 use crate::loss::LossKind::{Approximated, Dropped, Implied};
 use crate::protocol::semantics::{Declared, Semantics, namespace};
 use crate::protocol::{Protocol, semantics};
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 
 /// The protocol of this folder.
-pub(super) const GEMINI: Protocol = Protocol::Gemini;
+pub(super) const SELF: Protocol = Protocol::Gemini;
 
 /// The scopes of extras in the settings of a request.
 pub(super) const GENERATION_SCOPE: &str = "generationConfig";
@@ -48,7 +48,7 @@ namespace! {
         retrieval_config: "toolConfig/retrievalConfig" => Dropped, "it steers tools that only this vendor has";
         /// Whether calls of hosted tools show in the answer.
         server_side_tool_invocations: "toolConfig/includeServerSideToolInvocations"
-            => Implied, "calls of hosted tools show in other answers anyway";
+            => Implied, "other protocols always show calls of hosted tools";
         /// `text/x.enum`, or a type that the schema beside it does not go with.
         response_mime_type: "generationConfig/responseMimeType"
             => Dropped, "no other protocol has answers of this type";
@@ -106,22 +106,22 @@ pub(super) const CITED_APART: Shape = Shape::bit(22);
 pub(super) const CANDIDATES_SUMMED: Shape = Shape::bit(22);
 
 /// The schema language of a tool's parameters, which the name of the field tells.
-pub(in crate::protocol) fn dialect_of_parameters(tool: &Tool<'_>) -> Dialect {
-    dialect(tool.semantics().has_shape(PARAMETERS_JSON_SCHEMA))
+pub(in crate::protocol) fn language_of_parameters(tool: &Tool<'_>) -> SchemaLanguage {
+    language(tool.semantics().has_shape(PARAMETERS_JSON_SCHEMA))
 }
 
 /// The same of a tool's results.
-pub(in crate::protocol) fn dialect_of_results(tool: &Tool<'_>) -> Dialect {
-    dialect(tool.semantics().has_shape(RESPONSE_JSON_SCHEMA))
+pub(in crate::protocol) fn language_of_results(tool: &Tool<'_>) -> SchemaLanguage {
+    language(tool.semantics().has_shape(RESPONSE_JSON_SCHEMA))
 }
 
 /// The same of the answer.
-pub(in crate::protocol) fn dialect_of_output(semantics: &Semantics<'_>) -> Dialect {
-    dialect(semantics.has_shape(RESPONSE_JSON_SCHEMA))
+pub(in crate::protocol) fn language_of_output(semantics: &Semantics<'_>) -> SchemaLanguage {
+    language(semantics.has_shape(RESPONSE_JSON_SCHEMA))
 }
 
-fn dialect(is_json_schema: bool) -> Dialect {
-    if is_json_schema { Dialect::GeminiJsonSchema } else { Dialect::GeminiSchema }
+fn language(is_json_schema: bool) -> SchemaLanguage {
+    if is_json_schema { SchemaLanguage::GeminiJsonSchema } else { SchemaLanguage::GeminiSchema }
 }
 
 /// Whether the visible output was not counted, and only the total tells of it.
@@ -163,7 +163,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     declared("behavior", Dropped, "no other protocol has calls that do not wait"),
     declared("promptFeedback", Approximated, "a blocked prompt is returned as a finish reason"),
     declared("modelStatus", Dropped, "no other protocol announces a model's retirement"),
-    declared("index", Implied, "answers are numbered elsewhere too, or there is one"),
+    declared("index", Implied, "implied by the position of the answer"),
     declared("finishMessage", Implied, "the message of the finish reason"),
     declared("tokenCount", Implied, "the usage has it"),
     declared("safetyRatings", Dropped, SAFETY),
@@ -171,14 +171,18 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     declared("groundingMetadata/groundingChunks", Approximated, AS_CITATIONS),
     declared("groundingMetadata/groundingSupports", Approximated, AS_CITATIONS),
     declared("groundingMetadata/searchEntryPoint", Dropped, "no other protocol renders its search"),
-    declared("groundingMetadata/webSearchQueries", Dropped, "no other protocol tells its queries"),
+    declared(
+        "groundingMetadata/webSearchQueries",
+        Dropped,
+        "no other protocol lists its search queries",
+    ),
     declared("groundingAttributions", Dropped, "an older form of sources"),
     declared(
         "urlContextMetadata",
         Dropped,
         "no other protocol lists the pages it read in this way",
     ),
-    declared("avgLogprobs", Dropped, "no other protocol averages"),
+    declared("avgLogprobs", Dropped, "no other protocol states average log probabilities"),
     declared("logprobsResult", Dropped, "citations need a text to refer to"),
     declared("continuationToken", Dropped, "only its vendor can continue from it"),
     declared("promptTokensDetails", Implied, BY_MODALITY),

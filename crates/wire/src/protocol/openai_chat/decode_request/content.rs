@@ -12,9 +12,9 @@ use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::{Place, Step};
 use crate::protocol::object::{Member, Unread, read_object, read_tag};
-use crate::protocol::openai_chat::types::shape;
+use crate::protocol::openai_chat::types::{SELF, shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{CacheMarker, Protocol, media_type};
+use crate::protocol::{CacheMarker, media_type};
 
 /// The scope of the extra that keeps a payload which is not spelled the usual way.
 pub(in crate::protocol::openai_chat) const DATA_URL: &str = "data_url";
@@ -66,7 +66,7 @@ pub(in crate::protocol::openai_chat) fn read_opaque<'a>(
     kind: Text<'a>,
 ) -> Result<Part<'a>> {
     let json = reader.raw()?;
-    let opaque = Opaque { protocol: Protocol::OpenaiChat, kind, json };
+    let opaque = Opaque { protocol: SELF, kind, json };
     Ok(Part::new(Content::Opaque(Box::new(opaque))).with_semantics(semantics))
 }
 

@@ -11,9 +11,11 @@ use crate::protocol::object::{
     Member, Unread, messages_expected, read_first, read_object, read_tag,
 };
 use crate::protocol::openai_chat::decode_request::content::{read_content, read_opaque};
-use crate::protocol::openai_chat::types::{EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, Shape, shape};
+use crate::protocol::openai_chat::types::{
+    EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, SELF, Shape, shape,
+};
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{Artefact, ArtefactKind, Protocol};
+use crate::protocol::{Artefact, ArtefactKind};
 
 pub(super) fn read_messages<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {
     let mut messages = Vec::with_capacity(messages_expected(reader));
@@ -241,7 +243,7 @@ pub(in crate::protocol::openai_chat) fn details_semantics(
 ) -> NodeSemantics<'_> {
     let data = Text::plain(json.as_str().to_owned());
     let mut semantics = NodeSemantics::at(place);
-    semantics.set_artefact(Artefact::new(Protocol::OpenaiChat, ArtefactKind::Ciphertext, data));
+    semantics.set_artefact(Artefact::new(SELF, ArtefactKind::Ciphertext, data));
     semantics
 }
 

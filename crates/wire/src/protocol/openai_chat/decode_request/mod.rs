@@ -8,11 +8,11 @@ mod tools;
 use crate::conversation::Request;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
+use crate::protocol::Exchange;
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::ChatSemantics;
-use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::openai_chat::types::{SELF, request_shape};
 use crate::protocol::semantics::{Extras, Semantics};
-use crate::protocol::{Exchange, Protocol};
 use crate::target::{Family, TokenLimit};
 
 pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exchange<'_>> {
@@ -126,7 +126,7 @@ impl<'a> Decoding<'a> {
             options::read_later(name, json, &mut self.request, &mut self.semantics)?;
         }
         self.name_limit();
-        Ok(Exchange::decoded(Protocol::OpenaiChat, self.request, self.semantics))
+        Ok(Exchange::decoded(SELF, self.request, self.semantics))
     }
 }
 

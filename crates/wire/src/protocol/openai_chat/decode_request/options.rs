@@ -9,10 +9,9 @@ use crate::conversation::{
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::Protocol;
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::decode_request::tools;
-use crate::protocol::openai_chat::types::request_shape;
+use crate::protocol::openai_chat::types::{SELF, request_shape};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 /// Reads `stop`: a string, or a list of them.
@@ -186,7 +185,7 @@ fn read_switch<'a>(
 
 fn web_search(json: Json<'_>) -> Tool<'_> {
     let tool = HostedTool {
-        protocol: Protocol::OpenaiChat,
+        protocol: SELF,
         service: HostedService::WebSearch,
         kind: Text::literal("web_search_options"),
         json,

@@ -7,8 +7,8 @@ use crate::conversation::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::Protocol;
 use crate::protocol::object::{Member, read_object, read_tag};
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(super) fn read_tools<'a>(
@@ -73,7 +73,7 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
         None => {
             *reader = start;
             let (service, json) = (service(&kind), reader.raw()?);
-            ToolKind::Hosted(HostedTool { protocol: Protocol::OpenaiChat, service, kind, json })
+            ToolKind::Hosted(HostedTool { protocol: SELF, service, kind, json })
         }
     };
     Ok(Tool::new(tool).with_semantics(semantics))
@@ -177,7 +177,7 @@ pub(super) fn read_choice<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>>
             return Err(Error::new(ErrorKind::Type, message));
         }
     };
-    Ok(known.unwrap_or(ToolChoice::Other { protocol: Protocol::OpenaiChat, json }))
+    Ok(known.unwrap_or(ToolChoice::Other { protocol: SELF, json }))
 }
 
 fn read_choice_object<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {

@@ -175,7 +175,7 @@ impl Calls {
         });
     }
 
-    /// Closes all calls; one that was never named is told without a name rather than lost.
+    /// Closes all calls; one that was never named is emitted without a name rather than lost.
     pub(super) fn close_all(&mut self, sink: &mut Sink<'_, '_>) {
         for call in &mut self.calls {
             if matches!(call.state, CallState::Unnamed(_)) {

@@ -11,15 +11,15 @@ use crate::protocol::openai_chat::decode_request::message::details_semantics;
 use crate::protocol::openai_chat::decode_response::{citation_of, finish_of};
 use crate::protocol::openai_chat::decode_stream::call::Calls;
 use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
-use crate::protocol::openai_chat::decode_stream::ending::{Ending, says_something};
-use crate::protocol::openai_chat::decode_stream::gathered::{Audio, Details};
+use crate::protocol::openai_chat::decode_stream::fragments::{Audio, Details};
+use crate::protocol::openai_chat::decode_stream::held_finish::{FinishState, has_content};
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
-use crate::protocol::openai_chat::decode_stream::{Told, extra};
-use crate::protocol::openai_chat::types::{Shape, shape};
+use crate::protocol::openai_chat::decode_stream::{VendorFields, extra};
+use crate::protocol::openai_chat::types::{SELF, Shape, shape};
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Event, Logprobs, NoteKind, Opening, PartId, Protocol};
+use crate::protocol::{Event, Logprobs, NoteKind, Opening, PartId};
 
-/// A choice that is being told.
+/// A choice that has begun.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
     pub(super) index: u32,
@@ -31,12 +31,12 @@ pub(super) struct Choice {
     calls: Calls,
     details: Details,
     audio: Option<Audio>,
-    told: Told,
+    vendor_fields: VendorFields,
     /// Whether the content was stated, if only as an empty text.
     has_content: bool,
     /// Whether there was any reasoning.
     reasoned: bool,
-    ending: Ending,
+    finish_state: FinishState,
     /// Where it was spoken of last.
     place: Place,
 }
@@ -53,9 +53,9 @@ impl Choice {
         Self { index, ..Self::default() }
     }
 
-    /// Whether its end was told, passed on or not.
+    /// Whether its finish reason came, passed on or not.
     pub(super) fn has_ended(&self) -> bool {
-        !matches!(self.ending, Ending::Untold)
+        !matches!(self.finish_state, FinishState::Open)
     }
 
     pub(super) fn step<'f>(
@@ -65,12 +65,12 @@ impl Choice {
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
         for (key, json) in std::mem::take(&mut chunk.others) {
-            self.tell(("", &key), json, place, sink);
+            self.note(("", &key), json, place, sink);
         }
-        match &mut self.ending {
-            Ending::Untold => {}
-            Ending::Told(told) => told.hear(chunk.delta.as_ref())?,
-            Ending::Past => return Self::tell_late(chunk, place, sink),
+        match &mut self.finish_state {
+            FinishState::Open => {}
+            FinishState::Held(held) => held.observe(chunk.delta.as_ref())?,
+            FinishState::Passed => return Self::emit_late(chunk, place, sink),
         }
         let place = place.step(Step::Delta);
         self.place = place;
@@ -104,20 +104,20 @@ impl Choice {
             self.probabilities(&json, place.parent(), sink)?;
         }
         if let Some(word) = chunk.finish {
-            self.ending.tell(finish_of(word), place);
+            self.finish_state.hold(finish_of(word), place);
         }
         Ok(())
     }
 
     /// Tells what is said of a choice whose end was passed on: no part may follow, but it is not lost without a word.
-    fn tell_late<'f>(chunk: Chunk<'f>, place: Place, sink: &mut Sink<'_, 'f>) -> Result<()> {
+    fn emit_late<'f>(chunk: Chunk<'f>, place: Place, sink: &mut Sink<'_, 'f>) -> Result<()> {
         let Chunk { delta, logprobs, .. } = chunk;
         if let Some(json) = logprobs {
             sink.note(None, NoteKind::Semantics(extra(place, ("", "logprobs"), json)));
         }
         let Some(mut delta) = delta else { return Ok(()) };
         delta.object(|key, reader| {
-            if !says_something(&key, &reader.checkpoint())? {
+            if !has_content(&key, &reader.checkpoint())? {
                 return reader.skip();
             }
             let place = place.step(Step::Delta);
@@ -136,7 +136,7 @@ impl Choice {
     ) -> Result<()> {
         match (key, reader.kind()?) {
             ("tool_calls", Kind::Array) => {
-                *sink.has_gathered = true;
+                *sink.has_fragments = true;
                 let mut first = true;
                 reader.array(|position, reader| {
                     if std::mem::take(&mut first) {
@@ -147,7 +147,7 @@ impl Choice {
                 })
             }
             ("function_call", Kind::Object) => {
-                *sink.has_gathered = true;
+                *sink.has_fragments = true;
                 self.close_current(sink);
                 self.calls.step_legacy(reader, place, sink)
             }
@@ -161,25 +161,25 @@ impl Choice {
                 Ok(())
             }
             ("reasoning_details", Kind::Array) => {
-                *sink.has_gathered = true;
+                *sink.has_fragments = true;
                 self.details.add(reader, place.step(Step::ReasoningDetails))
             }
             ("audio", Kind::Object) => {
-                *sink.has_gathered = true;
+                *sink.has_fragments = true;
                 let place = place.step(Step::Audio);
                 self.audio.get_or_insert_with(|| Audio::at(place)).add(reader, place)
             }
             ("annotations", Kind::Array) => self.annotations(reader, place, sink),
             _ => {
                 let json = reader.raw()?;
-                self.tell(("message", key), json, place, sink);
+                self.note(("message", key), json, place, sink);
                 Ok(())
             }
         }
     }
 
     /// Tells a vendor field, if it is news.
-    fn tell<'f>(
+    fn note<'f>(
         &mut self,
         (scope, key): (&'static str, &str),
         json: Json<'f>,
@@ -187,7 +187,7 @@ impl Choice {
         sink: &mut Sink<'_, 'f>,
     ) {
         let name = format!("{scope}/{key}");
-        if self.told.is_news(&name, &json) {
+        if self.vendor_fields.is_change(&name, &json) {
             sink.note(None, NoteKind::Semantics(extra(place, (scope, key), json)));
         }
     }
@@ -244,7 +244,7 @@ impl Choice {
         self.close_current(sink);
         self.calls.close_complete(sink);
         if kind != Growing::Reasoning {
-            self.tell_details(sink);
+            self.emit_details(sink);
         }
         let part = sink.open(opening, semantics);
         self.current = Some((kind, part));
@@ -284,7 +284,7 @@ impl Choice {
                 _ => {
                     self.close_current(sink);
                     let kind = Text::literal("chunk");
-                    let opaque = Opaque { protocol: Protocol::OpenaiChat, kind, json };
+                    let opaque = Opaque { protocol: SELF, kind, json };
                     let content = Content::Opaque(Box::new(opaque));
                     sink.whole(content, NodeSemantics::at(place.step(Step::Content)));
                 }
@@ -301,9 +301,9 @@ impl Choice {
     ) -> Result<()> {
         let json = reader.raw()?;
         let (Some(part), Some(mut reader)) = (self.text, json.input_reader()) else {
-            // A whole answer says nothing by an empty list, either.
+            // An empty list of a whole answer states nothing, either.
             if json.compact() != "[]" {
-                self.tell(("message", "annotations"), json, place, sink);
+                self.note(("message", "annotations"), json, place, sink);
             }
             return Ok(());
         };
@@ -336,14 +336,14 @@ impl Choice {
                     let logprobs = Logprobs::new(list).at(place.step(Step::Logprobs));
                     sink.note(Some(part), NoteKind::Logprobs(logprobs));
                 }
-                _ => self.tell(("logprobs", &key), list, place, sink),
+                _ => self.note(("logprobs", &key), list, place, sink),
             }
             Ok(())
         })
     }
 
     /// Tells the details of the reasoning so far, which come before what is said.
-    fn tell_details(&mut self, sink: &mut Sink<'_, '_>) {
+    fn emit_details(&mut self, sink: &mut Sink<'_, '_>) {
         if let Some((json, place)) = self.details.take() {
             let semantics = details_semantics(json, place);
             let opening = Opening::Reasoning(ReasoningForm::Redacted);
@@ -353,18 +353,18 @@ impl Choice {
     }
 
     /// Ends a choice of which the server says no reason, but that the whole stream is complete.
-    pub(super) fn end_unsaid(&mut self) {
+    pub(super) fn end_unfinished(&mut self) {
         if self.has_ended() {
             return;
         }
         let has_calls = !self.calls.is_empty();
         let kind = if has_calls { FinishKind::ToolCalls } else { FinishKind::Stop };
-        self.ending.tell(Finish::new(kind), self.place);
+        self.finish_state.hold(Finish::new(kind), self.place);
     }
 
-    /// Passes on the end that was told, once nothing more can come before it.
+    /// Passes on the finish reason that is held back, once nothing more can come before it.
     pub(super) fn release(&mut self, sink: &mut Sink<'_, '_>) {
-        if let Some((finish, place)) = self.ending.pass() {
+        if let Some((finish, place)) = self.finish_state.pass() {
             self.complete(place, sink);
             sink.send(Event::Finish { candidate: self.index, place: place.parent(), finish });
         }
@@ -374,15 +374,15 @@ impl Choice {
     fn complete(&mut self, place: Place, sink: &mut Sink<'_, '_>) {
         self.close_current(sink);
         self.calls.close_all(sink);
-        self.tell_details(sink);
+        self.emit_details(sink);
         if let Some((data, semantics)) = self.audio.take().and_then(Audio::finish) {
             let source = Source::Base64 { mime: None, data };
             let media = Media { kind: MediaKind::Audio, source, detail: None, name: None };
             sink.whole(Content::Media(Box::new(media)), semantics);
         }
         // An answer of an empty text is not an answer without one.
-        let says_nothing = self.text.is_none() && self.refusal.is_none() && self.calls.is_empty();
-        if says_nothing && self.has_content && !self.reasoned {
+        let is_empty = self.text.is_none() && self.refusal.is_none() && self.calls.is_empty();
+        if is_empty && self.has_content && !self.reasoned {
             let part = sink.open(Opening::Text, NodeSemantics::at(place));
             sink.close(part);
         }

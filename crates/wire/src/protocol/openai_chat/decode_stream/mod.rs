@@ -3,8 +3,8 @@
 mod call;
 mod choice;
 mod chunk;
-mod ending;
-mod gathered;
+mod fragments;
+mod held_finish;
 mod pattern;
 mod sink;
 
@@ -20,8 +20,8 @@ use crate::json::{Json, Kind, Reader};
 use crate::limit::OPEN_PARTS_MAX;
 use crate::place::{Place, Step};
 use crate::protocol::openai_chat::decode_stream::choice::Choice;
-use crate::protocol::openai_chat::decode_stream::ending::Held;
-use crate::protocol::openai_chat::decode_stream::pattern::{Pattern, Said};
+use crate::protocol::openai_chat::decode_stream::held_finish::HeldEvents;
+use crate::protocol::openai_chat::decode_stream::pattern::{ChunkContent, Pattern};
 use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::openai_chat::usage::USAGE;
@@ -41,19 +41,19 @@ pub struct Decoder {
     /// Which of them has which number.
     numbers: Index<u32>,
     /// Which of them have an end that is held back.
-    ending: Vec<usize>,
+    finished: Vec<usize>,
     /// How many of them have ended, passed on or not.
     ended: usize,
-    /// Vendor fields that have been told, so that only changes are told again.
-    told: Told,
+    /// Vendor fields that have been emitted, so that only changes are emitted again.
+    vendor_fields: VendorFields,
     /// Vendor fields of chunks that came before the answer began.
     early: NodeSemantics<'static>,
     /// What was said of the answer behind an end that is held back.
-    held: Held,
+    held: HeldEvents,
     /// What chunks look like that only go on with a text.
     pattern: Pattern,
-    /// Whether the last chunk held anything that is told later.
-    has_gathered: bool,
+    /// Whether the last chunk held fragments, which are emitted later.
+    has_fragments: bool,
     /// Whether the answer states its usage where the protocol has it.
     is_counted: bool,
     /// The usage that Groq states in a field of its own.
@@ -81,7 +81,7 @@ impl Decoder {
     ) -> Result<()> {
         let data = frame.data.trim();
         if data == DONE && self.state == State::Started && !self.choices.is_empty() {
-            self.end_unsaid();
+            self.end_unfinished();
             self.release(emit);
             self.state = State::Over;
         }
@@ -100,23 +100,23 @@ impl Decoder {
     /// Reads a chunk member by member.
     fn read<'f>(&mut self, data: &'f str, place: Place, emit: Emit<'_, 'f>) -> Result<()> {
         self.pattern.forget();
-        self.has_gathered = false;
+        self.has_fragments = false;
         if self.state == State::Waiting {
             self.begin(data, place, emit)?;
         }
-        let mut said = Said::default();
+        let mut content = ChunkContent::default();
         let mut reader = Reader::new(data);
         let read = reader.object(|key, reader| {
             self.member(&key, reader, place, &mut |event| {
-                said.hear(&event);
+                content.observe(&event);
                 emit(event);
             })
         });
         let read = read.and_then(|()| reader.finish());
         if read.is_err() {
             self.release(emit);
-        } else if !self.has_gathered && self.ended == 0 {
-            self.pattern.learn(data, &said);
+        } else if !self.has_fragments && self.ended == 0 {
+            self.pattern.learn(data, &content);
         }
         read
     }
@@ -129,17 +129,17 @@ impl Decoder {
         }
     }
 
-    /// Whether every choice has been told to its end.
+    /// Whether every choice has finished.
     pub(in crate::protocol) fn is_complete(&self) -> bool {
         !self.choices.is_empty() && self.ended == self.choices.len()
     }
 
-    /// Ends every choice of which no end was told.
-    fn end_unsaid(&mut self) {
+    /// Ends every choice that has no finish reason.
+    fn end_unfinished(&mut self) {
         for (at, choice) in self.choices.iter_mut().enumerate() {
             if !choice.has_ended() {
-                choice.end_unsaid();
-                self.ending.push(at);
+                choice.end_unfinished();
+                self.finished.push(at);
             }
         }
         self.ended = self.choices.len();
@@ -147,11 +147,11 @@ impl Decoder {
 
     /// Passes on the ends that were held back, and what was said behind them.
     fn release<'f>(&mut self, emit: Emit<'_, 'f>) {
-        let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
-        self.ending.sort_unstable();
-        for at in self.ending.drain(..) {
+        let (next, has_fragments) = (&mut self.part, &mut self.has_fragments);
+        self.finished.sort_unstable();
+        for at in self.finished.drain(..) {
             let choice = &mut self.choices[at];
-            choice.release(&mut Sink { candidate: choice.index, next, has_gathered, emit });
+            choice.release(&mut Sink { candidate: choice.index, next, has_fragments, emit });
         }
         if !self.is_counted && self.is_complete() {
             self.groq.take().into_iter().for_each(|usage| emit(Event::Usage(usage)));
@@ -159,8 +159,8 @@ impl Decoder {
         self.held.release(emit);
     }
 
-    /// Says something of the answer, behind the ends that were told before.
-    fn tell<'f>(&mut self, event: Event<'f>, emit: Emit<'_, 'f>) {
+    /// Emits an event of the whole answer, behind the finish reasons that came before it.
+    fn note<'f>(&mut self, event: Event<'f>, emit: Emit<'_, 'f>) {
         match self.is_ending() {
             true => self.held.add(event),
             false => emit(event),
@@ -168,7 +168,7 @@ impl Decoder {
     }
 
     fn is_ending(&self) -> bool {
-        !self.ending.is_empty()
+        !self.finished.is_empty()
     }
 
     fn is_over(&self) -> bool {
@@ -189,7 +189,7 @@ impl Decoder {
                 ("created", Kind::Number) => start.created = Some(reader.number()?),
                 ("service_tier", Kind::String) => {
                     // Every chunk states it again.
-                    self.told.is_news(&key, &reader.checkpoint().raw()?);
+                    self.vendor_fields.is_change(&key, &reader.checkpoint().raw()?);
                     start.service_tier = Some(reader.string()?);
                 }
                 ("object" | "obfuscation", _) => reader.skip()?,
@@ -201,7 +201,7 @@ impl Decoder {
                 }
                 _ => {
                     let json = reader.raw()?;
-                    self.told.is_news(&key, &json);
+                    self.vendor_fields.is_change(&key, &json);
                     extras.keep("", key, json);
                 }
             }
@@ -245,7 +245,7 @@ impl Decoder {
             ("usage", Kind::Object) => {
                 self.is_counted = true;
                 let usage = USAGE.decode(reader, place.step(Step::Usage))?;
-                self.tell(Event::Usage(usage), emit);
+                self.note(Event::Usage(usage), emit);
                 Ok(())
             }
             ("x_groq", Kind::Object) => {
@@ -268,15 +268,15 @@ impl Decoder {
         emit: Emit<'_, 'f>,
     ) -> Result<()> {
         let json = reader.raw()?;
-        if !self.told.is_news(key, &json) {
+        if !self.vendor_fields.is_change(key, &json) {
             return Ok(());
         }
         let kind = NoteKind::Semantics(extra(place, ("", key), json));
-        self.tell(Event::Note(Note { at: NoteAt::Response, kind }), emit);
+        self.note(Event::Note(Note { at: NoteAt::Response, kind }), emit);
         Ok(())
     }
 
-    /// Whether this choice is still being told while another has ended: that end need not wait for it.
+    /// Whether this choice goes on while another has ended: that end need not wait for it.
     fn goes_on_elsewhere(&self, at: usize) -> bool {
         self.choices.len() > 1 && !self.choices[at].has_ended() && self.is_ending()
     }
@@ -300,14 +300,14 @@ impl Decoder {
         if self.goes_on_elsewhere(at) {
             self.release(emit);
         }
-        let (next, has_gathered) = (&mut self.part, &mut self.has_gathered);
+        let (next, has_fragments) = (&mut self.part, &mut self.has_fragments);
         let choice = &mut self.choices[at];
         let had_ended = choice.has_ended();
-        let mut sink = Sink { candidate: index, next, has_gathered, emit };
+        let mut sink = Sink { candidate: index, next, has_fragments, emit };
         let stepped = choice.step(chunk, place, &mut sink);
         if !had_ended && choice.has_ended() {
             self.ended += 1;
-            self.ending.push(at);
+            self.finished.push(at);
         }
         stepped
     }
@@ -332,17 +332,17 @@ pub(super) fn read_groq_usage<'f>(
 /// The word for the end of a stream.
 pub(super) const DONE: &str = "[DONE]";
 
-/// Vendor fields and the last value that was told of each.
+/// Vendor fields and the last value of each.
 #[derive(Debug, Default)]
-struct Told {
+struct VendorFields {
     values: Vec<(String, String)>,
     fields: Index<String>,
 }
 
-impl Told {
-    /// Whether the value differs from what was told of this field, or nothing was.
-    fn is_news(&mut self, key: &str, json: &Json<'_>) -> bool {
-        match self.fields.last(&self.values, key, |(told, _)| told.as_str()) {
+impl VendorFields {
+    /// Whether the value differs from the last one of this field, or is the first.
+    fn is_change(&mut self, key: &str, json: &Json<'_>) -> bool {
+        match self.fields.last(&self.values, key, |(field, _)| field.as_str()) {
             Some(at) if self.values[at].1 == json.as_str() => false,
             Some(at) => {
                 json.as_str().clone_into(&mut self.values[at].1);

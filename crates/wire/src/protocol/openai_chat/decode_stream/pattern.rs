@@ -52,9 +52,9 @@ impl Pattern {
     }
 
     /// Takes a chunk as the pattern for those that follow, if it said nothing but a text.
-    pub(super) fn learn(&mut self, data: &str, said: &Said<'_>) {
+    pub(super) fn learn(&mut self, data: &str, content: &ChunkContent<'_>) {
         if self.useless < USELESS_MAX
-            && let Said::Text(part, text) = said
+            && let ChunkContent::Text(part, text) = content
             && let Some((before, after)) = around(data, text)
             && before.len() + after.len() <= BYTES_MAX
         {
@@ -93,9 +93,9 @@ fn split_at_padding(after: &str) -> (&str, Option<&'static str>) {
     }
 }
 
-/// What a chunk said.
+/// The content of a chunk.
 #[derive(Default)]
-pub(super) enum Said<'f> {
+pub(super) enum ChunkContent<'f> {
     #[default]
     Nothing,
     /// A text that can be seen in the chunk, and nothing else.
@@ -103,8 +103,8 @@ pub(super) enum Said<'f> {
     Other,
 }
 
-impl<'f> Said<'f> {
-    pub(super) fn hear(&mut self, event: &Event<'f>) {
+impl<'f> ChunkContent<'f> {
+    pub(super) fn observe(&mut self, event: &Event<'f>) {
         *self = match (&*self, event) {
             (Self::Nothing, Event::Delta(part, Delta::Text(text))) => match text.as_borrowed() {
                 Some(text) => Self::Text(*part, text),
@@ -124,7 +124,7 @@ mod tests {
     use crate::sse::Frame;
 
     /// Every event of a stream, as the decoder tells it.
-    fn told(chunks: &[String], learns: bool) -> (Vec<String>, bool) {
+    fn events(chunks: &[String], learns: bool) -> (Vec<String>, bool) {
         let mut decoder = Decoder::default();
         let mut events = Vec::new();
         let mut has_pattern = false;
@@ -207,7 +207,7 @@ mod tests {
     proptest! {
         #[test]
         fn chunks_that_fit_are_told_as_if_they_had_been_read(chunks in any_chunks()) {
-            prop_assert_eq!(told(&chunks, true).0, told(&chunks, false).0);
+            prop_assert_eq!(events(&chunks, true).0, events(&chunks, false).0);
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
     fn a_text_that_goes_on_is_a_pattern_and_most_else_is_not() {
         let is_pattern = |delta: &str, behind: &str, end: &str| {
             let chunks = vec![chunk(0, delta, behind, end); 3];
-            told(&chunks, true).1
+            events(&chunks, true).1
         };
         assert!(is_pattern(r#""content":"a""#, r#","finish_reason":null"#, ""));
         assert!(is_pattern(r#""content":null,"reasoning_content":"a""#, "", ""));
@@ -232,7 +232,7 @@ mod tests {
         let mut pattern = Pattern::default();
         let data = r#"{"choices":[{"delta":{"content":"one"}}],"obfuscation":"x"}"#;
         let at = data.find("one").unwrap();
-        pattern.learn(data, &Said::Text(PartId(3), &data[at..at + 3]));
+        pattern.learn(data, &ChunkContent::Text(PartId(3), &data[at..at + 3]));
         let mut text_of = |data| {
             let (part, text) = pattern.text_of(data)?;
             Some((part.0, text.to_str().into_owned()))

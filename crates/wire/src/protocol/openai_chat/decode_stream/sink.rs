@@ -9,8 +9,8 @@ use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Openin
 pub(super) struct Sink<'s, 'f> {
     pub(super) candidate: u32,
     pub(super) next: &'s mut u32,
-    /// Whether anything was taken in that is told later: the events are not all that a chunk says.
-    pub(super) has_gathered: &'s mut bool,
+    /// Whether fragments were taken in that are emitted later: the events are not all that a chunk holds.
+    pub(super) has_fragments: &'s mut bool,
     pub(super) emit: &'s mut dyn FnMut(Event<'f>),
 }
 

@@ -3,15 +3,15 @@
 use crate::conversation::{Content, MediaKind, Message, Part};
 use crate::json::Writer;
 use crate::loss::LossKind;
+use crate::protocol::Field;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::message::reasoning_details;
 use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::{Fields, Names, call_signature};
 use crate::protocol::openai_chat::encode_request::turns::{Few, Placed, Turns};
-use crate::protocol::openai_chat::types::{Shape, shape};
+use crate::protocol::openai_chat::types::{SELF, Shape, shape};
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Field, Protocol};
 use crate::target::{ReasoningField, ReasoningReplay};
 
 impl Turns<'_, '_> {
@@ -23,28 +23,32 @@ impl Turns<'_, '_> {
     ) {
         self.report_order(parts);
         let replays = self.replays(parts);
-        let mut spoken: Vec<Part<'_>> = Vec::new();
+        let mut replayed_parts: Vec<Part<'_>> = Vec::new();
         let mut positions: Few<Position> = Few::new();
-        let mut told: Few<&Part<'_>> = Few::new();
+        let mut written: Few<&Part<'_>> = Few::new();
         for (at, part) in parts {
             match part.content() {
                 Content::Reasoning(_) if replays && is_own(part) => {
-                    spoken.extend(self.replayed(part));
+                    replayed_parts.extend(self.replayed(part));
                 }
                 Content::Reasoning(_) => self.withhold(part),
-                Content::Opaque(_) => {}
-                Content::Media(media) => self.lose_spoken_media(media.kind, part),
+                Content::Opaque(opaque) if opaque.protocol != SELF => {}
+                Content::Media(_) if self.reporter.is_same() => {
+                    positions.push(*at);
+                    written.push(part);
+                }
+                Content::Media(media) => self.report_media(media.kind, part),
                 _ if parts.len() > 1 && self.omits(part) => {}
                 _ => {
                     self.report_call(*at, part);
                     self.report_answer_semantics(part);
                     positions.push(*at);
-                    told.push(part);
+                    written.push(part);
                 }
             }
         }
-        told.extend(&spoken);
-        if self.is_lost(first, &told) {
+        written.extend(&replayed_parts);
+        if self.is_lost(first, &written) {
             return;
         }
         let mut object = Object::open(writer, None);
@@ -52,13 +56,13 @@ impl Turns<'_, '_> {
         object.optional("name", first.name.as_ref());
         let names = Names::Fitted(self.calls, &positions);
         let signed = self.target.reads_google_signatures();
-        Fields { parts: &told, names, signed }.write(&mut object, self.losing);
+        Fields { parts: &written, names, signed }.write(&mut object, self.reporter);
         object.close();
     }
 
     /// Chat has text and calls in two fields, so that text behind a call moves before it.
     fn report_order(&mut self, parts: &[Placed<'_>]) {
-        let is_said =
+        let is_written =
             |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
         self.report_refusals(parts);
         let first_call = parts
@@ -66,10 +70,10 @@ impl Turns<'_, '_> {
             .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
             .unwrap_or(parts.len());
         let behind = &parts[first_call..];
-        for (_, part) in behind.iter().filter(|(_, part)| is_said(part)) {
+        for (_, part) in behind.iter().filter(|(_, part)| is_written(part)) {
             let reason = "Chat has text before calls, whatever their order was";
-            let place = self.losing.outer(part.semantics().place());
-            self.losing.node(place, LossKind::Approximated, reason);
+            let place = self.reporter.outer(part.semantics().place());
+            self.reporter.node(place, LossKind::Approximated, reason);
         }
     }
 
@@ -82,7 +86,7 @@ impl Turns<'_, '_> {
         for (at, (_, part)) in refusals() {
             if is_several || parts[at..].iter().any(is_text) {
                 let reason = "a refusal has a field of its own, beside the text";
-                self.losing.node(part.semantics().place(), LossKind::Renamed, reason);
+                self.reporter.node(part.semantics().place(), LossKind::Renamed, reason);
             }
         }
     }
@@ -91,6 +95,8 @@ impl Turns<'_, '_> {
     fn replays(&self, parts: &[Placed<'_>]) -> bool {
         let is_call = |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_));
         match self.target.dialect.reasoning_replay {
+            // What came from this protocol goes back there, as it does from its own clients.
+            _ if self.reporter.is_same() => true,
             ReasoningReplay::Always => true,
             ReasoningReplay::WithToolCalls => parts.iter().any(|(_, part)| is_call(part)),
             ReasoningReplay::Never => false,
@@ -100,6 +106,9 @@ impl Turns<'_, '_> {
     /// The reasoning as the server takes it back.
     fn replayed<'p>(&self, part: &'p Part<'_>) -> Option<Part<'p>> {
         let Content::Reasoning(reasoning) = part.content() else { return None };
+        if self.reporter.is_same() {
+            return Some(part.clone());
+        }
         if let Some(json) = message::details(part.semantics()) {
             return Some(reasoning_details(json, part.semantics().place()));
         }
@@ -112,10 +121,10 @@ impl Turns<'_, '_> {
         Some(Part::new(content).with_semantics(NodeSemantics::default().shaped(shape)))
     }
 
-    fn lose_spoken_media(&mut self, kind: MediaKind, part: &Part<'_>) {
+    fn report_media(&mut self, kind: MediaKind, part: &Part<'_>) {
         if kind != MediaKind::Video {
             let reason = "Chat takes no media in an assistant's message";
-            self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
+            self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);
         }
     }
 
@@ -124,19 +133,19 @@ impl Turns<'_, '_> {
         let place = part.semantics().place();
         if call_signature(part.semantics()).is_some() && !self.target.reads_google_signatures() {
             let reason = "only its issuer can read it";
-            self.losing.field(place, Field::Signature, LossKind::Withheld, reason);
+            self.reporter.field(place, Field::Signature, LossKind::Withheld, reason);
         }
         if let Some(marker) = part.semantics().cache() {
             let reason = "Chat has no markers on calls";
-            self.losing.marker(place, marker, LossKind::Dropped, reason);
+            self.reporter.marker(place, marker, LossKind::Dropped, reason);
         }
         if self.calls.is_made_up(at) {
             let reason = "Chat pairs results with calls by id";
-            self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
+            self.reporter.field(place, Field::CallId, LossKind::Synthesised, reason);
         }
         if self.calls.renames(&call.name) {
             let reason = "the server does not take such names of tools";
-            self.losing.field(place, Field::CallName, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::CallName, LossKind::Renamed, reason);
         }
     }
 
@@ -145,16 +154,16 @@ impl Turns<'_, '_> {
         let semantics = part.semantics();
         if !semantics.citations().is_empty() {
             let reason = "Chat takes no citations in requests";
-            self.losing.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
+            self.reporter.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
         }
         if semantics.logprobs().is_some() {
             let reason = "Chat takes no log probabilities in requests";
-            self.losing.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
+            self.reporter.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
         }
     }
 }
 
 /// Whether nothing of a part is sealed by another server.
 fn is_own(part: &Part<'_>) -> bool {
-    part.semantics().artefact().is_none_or(|it| it.issuer() == Protocol::OpenaiChat)
+    part.semantics().artefact().is_none_or(|it| it.issuer() == SELF)
 }

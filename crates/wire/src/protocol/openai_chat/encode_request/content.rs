@@ -3,52 +3,52 @@
 use crate::conversation::{Content, Media, MediaKind, Part, Source};
 use crate::json::{Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::content::{DATA_URL, audio_type};
-use crate::protocol::openai_chat::types::UNNAMED_FILE;
+use crate::protocol::openai_chat::types::{SELF, UNNAMED_FILE};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{Field, Protocol, media_type};
+use crate::protocol::{Field, media_type};
 
 /// The extras of a node, if they are this protocol's own.
 pub(in crate::protocol::openai_chat) fn own_extras<'e>(
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
     semantics: &'e NodeSemantics<'e>,
 ) -> Option<&'e Extras<'e>> {
-    semantics.extras().filter(|_| losing.is_same())
+    semantics.extras().filter(|_| reporter.is_same())
 }
 
 /// The text of a part that is written as nothing but text, so that a string can stand for it.
 pub(in crate::protocol::openai_chat) fn bare_text<'p>(
     part: &'p Part<'_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Option<&'p Text<'p>> {
     let semantics = part.semantics();
-    if semantics.cache().is_some() || own_extras(losing, semantics).is_some() {
+    if semantics.cache().is_some() || own_extras(reporter, semantics).is_some() {
         return None;
     }
     match part.content() {
         Content::Text(text) => Some(text),
         Content::Media(media) if let Source::Text { text, .. } = &media.source => {
-            report_as_text(semantics, losing);
+            report_as_text(semantics, reporter);
             Some(text)
         }
         _ => None,
     }
 }
 
-pub(super) fn report_as_text(semantics: &NodeSemantics<'_>, losing: &mut Losing<'_>) {
+pub(super) fn report_as_text(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {
     let reason = "a plain-text document is sent as text";
-    losing.node(semantics.place(), LossKind::Approximated, reason);
+    reporter.node(semantics.place(), LossKind::Approximated, reason);
 }
 
 /// Writes one element of a list `content`.
 pub(in crate::protocol::openai_chat) fn write_part(
     writer: &mut Writer,
     part: &Part<'_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
-    let mut piece = Piece { writer, semantics: part.semantics(), losing };
+    let mut piece = Piece { writer, semantics: part.semantics(), reporter };
     match part.content() {
         Content::Text(text) => piece.write("text", |writer| writer.value(text)),
         Content::Refusal(text) => piece.write("refusal", |writer| writer.value(text)),
@@ -63,7 +63,7 @@ pub(in crate::protocol::openai_chat) fn write_part(
             piece.write("thinking", |writer| write_thinking(writer, &reasoning.texts));
         }
         Content::Opaque(opaque) => {
-            if opaque.protocol == Protocol::OpenaiChat {
+            if opaque.protocol == SELF {
                 piece.writer.value(&opaque.json);
             }
         }
@@ -76,26 +76,26 @@ pub(in crate::protocol::openai_chat) fn write_part(
 struct Piece<'w, 'p, 'r> {
     writer: &'w mut Writer,
     semantics: &'p NodeSemantics<'p>,
-    losing: &'w mut Losing<'r>,
+    reporter: &'w mut Reporter<'r>,
 }
 
 impl<'p> Piece<'_, 'p, '_> {
     /// Writes a part whose payload stands under the name of its type, with what rides on it.
     fn write(&mut self, kind: &'static str, payload: impl FnOnce(&mut Writer)) {
-        let extras = own_extras(self.losing, self.semantics).map(|extras| (extras, ""));
+        let extras = own_extras(self.reporter, self.semantics).map(|extras| (extras, ""));
         let mut object = Object::open(self.writer, extras);
         object.word("type", kind);
         payload(object.key(kind));
         match self.semantics.cache() {
             None => {}
-            Some(marker) if self.losing.shares_vendor() => object.field(marker.key, &marker.json),
+            Some(marker) if self.reporter.shares_vendor() => object.field(marker.key, &marker.json),
             Some(marker) => {
                 object.key("prompt_cache_breakpoint").object(|it| it.word("mode", "explicit"));
                 if marker.ttl.is_some() {
                     let (at, reason) =
                         (self.semantics.place(), "Chat has other times to keep a prompt cached");
                     let ttl = format!("/{}/ttl", marker.key);
-                    self.losing.below(at, &ttl, LossKind::Approximated, reason);
+                    self.reporter.below(at, &ttl, LossKind::Approximated, reason);
                 }
             }
         }
@@ -104,7 +104,7 @@ impl<'p> Piece<'_, 'p, '_> {
 
     /// The same with an object as the payload.
     fn write_object(&mut self, kind: &'static str, members: impl FnOnce(&mut Object<'_, '_>)) {
-        let extras = own_extras(self.losing, self.semantics).map(|extras| (extras, kind));
+        let extras = own_extras(self.reporter, self.semantics).map(|extras| (extras, kind));
         self.write(kind, |writer| {
             let mut object = Object::open(writer, extras);
             members(&mut object);
@@ -113,24 +113,24 @@ impl<'p> Piece<'_, 'p, '_> {
     }
 
     fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.losing.field(self.semantics.place(), field, kind, reason);
+        self.reporter.field(self.semantics.place(), field, kind, reason);
     }
 
     fn has_extras(&self, scope: &str) -> bool {
-        let extras = own_extras(self.losing, self.semantics);
+        let extras = own_extras(self.reporter, self.semantics);
         extras.is_some_and(|extras| extras.within(scope).next().is_some())
     }
 
     /// The payload of this protocol's own that is not spelled the usual way.
     fn kept(&self) -> Option<Text<'p>> {
-        let kept = own_extras(self.losing, self.semantics)?.within(DATA_URL).next()?;
+        let kept = own_extras(self.reporter, self.semantics)?.within(DATA_URL).next()?;
         Some(Text::plain(&*kept.key))
     }
 
     /// Puts a data URL together, unless it came in another spelling.
     fn data_url(&self, mime: Option<&Text<'_>>, data: &Text<'_>) -> Text<'p> {
         self.kept().unwrap_or_else(|| {
-            let spelled = if self.losing.is_same() { Text::to_str } else { media_type::proper };
+            let spelled = if self.reporter.is_same() { Text::to_str } else { media_type::proper };
             let mime = mime.map_or("application/octet-stream".into(), spelled);
             let mut url = Text::plain(format!("data:{mime};base64,"));
             url.push(data);
@@ -164,11 +164,11 @@ impl<'p> Piece<'_, 'p, '_> {
         };
         let format = mime.as_ref().map(audio_format);
         if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
-            let reason = "Chat names sound by its format";
-            self.losing.node(self.semantics.place(), LossKind::Renamed, reason);
+            let reason = "Chat names audio by its format, not by a MIME type";
+            self.reporter.node(self.semantics.place(), LossKind::Renamed, reason);
         }
         // The servers that tell the format by the sound itself take it as a string alone.
-        if self.losing.is_same() && format.is_none() && !self.has_extras("input_audio") {
+        if self.reporter.is_same() && format.is_none() && !self.has_extras("input_audio") {
             return self.write("input_audio", |writer| writer.value(&data));
         }
         self.write_object("input_audio", |inner| {
@@ -182,16 +182,16 @@ impl<'p> Piece<'_, 'p, '_> {
         let (key, value) = match source {
             Source::Base64 { mime, data } => ("file_data", self.data_url(mime.as_ref(), data)),
             Source::Text { .. } if let Some(url) = self.kept() => ("file_data", url),
-            Source::File { id, .. } if self.losing.shares_vendor() => ("file_id", id.reborrow()),
-            Source::Url { url, .. } if self.losing.is_same() => ("file_data", url.reborrow()),
+            Source::File { id, .. } if self.reporter.shares_vendor() => ("file_id", id.reborrow()),
+            Source::Url { url, .. } if self.reporter.is_same() => ("file_data", url.reborrow()),
             // Nobody comes here with them: see `is_sayable`.
             Source::File { .. } | Source::Url { .. } => return,
             Source::Text { text, .. } => {
-                report_as_text(self.semantics, self.losing);
+                report_as_text(self.semantics, self.reporter);
                 return self.write("text", |writer| writer.value(text));
             }
         };
-        let is_unnamed = name.is_none() && key == "file_data" && !self.losing.is_same();
+        let is_unnamed = name.is_none() && key == "file_data" && !self.reporter.is_same();
         if is_unnamed {
             let reason = "Chat wants a name for every file";
             self.lose(Field::MediaName, LossKind::Synthesised, reason);
@@ -226,25 +226,25 @@ fn audio_format(mime: &Text<'_>) -> String {
 }
 
 /// Whether Chat has a way to send the media; what it has none for is reported, video by the walk over the request.
-pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, losing: &mut Losing<'_>) -> bool {
-    let is_ours = losing.shares_vendor();
+pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, reporter: &mut Reporter<'_>) -> bool {
+    let is_ours = reporter.shares_vendor();
     let (kind, reason) = match (media.kind, &media.source) {
-        _ if losing.is_same() => return true,
+        _ if reporter.is_same() => return true,
         (MediaKind::Video, _) => return false,
         (MediaKind::Document | MediaKind::Image, Source::File { .. }) if !is_ours => {
-            (LossKind::Withheld, "a file that only its vendor holds")
+            (LossKind::Withheld, "a file id is only valid for its vendor")
         }
         (MediaKind::Image, Source::File { .. } | Source::Text { .. }) => {
             (LossKind::Dropped, "Chat has no images by file id")
         }
         (MediaKind::Audio, Source::Url { .. } | Source::File { .. } | Source::Text { .. }) => {
-            (LossKind::Dropped, "Chat takes sound only as bytes in the body")
+            (LossKind::Dropped, "Chat takes audio only as data in the body")
         }
         (MediaKind::Document, Source::Url { .. }) => {
             (LossKind::Dropped, "Chat takes no files by URL")
         }
         (MediaKind::Document | MediaKind::Image | MediaKind::Audio, _) => return true,
     };
-    losing.node(part.semantics().place(), kind, reason);
+    reporter.node(part.semantics().place(), kind, reason);
     false
 }

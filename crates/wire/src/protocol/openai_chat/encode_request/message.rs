@@ -6,17 +6,17 @@ use crate::conversation::{
 };
 use crate::json::{Json, Text, Writer};
 use crate::protocol::calls::{Calls, Position};
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content;
 use crate::protocol::openai_chat::encode_request::turns::Few;
-use crate::protocol::openai_chat::types::{EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, shape};
+use crate::protocol::openai_chat::types::{EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, SELF, shape};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Artefact, Extras, NodeSemantics};
-use crate::protocol::{Asked, Protocol, arguments};
+use crate::protocol::{AnswerContext, arguments};
 use crate::roles::{PromptRole, ProviderType, wire_role};
 
 /// Writes a message of this protocol's own: nothing of it moves.
-pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, losing: &mut Losing<'_>) {
+pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, reporter: &mut Reporter<'_>) {
     let extras = message.semantics().extras();
     let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
     if let [part] = &*message.parts
@@ -30,7 +30,7 @@ pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, losing: &mut
         match &result.output {
             ResultOutput::Parts(parts) => {
                 let parts: Few<&Part<'_>> = parts.iter().collect();
-                write_content(&mut object, &parts, losing);
+                write_content(&mut object, &parts, reporter);
             }
             ResultOutput::Object { response, .. } => {
                 object.field("content", &response.to_text());
@@ -43,7 +43,7 @@ pub(super) fn write_own(writer: &mut Writer, message: &Message<'_>, losing: &mut
     }
     object.optional("name", message.name.as_ref());
     let parts: Few<&Part<'_>> = message.parts.iter().collect();
-    Fields { parts: &parts, names: Names::Own, signed: true }.write(&mut object, losing);
+    Fields { parts: &parts, names: Names::Own, signed: true }.write(&mut object, reporter);
     object.close();
 }
 
@@ -58,15 +58,15 @@ pub(super) fn role_word(role: Role) -> &'static str {
 pub(in crate::protocol::openai_chat) fn write_content(
     object: &mut Object<'_, '_>,
     parts: &[&Part<'_>],
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
     match parts {
         [] => object.word("content", ""),
-        [part] if let Some(text) = content::bare_text(part, losing) => {
+        [part] if let Some(text) = content::bare_text(part, reporter) => {
             object.field("content", text);
         }
         parts => object.key("content").array(|writer| {
-            parts.iter().for_each(|part| content::write_part(writer, part, losing));
+            parts.iter().for_each(|part| content::write_part(writer, part, reporter));
         }),
     }
 }
@@ -79,7 +79,7 @@ pub(in crate::protocol::openai_chat) enum Names<'c> {
     /// Those that the receiving server takes, by the positions of the parts.
     Fitted(&'c Calls<'c>, &'c [Position]),
     /// Those that the client knows, with the number of the first part.
-    Asked(&'c Asked<'c>, usize),
+    Answer(&'c AnswerContext<'c>, usize),
 }
 
 /// The fields of a message that hold its parts.
@@ -94,7 +94,7 @@ impl Fields<'_, '_> {
     pub(in crate::protocol::openai_chat) fn write(
         &self,
         object: &mut Object<'_, '_>,
-        losing: &mut Losing<'_>,
+        reporter: &mut Reporter<'_>,
     ) {
         let content: Few<&Part<'_>> =
             self.parts.iter().copied().filter(|part| stands_in_content(part)).collect();
@@ -102,7 +102,7 @@ impl Fields<'_, '_> {
             |part: &&Part<'_>| matches!(part.content(), Content::ToolCall(_) | Content::Refusal(_));
         match content.is_empty() && self.parts.iter().any(is_elsewhere) {
             true => object.key("content").null(),
-            false => write_content(object, &content, losing),
+            false => write_content(object, &content, reporter),
         }
         self.write_beside(object);
     }
@@ -111,7 +111,7 @@ impl Fields<'_, '_> {
     pub(in crate::protocol::openai_chat) fn write_beside(&self, object: &mut Object<'_, '_>) {
         let is_shown = match self.names {
             Names::Own | Names::Fitted(..) => true,
-            Names::Asked(asked, _) => asked.show_reasoning,
+            Names::Answer(context, _) => context.show_reasoning,
         };
         if is_shown {
             self.write_reasoning(object);
@@ -122,7 +122,7 @@ impl Fields<'_, '_> {
             _ => None,
         });
         object.optional("refusal", joined(refusals, "\n").as_ref());
-        for part in beside().filter(|_| matches!(self.names, Names::Own)) {
+        for part in beside().filter(|_| !matches!(self.names, Names::Answer(..))) {
             if let Content::Media(media) = part.content() {
                 write_audio(object.key("audio"), media, part.semantics());
             }
@@ -207,13 +207,13 @@ impl Fields<'_, '_> {
         let input = || arguments::custom_input(&call.arguments);
         match (self.names, &call.arguments) {
             // A custom tool that was offered as a function.
-            (Names::Asked(..), _)
+            (Names::Answer(..), _)
                 if form != call.form
                     && let Some(input) = input() =>
             {
                 writer.value(&input);
             }
-            (Names::Asked(..), Arguments::Text(text))
+            (Names::Answer(..), Arguments::Text(text))
                 if form == CallForm::Function && text.is_blank() =>
             {
                 writer.value("{}");
@@ -241,11 +241,11 @@ impl Names<'_> {
                 let id = positions.get(index).map(|at| calls.call_id(*at, call));
                 (id, calls.name(&call.name), call.form)
             }
-            Self::Asked(asked, first) => {
-                let name = asked.client_name(&call.name);
-                let form = if asked.is_custom(&name) { CallForm::Custom } else { call.form };
+            Self::Answer(context, first) => {
+                let name = context.client_name(&call.name);
+                let form = if context.is_custom(&name) { CallForm::Custom } else { call.form };
                 let id = call.id.as_ref().map(Text::reborrow);
-                (Some(id.unwrap_or_else(|| made_up_id(asked, first + index))), name, form)
+                (Some(id.unwrap_or_else(|| made_up_id(context, first + index))), name, form)
             }
         }
     }
@@ -271,12 +271,15 @@ pub(in crate::protocol::openai_chat) fn write_signature(
 pub(in crate::protocol::openai_chat) fn call_signature<'s>(
     semantics: &'s NodeSemantics<'_>,
 ) -> Option<&'s Artefact<'s>> {
-    semantics.artefact().filter(|artefact| artefact.is_shown_on_calls_of(Protocol::OpenaiChat))
+    semantics.artefact().filter(|artefact| artefact.is_shown_on_calls_of(SELF))
 }
 
 /// The id of a call that came without one.
-pub(in crate::protocol::openai_chat) fn made_up_id<'t>(asked: &Asked<'_>, part: usize) -> Text<'t> {
-    Text::plain(format!("call_{}_{part}", asked.seed.to_str()))
+pub(in crate::protocol::openai_chat) fn made_up_id<'t>(
+    context: &AnswerContext<'_>,
+    part: usize,
+) -> Text<'t> {
+    Text::plain(format!("call_{}_{part}", context.seed.to_str()))
 }
 
 /// The names of a call's payload and of its arguments.
@@ -308,14 +311,14 @@ pub(in crate::protocol::openai_chat) fn stands_in_content(part: &Part<'_>) -> bo
         Content::Opaque(_) => {
             !semantics.has_shape(shape::IN_CALLS) && !semantics.has_shape(shape::LEGACY)
         }
-        Content::Media(media) => !is_spoken(media, semantics),
+        Content::Media(media) => !is_audio_output(media, semantics),
         Content::Reasoning(_) | Content::Refusal(_) => semantics.has_shape(shape::IN_CONTENT),
         Content::ToolCall(_) | Content::ToolResult(_) => false,
     }
 }
 
 /// Whether this is the assistant's own voice: sound of an answer, which comes without a format.
-fn is_spoken(media: &Media<'_>, semantics: &NodeSemantics<'_>) -> bool {
+fn is_audio_output(media: &Media<'_>, semantics: &NodeSemantics<'_>) -> bool {
     media.kind == MediaKind::Audio
         && !semantics.has_shape(shape::IN_CONTENT)
         && matches!(media.source, Source::File { .. } | Source::Base64 { mime: None, .. })
@@ -340,6 +343,6 @@ pub(in crate::protocol::openai_chat) fn write_audio(
 pub(in crate::protocol::openai_chat) fn details<'s>(
     semantics: &'s NodeSemantics<'_>,
 ) -> Option<Json<'s>> {
-    let artefact = semantics.artefact().filter(|it| it.issuer() == Protocol::OpenaiChat)?;
+    let artefact = semantics.artefact().filter(|it| it.issuer() == SELF)?;
     Json::parse_text(artefact.data()).ok()
 }

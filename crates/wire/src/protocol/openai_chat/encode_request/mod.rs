@@ -15,9 +15,10 @@ use crate::json::Writer;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::calls::Calls;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::{Exchange, Field, Protocol, asking, dialect};
+use crate::protocol::openai_chat::types::SELF;
+use crate::protocol::reporter::Reporter;
+use crate::protocol::{Exchange, Field, json_mode, schema_language};
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
@@ -25,22 +26,22 @@ pub(in crate::protocol) fn encode_request(
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let mut losing = Losing::new(exchange.protocol(), Protocol::OpenaiChat, report);
-    losing.request(exchange);
-    let losing = &mut losing;
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
+    reporter.request(exchange);
+    let reporter = &mut reporter;
     let (request, semantics) = (&exchange.request, exchange.semantics());
-    let own = losing.is_same().then_some(semantics);
+    let own = reporter.is_same().then_some(semantics);
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
     let mut object = Object::open(&mut writer, own.map(|own| (own.extras(), "")));
     object.optional("model", request.model.as_ref());
     if request.model.is_none() {
         let reason = "Chat has the name of the model in the body";
-        losing.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
+        reporter.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
     }
     // This protocol's own names and ids stay as they are.
-    let fitted = || Calls::of(request, Protocol::OpenaiChat, target).naming_results(request);
+    let fitted = || Calls::of(request, SELF, target).naming_results(request);
     let calls = own.is_none().then(fitted);
-    let word = asking::missing_word(exchange, losing);
+    let word = json_mode::missing_sentence(exchange, reporter);
     object.key("messages").array(|writer| {
         if let Some(word) = word {
             writer.object(|message| {
@@ -50,14 +51,14 @@ pub(in crate::protocol) fn encode_request(
         }
         let messages = &request.messages;
         match &calls {
-            Some(calls) => turns::Turns { calls, target, losing }.write(writer, messages),
-            None => messages.iter().for_each(|it| message::write_own(writer, it, losing)),
+            Some(calls) => turns::Turns { calls, target, reporter }.write(writer, messages),
+            None => messages.iter().for_each(|it| message::write_own(writer, it, reporter)),
         }
     });
     let calls = calls.as_ref();
-    let tools = tools::Tools { calls, target, losing, own }.write(&mut object, request);
-    let language = dialect::of_output(exchange);
-    options::Options { request, target, losing, tools, language, own }.write(&mut object);
+    let tools = tools::Tools { calls, target, reporter, own }.write(&mut object, request);
+    let language = schema_language::of_output(exchange);
+    options::Options { request, target, reporter, tools, language, own }.write(&mut object);
     for (declared, json) in own.and_then(|own| own.chat()).into_iter().flat_map(|it| it.set()) {
         object.field(declared.path, json);
     }

@@ -5,14 +5,14 @@ use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
 use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
-use crate::schema::Dialect;
+use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Target};
 
 /// How many stop sequences this protocol takes.
@@ -60,7 +60,7 @@ fn write_format(
     extras: Option<&Extras<'_>>,
 ) {
     let kind = match output {
-        OutputFormat::Unsaid => return,
+        OutputFormat::Unset => return,
         OutputFormat::Text => "text",
         OutputFormat::JsonObject => "json_object",
         OutputFormat::JsonSchema(_) => "json_schema",
@@ -89,10 +89,10 @@ fn write_format(
 pub(super) struct Options<'t, 'r> {
     pub(super) request: &'t Request<'t>,
     pub(super) target: &'t Target,
-    pub(super) losing: &'t mut Losing<'r>,
+    pub(super) reporter: &'t mut Reporter<'r>,
     pub(super) tools: HasTools,
     /// The language of the output schema.
-    pub(super) language: Dialect,
+    pub(super) language: SchemaLanguage,
     /// What this protocol's own request meant besides; its options stay as they are.
     pub(super) own: Option<&'t Semantics<'t>>,
 }
@@ -105,7 +105,7 @@ impl Options<'_, '_> {
             object.key("stream_options").object(|it| it.field("include_usage", &true));
             let reason = "the usage of a stream is sent only on request";
             let root = Place::default();
-            self.losing.below(root, "/stream_options", LossKind::Synthesised, reason);
+            self.reporter.below(root, "/stream_options", LossKind::Synthesised, reason);
         }
         self.write_limit(object);
         let effort = self.write_thinking(object);
@@ -139,11 +139,11 @@ impl Options<'_, '_> {
             (Field::CacheOptions, options.is_some()),
             (Field::CacheRetention, retention.is_some()),
         ];
-        self.lose_set(&fields, LossKind::Dropped, "the server does not take it");
+        self.report_set(&fields, LossKind::Dropped, "the server does not take it");
     }
 
     /// Reports what happened to those of several fields that are set.
-    pub(super) fn lose_set(
+    pub(super) fn report_set(
         &mut self,
         fields: &[(Field, bool)],
         kind: LossKind,
@@ -155,7 +155,7 @@ impl Options<'_, '_> {
     }
 
     pub(super) fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.losing.field(Place::default(), field, kind, reason);
+        self.reporter.field(Place::default(), field, kind, reason);
     }
 
     fn write_limit(&mut self, object: &mut Object<'_, '_>) {
@@ -188,7 +188,7 @@ impl Options<'_, '_> {
             false => Accepts::Nothing,
         };
         let mut fitted = self.request.sampling.clone();
-        fitted.top_logprobs = self.losing.alternatives(&self.request.sampling).cloned();
+        fitted.top_logprobs = self.reporter.alternatives(&self.request.sampling).cloned();
         for (field, value, rule) in [
             (Field::Temperature, &mut fitted.temperature, rules.temperature),
             (Field::TopP, &mut fitted.top_p, rules.top_p),
@@ -244,7 +244,7 @@ impl Options<'_, '_> {
         }
         for index in STOP_MAX..stop.len() {
             let (at, reason) = ((Field::Stop, &*format!("/{index}")), "Chat takes at most four");
-            self.losing.within(Place::default(), at, LossKind::Dropped, reason);
+            self.reporter.within(Place::default(), at, LossKind::Dropped, reason);
         }
         object.field("stop", &stop[..stop.len().min(STOP_MAX)]);
     }
@@ -263,7 +263,7 @@ impl Options<'_, '_> {
                 (Field::OutputSchemaDescription, output.description.is_some()),
                 (Field::OutputSchemaStrict, output.strict.is_some()),
             ];
-            self.lose_set(&fields, LossKind::Approximated, reason);
+            self.report_set(&fields, LossKind::Approximated, reason);
             return write_format(object, &OutputFormat::JsonObject, None);
         }
         let OutputSchema { name, description, schema, strict } = &**output;
@@ -274,7 +274,7 @@ impl Options<'_, '_> {
         let at = (Place::default(), Field::OutputSchema);
         let schema = schema
             .as_ref()
-            .map(|it| schema::translated((it, self.language), *strict, at, self.losing));
+            .map(|it| schema::translated((it, self.language), *strict, at, self.reporter));
         let named = OutputSchema {
             name: Some(name.as_ref().map_or(Text::literal(UNNAMED_SCHEMA), Text::reborrow)),
             description: description.as_ref().map(Text::reborrow),
@@ -294,7 +294,7 @@ impl Options<'_, '_> {
             "standard_only" | "standard" => object.word("service_tier", "default"),
             "ultrafast" => {
                 object.word("service_tier", "fast");
-                let reason = "Chat has no faster tier than fast";
+                let reason = "Chat has no faster tier than `fast`";
                 self.lose(Field::ServiceTier, LossKind::Approximated, reason);
             }
             _ => self.lose(Field::ServiceTier, LossKind::Dropped, "Chat has no such tier"),
@@ -303,10 +303,10 @@ impl Options<'_, '_> {
 
     fn write_cache_options(&mut self, object: &mut Object<'_, '_>) {
         let Some(options) = &self.request.cache.options else { return };
-        if self.losing.shares_vendor() {
+        if self.reporter.shares_vendor() {
             return object.field("prompt_cache_options", options);
         }
-        let reason = "Chat has other words for the cache";
+        let reason = "Chat names its cache settings differently";
         self.lose(Field::CacheOptions, LossKind::Dropped, reason);
     }
 }

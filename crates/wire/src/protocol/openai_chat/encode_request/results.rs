@@ -71,7 +71,7 @@ impl Turns<'_, '_> {
             self.add_output(inner, &mut texts, waiting);
         }
         if waiting.len() > before {
-            self.losing.node(place, LossKind::Approximated, MEDIA_FOLLOW);
+            self.reporter.node(place, LossKind::Approximated, MEDIA_FOLLOW);
         }
         self.write_texts(object, &texts);
     }
@@ -82,36 +82,36 @@ impl Turns<'_, '_> {
             .filter(|(key, _)| matches!(&**key, "output" | "result" | "content"));
         if known.as_ref().is_none_or(|(key, _)| key != "output") {
             let (at, reason) = (part.semantics().place(), "the result object is sent as text");
-            self.losing.field(at, Field::ResultOutput, LossKind::Renamed, reason);
+            self.reporter.field(at, Field::ResultOutput, LossKind::Renamed, reason);
         }
         known.map_or_else(|| response.to_text(), |(_, text)| text)
     }
 
     fn write_texts(&mut self, object: &mut Object<'_, '_>, texts: &[Part<'_>]) {
         let texts: Few<&Part<'_>> = texts.iter().collect();
-        message::write_content(object, &texts, self.losing);
+        message::write_content(object, &texts, self.reporter);
     }
 
     fn report_result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
         let place = part.semantics().place();
         if let Some(marker) = part.semantics().cache() {
             let reason = "Chat has no markers on results";
-            self.losing.marker(place, marker, LossKind::Dropped, reason);
+            self.reporter.marker(place, marker, LossKind::Dropped, reason);
         }
         if result.is_error == Some(true) {
             let reason = "Chat has no error flag on results";
-            self.losing.field(place, Field::ResultIsError, LossKind::Approximated, reason);
+            self.reporter.field(place, Field::ResultIsError, LossKind::Approximated, reason);
         }
         if result.name.is_some() && !self.calls.is_answer(at, result) {
-            let reason = "only the call names the tool, and there is none";
-            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
+            let reason = "only the call names the tool, and there is no such call";
+            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         if result.call_id.is_none() {
             let reason = "Chat pairs results with calls by id";
-            self.losing.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
+            self.reporter.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
         }
         if self.calls.is_redirected(at) {
-            self.losing.field(place, Field::ResultCallId, LossKind::Repaired, REDIRECTED);
+            self.reporter.field(place, Field::ResultCallId, LossKind::Repaired, REDIRECTED);
         }
     }
 
@@ -125,13 +125,13 @@ impl Turns<'_, '_> {
         let place = part.semantics().place();
         match part.content() {
             Content::Text(_) | Content::Refusal(_) => texts.push(part.clone()),
-            Content::Media(media) if !content::is_sayable(part, media, self.losing) => {
+            Content::Media(media) if !content::is_sayable(part, media, self.reporter) => {
                 texts.extend(remnant(part));
             }
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => {
                 let words = in_words(part);
                 if words.is_some() {
-                    content::report_as_text(part.semantics(), self.losing);
+                    content::report_as_text(part.semantics(), self.reporter);
                 }
                 texts.extend(words);
             }
@@ -142,7 +142,7 @@ impl Turns<'_, '_> {
             }
             Content::Reasoning(_) => self.withhold(part),
             Content::ToolCall(_) | Content::ToolResult(_) => {
-                self.losing.node(place, LossKind::Dropped, "Chat takes only text in results");
+                self.reporter.node(place, LossKind::Dropped, "Chat takes only text in results");
             }
             // The walk over the request has reported it.
             Content::Opaque(_) => texts.extend(in_words(part)),
@@ -157,7 +157,10 @@ impl Turns<'_, '_> {
             object.word("role", "user");
             object.key("content");
             object.array(|writer| {
-                waiting.drain(..).for_each(|part| content::write_part(writer, part, self.losing));
+                for part in waiting.drain(..) {
+                    self.reporter.turn_to(part.semantics().place());
+                    content::write_part(writer, part, self.reporter);
+                }
             });
         });
     }

@@ -4,41 +4,41 @@ use crate::json::Json;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::losing::Losing;
-use crate::schema::{Dialect, translate};
+use crate::protocol::reporter::Reporter;
+use crate::schema::{SchemaLanguage, translate};
 
 const SPELLED_ANEW: &str = "Chat takes JSON Schema in a field of its own";
 
 /// The schema as this protocol takes it, strictly or not; what that changed is reported inside `field`.
 pub(super) fn translated<'s>(
-    (schema, language): (&'s Json<'_>, Dialect),
+    (schema, language): (&'s Json<'_>, SchemaLanguage),
     strict: Option<bool>,
     (place, field): (Place, Field),
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> Json<'s> {
-    if losing.shares_vendor() {
+    if reporter.shares_vendor() {
         // The same vendor's servers take the same schemas.
         return schema.reborrow();
     }
     let strict = strict == Some(true);
-    let held = losing.source().codec().schemas.strict.filter(|_| strict);
+    let held = reporter.source().codec().schemas.strict.filter(|_| strict);
     let from = held.unwrap_or(language);
-    let to = if strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
-    if from == Dialect::GeminiSchema {
+    let to = if strict { SchemaLanguage::OpenaiStrict } else { SchemaLanguage::JsonSchema };
+    if from == SchemaLanguage::GeminiSchema {
         // The root is no node to speak of, but a tool is.
         match place.is_root() {
-            true => losing.field(place, field, LossKind::Renamed, SPELLED_ANEW),
-            false => losing.node(place, LossKind::Renamed, SPELLED_ANEW),
+            true => reporter.field(place, field, LossKind::Renamed, SPELLED_ANEW),
+            false => reporter.node(place, LossKind::Renamed, SPELLED_ANEW),
         }
     }
     let translated = translate(schema, from, to);
     if strict && !translated.json.same_value(schema) {
-        losing.field(place, field, LossKind::Renamed, ALL_REQUIRED);
+        reporter.field(place, field, LossKind::Renamed, ALL_REQUIRED);
     }
     for loss in translated.losses {
         // What a reference is replaced by stands beside where the reference stood.
         let pointer = loss.pointer.strip_suffix("/$ref").unwrap_or(&loss.pointer);
-        losing.within(place, (field, pointer), loss.kind, loss.reason);
+        reporter.within(place, (field, pointer), loss.kind, loss.reason);
     }
     translated.json
 }

@@ -4,7 +4,7 @@ use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::json::Number;
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::asking::unknown_effort;
+use crate::protocol::effort::unknown_effort;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::options::Options;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
@@ -94,7 +94,7 @@ impl Options<'_, '_> {
             (Field::ThinkingShow, show.is_some()),
         ];
         let reason = "the model does not reason in this request";
-        self.lose_set(&fields, LossKind::Approximated, reason);
+        self.report_set(&fields, LossKind::Approximated, reason);
     }
 
     fn drop_thinking(&mut self, reason: &'static str) {
@@ -104,7 +104,7 @@ impl Options<'_, '_> {
             (Field::ThinkingEffort, effort.is_some()),
             (Field::ThinkingBudget, budget.is_some()),
         ];
-        self.lose_set(&fields, LossKind::Dropped, reason);
+        self.report_set(&fields, LossKind::Dropped, reason);
     }
 
     fn report_show(&mut self) {
@@ -143,7 +143,7 @@ impl Options<'_, '_> {
         let fit = asked.nearest(family);
         object.field("reasoning_effort", fit.value.as_str());
         if fit.changed {
-            let reason = "the model has other steps of effort";
+            let reason = "the model has other effort levels";
             self.lose(self.asked_in(), LossKind::Approximated, reason);
         }
         if let Some(mode) = self.request.thinking.mode {
@@ -153,10 +153,10 @@ impl Options<'_, '_> {
                     LossKind::Approximated
                 }
             };
-            self.lose(Field::ThinkingMode, kind, "Chat has only steps of effort");
+            self.lose(Field::ThinkingMode, kind, "Chat has effort levels only");
         }
         self.report_budget();
-        self.report_unsaid();
+        self.report_defaults();
         Some(fit.value)
     }
 
@@ -171,20 +171,20 @@ impl Options<'_, '_> {
     }
 
     /// Reports what an effort stands for or entails where the request does not say it.
-    fn report_unsaid(&mut self) {
+    fn report_defaults(&mut self) {
         let Thinking { mode: _, effort, budget: _, show } = &self.request.thinking;
-        let unsaid = [
+        let defaults = [
             (Field::ThinkingEffort, effort.is_none(), "sent in place of the budget"),
             (Field::ThinkingShow, show.is_none(), "thinking that is asked for is shown"),
         ];
-        for (field, _, reason) in unsaid.into_iter().filter(|(_, is_unsaid, _)| *is_unsaid) {
+        for (field, _, reason) in defaults.into_iter().filter(|(_, is_default, _)| *is_default) {
             self.lose(field, LossKind::Synthesised, reason);
         }
     }
 
     fn report_budget(&mut self) {
         if self.request.thinking.budget.is_some() {
-            let reason = "Chat has steps of effort, no budget";
+            let reason = "Chat has effort levels, no thinking budget";
             self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
         }
     }
@@ -203,7 +203,7 @@ impl Options<'_, '_> {
     /// Thinking without any measure needs no field.
     fn leave_effort_open(&mut self) -> Option<Effort> {
         if self.request.thinking.mode.is_some() {
-            let reason = "Chat has only steps of effort";
+            let reason = "Chat has effort levels only";
             self.lose(Field::ThinkingMode, LossKind::Approximated, reason);
         }
         self.report_budget();

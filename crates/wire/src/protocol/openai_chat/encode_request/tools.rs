@@ -10,14 +10,14 @@ use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
 use crate::protocol::hosted::{Setting, Settings, write_location};
-use crate::protocol::losing::Losing;
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::content::own_extras;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
-use crate::protocol::{Field, dialect, namespaces};
+use crate::protocol::{Field, namespaces, schema_language};
 use crate::target::{ForcedToolChoice, Target};
 
 const WEB_SEARCH: &str = "web_search_options";
@@ -107,7 +107,7 @@ pub(super) struct Tools<'t, 'r> {
     /// The names that the server takes; none for this protocol's own, which stay as they are.
     pub(super) calls: Option<&'t Calls<'t>>,
     pub(super) target: &'t Target,
-    pub(super) losing: &'t mut Losing<'r>,
+    pub(super) reporter: &'t mut Reporter<'r>,
     /// What this protocol's own request meant besides.
     pub(super) own: Option<&'t Semantics<'t>>,
 }
@@ -141,7 +141,7 @@ impl<'t> Tools<'t, '_> {
             true => Offer::of(request, |_| false),
             false => Offer::default(),
         };
-        if let Some(choice) = offer.choice(request, self.losing) {
+        if let Some(choice) = offer.choice(request, self.reporter) {
             self.write_choice(object, &choice);
         }
         if has_tools {
@@ -150,7 +150,7 @@ impl<'t> Tools<'t, '_> {
         }
         if request.parallel_tool_calls.is_some() {
             let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
-            self.losing.field(Place::default(), field, LossKind::Implied, reason);
+            self.reporter.field(Place::default(), field, LossKind::Implied, reason);
         }
         HasTools::No
     }
@@ -164,7 +164,7 @@ impl<'t> Tools<'t, '_> {
         if !takes {
             for Spaced { tool, namespace: _ } in tools {
                 let place = tool.semantics().place();
-                self.losing.node(place, LossKind::Dropped, "the server takes no tools");
+                self.reporter.node(place, LossKind::Dropped, "the server takes no tools");
             }
         }
         takes
@@ -186,8 +186,8 @@ impl<'t> Tools<'t, '_> {
             }
             ToolKind::Namespace(inner) => {
                 let place = tool.semantics().place();
-                self.losing.node(place, LossKind::Renamed, "Chat has no namespaces of tools");
-                namespaces::report_description(self.losing, (tool, inner));
+                self.reporter.node(place, LossKind::Renamed, "Chat has no namespaces of tools");
+                namespaces::report_description(self.reporter, (tool, inner));
                 inner.tools.iter().for_each(|tool| self.flatten(tool, Some(inner), flat));
             }
         }
@@ -196,16 +196,16 @@ impl<'t> Tools<'t, '_> {
     fn write_tool(&mut self, writer: &mut Writer, spaced: Spaced<'_>) {
         let tool = spaced.tool;
         let place = tool.semantics().place();
-        let extras = own_extras(self.losing, tool.semantics());
+        let extras = own_extras(self.reporter, tool.semantics());
         let within = |scope| extras.map(|extras| (extras, scope));
         match &tool.kind {
             ToolKind::Function(function) => {
                 let strict = self.strict(function, place);
-                let language = dialect::of_parameters(self.losing.source(), tool);
+                let language = schema_language::of_parameters(self.reporter.source(), tool);
                 let parameters = function.parameters.as_ref().map(|it| {
                     let at = (place, Field::ToolParameters);
-                    let fitted = schema::translated((it, language), strict, at, self.losing);
-                    dialect::completed_parameters(self.losing, fitted, strict, place)
+                    let fitted = schema::translated((it, language), strict, at, self.reporter);
+                    schema_language::completed_parameters(self.reporter, fitted, strict, place)
                 });
                 let name = self.name(&function.name, place);
                 let description = spaced.description(function.description.as_ref());
@@ -239,13 +239,13 @@ impl<'t> Tools<'t, '_> {
             return function.strict;
         }
         if function.strict == Some(true) && !self.target.dialect.strict_tools {
-            let reason = "the server does not hold models to schemas";
-            self.losing.field(place, Field::ToolStrict, LossKind::Dropped, reason);
+            let reason = "the server has no strict tools";
+            self.reporter.field(place, Field::ToolStrict, LossKind::Dropped, reason);
             return None;
         }
-        if function.strict.is_none() && self.losing.source().conventions().strict_by_default {
-            let reason = "Chat holds models to schemas only where a tool says so";
-            self.losing.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
+        if function.strict.is_none() && self.reporter.source().conventions().strict_by_default {
+            let reason = "Chat enforces schemas only for tools marked strict";
+            self.reporter.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
         }
         function.strict
     }
@@ -256,7 +256,7 @@ impl<'t> Tools<'t, '_> {
     {
         if self.calls.is_some_and(|calls| calls.renames(name)) {
             let reason = "the server does not take such names of tools";
-            self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
+            self.reporter.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
         self.known(name)
     }
@@ -283,13 +283,13 @@ impl<'t> Tools<'t, '_> {
                 continue;
             }
             if hosted.service != HostedService::WebSearch || !possible {
-                self.losing.node(place, LossKind::Dropped, "the server has no such tool");
+                self.reporter.node(place, LossKind::Dropped, "the server has no such tool");
                 continue;
             }
             possible = false;
             let mut settings = Settings::of(hosted);
             write_search_options(object.key(WEB_SEARCH), &mut settings);
-            settings.report_rest(place, self.losing);
+            settings.report_rest(place, self.reporter);
         }
     }
 
@@ -303,7 +303,7 @@ impl<'t> Tools<'t, '_> {
         if forced && never && self.own.is_none() {
             object.word("tool_choice", "auto");
             let reason = "the model cannot be made to call a tool";
-            return self.losing.field(root, Field::ToolChoice, LossKind::Approximated, reason);
+            return self.reporter.field(root, Field::ToolChoice, LossKind::Approximated, reason);
         }
         match choice {
             ToolChoice::Auto => object.word("tool_choice", "auto"),
@@ -320,7 +320,7 @@ impl<'t> Tools<'t, '_> {
                 });
                 if tools.iter().any(|tool| tool.name.is_none()) {
                     let reason = "hosted tools cannot be chosen";
-                    self.losing.field(root, Field::ToolChoice, LossKind::Approximated, reason);
+                    self.reporter.field(root, Field::ToolChoice, LossKind::Approximated, reason);
                 }
             }
             ToolChoice::Other { json, .. } if self.own.is_some() => {
@@ -328,7 +328,7 @@ impl<'t> Tools<'t, '_> {
             }
             ToolChoice::Other { .. } => {
                 let reason = "Chat has no such choice";
-                self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                self.reporter.field(root, Field::ToolChoice, LossKind::Dropped, reason);
             }
         }
     }
@@ -351,7 +351,7 @@ impl<'t> Tools<'t, '_> {
             return object.field("parallel_tool_calls", &parallel);
         }
         let reason = "the server does not take it";
-        self.losing.field(Place::default(), Field::ParallelToolCalls, LossKind::Dropped, reason);
+        self.reporter.field(Place::default(), Field::ParallelToolCalls, LossKind::Dropped, reason);
     }
 }
 

@@ -6,21 +6,21 @@ use crate::conversation::{Content, Message, Part, ResultOutput, Role};
 use crate::json::Writer;
 use crate::loss::LossKind;
 use crate::place::{Place, Step};
-use crate::protocol::Field;
 use crate::protocol::calls::{Calls, Position};
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::omitted::{in_place, omitted, stand_in};
 use crate::protocol::openai_chat::encode_request::{content, message};
+use crate::protocol::placeholder::{in_place, omitted, placeholder};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
+use crate::protocol::{Field, Protocol};
 use crate::target::{Dialect, Family, SystemRole, Target};
 
 /// The turns of a request, written for one target.
 pub(super) struct Turns<'t, 'r> {
     pub(super) calls: &'t Calls<'t>,
     pub(super) target: &'t Target,
-    pub(super) losing: &'t mut Losing<'r>,
+    pub(super) reporter: &'t mut Reporter<'r>,
 }
 
 /// Most turns have few parts, which need no memory of their own to be sorted in.
@@ -65,7 +65,7 @@ impl Turns<'_, '_> {
         };
         self.report_answer_semantics(part);
         let reason = "the server does not take cache markers";
-        self.losing.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        self.reporter.field(place, Field::CacheMarker, LossKind::Dropped, reason);
         Part::new(content).with_semantics(NodeSemantics::at(place))
     }
 
@@ -76,7 +76,10 @@ impl Turns<'_, '_> {
         // The messages before this one are known to be written one by one.
         let mut apart = 0;
         while let Some(turn) = messages.get(index) {
+            self.reporter.turn_to(turn.semantics().place());
             let end = match turn.role {
+                // Messages of this protocol stay as they are.
+                Role::Assistant if self.reporter.is_same() => index + 1,
                 Role::Assistant if index >= apart => self.end_of_run(messages, index, &mut apart),
                 Role::Assistant => index + 1,
                 Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
@@ -93,6 +96,7 @@ impl Turns<'_, '_> {
             index = end;
         }
         self.write_waiting(writer, &mut waiting);
+        self.reporter.turn_home();
         self.report_prefill(messages);
     }
 
@@ -107,6 +111,7 @@ impl Turns<'_, '_> {
         let is_results = !parts.is_empty() && parts.iter().all(|(_, part)| is_result(part));
         if !is_results {
             self.write_waiting(writer, waiting);
+            self.reporter.turn_to(first.semantics().place());
             self.write_assistant(writer, first, parts);
         }
     }
@@ -125,10 +130,11 @@ impl Turns<'_, '_> {
         if waiting.len() > before || !waiting.is_empty() && is_results {
             let place = turn.semantics().place();
             let reason = "media of results are sent in a separate message";
-            self.losing.node(place, LossKind::Renamed, reason);
+            self.reporter.node(place, LossKind::Renamed, reason);
         }
         if !is_results {
             self.write_waiting(writer, waiting);
+            self.reporter.turn_to(turn.semantics().place());
             self.write_plain(writer, turn);
         }
     }
@@ -136,10 +142,10 @@ impl Turns<'_, '_> {
     /// Reports an answer that the model was to go on with: here it begins a new one.
     fn report_prefill(&mut self, messages: &[Message<'_>]) {
         if let Some(last) = messages.last().filter(|it| it.role == Role::Assistant)
-            && self.losing.source().conventions().continues_answers
+            && self.reporter.source().conventions().continues_answers
         {
-            let reason = "the model begins a new message instead of going on with this one";
-            self.losing.node(last.semantics().place(), LossKind::Approximated, reason);
+            let reason = "the model starts a new message instead of continuing this one";
+            self.reporter.node(last.semantics().place(), LossKind::Approximated, reason);
         }
     }
 
@@ -167,7 +173,7 @@ impl Turns<'_, '_> {
         let is_lost = kept.is_empty() && !message.parts.is_empty();
         if is_lost {
             let reason = "no part of it can be sent to Chat";
-            self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
+            self.reporter.node(message.semantics().place(), LossKind::Dropped, reason);
         }
         is_lost
     }
@@ -175,19 +181,19 @@ impl Turns<'_, '_> {
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>) {
         let parts: Few<&Part<'_>> =
             message.parts.iter().filter(|part| self.is_writable(message.role, part)).collect();
-        let told: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
-            true => omitted(message).map(|(_, part)| stand_in(part)).collect(),
+        let placeholders: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
+            true => omitted(message).map(|(_, part)| placeholder(part)).collect(),
             false => Vec::new(),
         };
-        match told.is_empty() {
-            true => self.write_said(writer, message, &parts),
-            false => self.write_said(writer, message, &in_place(message, &parts, &told)),
+        match placeholders.is_empty() {
+            true => self.write_sent(writer, message, &parts),
+            false => self.write_sent(writer, message, &in_place(message, &parts, &placeholders)),
         }
     }
 
-    /// Writes what can be said of a message.
-    fn write_said(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
-        // Of nothing but empty texts one is left, so that the message stays where it says nothing else.
+    /// Writes a message with the parts that can be sent of it.
+    fn write_sent(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
+        // Of nothing but empty texts one is left, so that the message stays where there is nothing else.
         let is_empty = parts.iter().all(|part| is_empty_text(part));
         let kept = (0..).zip(parts).filter(|(at, part)| is_empty && *at == 0 || !self.omits(part));
         let parts: Few<&Part<'_>> = kept.map(|(_, part)| *part).collect();
@@ -195,18 +201,18 @@ impl Turns<'_, '_> {
             return;
         }
         // Every block of a system prompt is a message of its own.
-        let has_blocks = self.losing.source().conventions().has_system_blocks;
+        let has_blocks = self.reporter.source().conventions().has_system_blocks;
         if message.role == Role::System && has_blocks && parts.len() > 1 {
             return parts.iter().for_each(|part| self.write_parts(writer, message, &[*part]));
         }
         self.write_parts(writer, message, &parts);
     }
 
-    /// Whether a text says nothing and is left out.
+    /// Whether a text is empty and left out.
     pub(super) fn omits(&mut self, part: &Part<'_>) -> bool {
         let is_empty = is_empty_text(part);
         if is_empty {
-            self.losing.empty_text(part.semantics());
+            self.reporter.empty_text(part.semantics());
         }
         is_empty
     }
@@ -215,12 +221,12 @@ impl Turns<'_, '_> {
         let mut object = Object::open(writer, None);
         object.word("role", self.role(message));
         object.optional("name", message.name.as_ref());
-        message::write_content(&mut object, parts, self.losing);
+        message::write_content(&mut object, parts, self.reporter);
         object.close();
     }
 
     fn role(&mut self, message: &Message<'_>) -> &'static str {
-        let is_ours = self.losing.shares_vendor();
+        let is_ours = self.reporter.shares_vendor();
         let place = message.semantics().place();
         let in_slot = place == Place::default().step(Step::Instructions);
         let known = self.target.family.name != Family::UNKNOWN.name;
@@ -228,7 +234,7 @@ impl Turns<'_, '_> {
             Role::System if !is_ours || in_slot => self.target.system_role().as_str(),
             Role::Developer if !self.target.dialect.developer_role => {
                 let reason = "the server has no such role";
-                self.losing.field(place, Field::Role, LossKind::Approximated, reason);
+                self.reporter.field(place, Field::Role, LossKind::Approximated, reason);
                 "system"
             }
             Role::Developer if known && self.target.system_role() == SystemRole::System => "system",
@@ -242,25 +248,25 @@ impl Turns<'_, '_> {
             Content::Text(_) | Content::Refusal(_) => true,
             Content::Media(_) if role.instructs() => {
                 let reason = "Chat has only text in system and developer messages";
-                self.losing.node(part.semantics().place(), LossKind::Dropped, reason);
+                self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);
                 false
             }
-            Content::Media(media) => content::is_sayable(part, media, self.losing),
+            Content::Media(media) => content::is_sayable(part, media, self.reporter),
             Content::ToolCall(_) | Content::ToolResult(_) => false,
             Content::Reasoning(_) => {
                 self.withhold(part);
                 false
             }
-            // The walk over the request has reported it.
-            Content::Opaque(_) => false,
+            // The walk over the request has reported another protocol's.
+            Content::Opaque(opaque) => opaque.protocol == Protocol::OpenaiChat,
         }
     }
 
     pub(super) fn withhold(&mut self, part: &Part<'_>) {
         let place = part.semantics().place();
         match part.semantics().artefact() {
-            Some(_) => self.losing.node(place, LossKind::Withheld, "it belongs to its issuer"),
-            None => self.losing.node(place, LossKind::Dropped, "the server takes no reasoning"),
+            Some(_) => self.reporter.node(place, LossKind::Withheld, "it belongs to its issuer"),
+            None => self.reporter.node(place, LossKind::Dropped, "the server takes no reasoning"),
         }
     }
 
@@ -268,8 +274,8 @@ impl Turns<'_, '_> {
     fn report_moved(&mut self, turn: &Message<'_>) {
         let last = turn.parts.iter().rposition(is_result).unwrap_or_default();
         if turn.parts[..last].iter().any(|part| !is_result(part)) {
-            let reason = "Chat has results before what the user says";
-            self.losing.node(turn.semantics().place(), LossKind::Renamed, reason);
+            let reason = "Chat requires tool results before the user's text";
+            self.reporter.node(turn.semantics().place(), LossKind::Renamed, reason);
         }
     }
 }

@@ -3,13 +3,14 @@
 use crate::conversation::{Content, Part};
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::losing::Losing;
+use crate::protocol::Citation;
+use crate::protocol::openai_chat::types::SELF;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Citation, Protocol};
 
 /// Whether this protocol can tell a citation: its own, or one with an address.
 pub(in crate::protocol::openai_chat) fn is_cited(citation: &Citation<'_>) -> bool {
-    citation.protocol() == Protocol::OpenaiChat || citation.url().is_some()
+    citation.protocol() == SELF || citation.url().is_some()
 }
 
 /// Writes a citation as this protocol spells it, if it has an address. `stretch` is where the text that it speaks of stands
@@ -19,7 +20,7 @@ pub(in crate::protocol::openai_chat) fn write_annotation(
     citation: &Citation<'_>,
     (from, to): (u64, u64),
 ) {
-    if citation.protocol() == Protocol::OpenaiChat {
+    if citation.protocol() == SELF {
         return writer.value(citation.json());
     }
     write_address(writer, citation, (from, to));
@@ -62,11 +63,11 @@ pub(super) fn chars_of(part: &Part<'_>) -> u64 {
 /// Reports what an annotation cannot say of the citations of a part.
 pub(in crate::protocol::openai_chat) fn report_citations(
     semantics: &NodeSemantics<'_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) {
     let (kind, reason) = match semantics.citations().iter().all(|it| it.url().is_some()) {
-        true => (LossKind::Approximated, "Chat cites only an address, a title and a stretch"),
-        false => (LossKind::Dropped, "Chat cites only addresses"),
+        true => (LossKind::Approximated, "Chat citations hold a URL, a title and a range only"),
+        false => (LossKind::Dropped, "Chat cites only URLs"),
     };
-    losing.citations(semantics, kind, reason);
+    reporter.citations(semantics, kind, reason);
 }

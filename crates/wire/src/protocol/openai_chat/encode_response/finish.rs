@@ -4,30 +4,33 @@ use crate::conversation::FinishKind;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 
 /// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
 pub(in crate::protocol::openai_chat) fn finish_word(
     kind: FinishKind,
-    said: Said,
+    ends_with: EndsWith,
     place: Place,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
 ) -> &'static str {
-    let mut lose = |kind, reason| losing.field(place, Field::FinishReason, kind, reason);
+    let mut lose = |kind, reason| reporter.field(place, Field::FinishReason, kind, reason);
     match kind {
         FinishKind::Length => "length",
         FinishKind::ContextFull => {
-            lose(LossKind::Approximated, "Chat tells a full context as a reached limit");
+            lose(LossKind::Approximated, "Chat returns a full context as a reached token limit");
             "length"
         }
         FinishKind::ContentFilter => "content_filter",
         FinishKind::PromptFilter => {
-            lose(LossKind::Approximated, "Chat does not tell prompts from answers withheld");
+            lose(
+                LossKind::Approximated,
+                "Chat does not distinguish blocked prompts from filtered answers",
+            );
             "content_filter"
         }
-        FinishKind::ToolCalls if said == Said::Calls => "tool_calls",
-        FinishKind::Stop if said == Said::Calls => {
-            lose(LossKind::Renamed, "a call makes it a tool turn");
+        FinishKind::ToolCalls if ends_with == EndsWith::Calls => "tool_calls",
+        FinishKind::Stop if ends_with == EndsWith::Calls => {
+            lose(LossKind::Renamed, "an answer with tool calls ends with `tool_calls`");
             "tool_calls"
         }
         FinishKind::Stop => "stop",
@@ -35,25 +38,28 @@ pub(in crate::protocol::openai_chat) fn finish_word(
             lose(LossKind::Repaired, "there is no call to answer");
             "stop"
         }
-        _ if said == Said::Calls => {
-            lose(LossKind::Approximated, "Chat tells only that the answer ends with calls");
+        _ if ends_with == EndsWith::Calls => {
+            lose(LossKind::Approximated, "Chat states only that the answer ends with tool calls");
             "tool_calls"
         }
         FinishKind::StopSequence => {
-            lose(LossKind::Approximated, "Chat does not tell stop sequences from other ends");
+            lose(
+                LossKind::Approximated,
+                "Chat does not distinguish stop sequences from other stops",
+            );
             "stop"
         }
-        FinishKind::Refusal if said == Said::Refusal => {
+        FinishKind::Refusal if ends_with == EndsWith::Refusal => {
             lose(LossKind::Approximated, "Chat ends a refusal like every answer");
             "stop"
         }
         // With "stop" it would look like an answer like any other, or one that is merely empty.
         FinishKind::Refusal => {
-            lose(LossKind::Approximated, "Chat tells a refusal as a filtered answer");
+            lose(LossKind::Approximated, "Chat returns a refusal as a filtered answer");
             "content_filter"
         }
         FinishKind::Pause | FinishKind::MalformedCall | FinishKind::Failed | FinishKind::Other => {
-            lose(LossKind::Approximated, "Chat has no word for this end");
+            lose(LossKind::Approximated, "Chat has no such finish reason");
             "stop"
         }
     }
@@ -61,7 +67,7 @@ pub(in crate::protocol::openai_chat) fn finish_word(
 
 /// What an answer holds when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol::openai_chat) enum Said {
+pub(in crate::protocol::openai_chat) enum EndsWith {
     Calls,
     /// A refusal in the protocol's own place for one.
     Refusal,

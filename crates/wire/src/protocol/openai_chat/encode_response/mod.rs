@@ -10,54 +10,55 @@ use crate::json::{Number, Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::exchange::ANSWER_BYTES;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::message::{Fields, Names, joined};
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::{content, message};
 use crate::protocol::openai_chat::fault;
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::openai_chat::usage::USAGE;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{NodeSemantics, add_to};
 use crate::protocol::tier::Asking;
-use crate::protocol::{Asked, Field, Logprobs, Protocol, tier};
+use crate::protocol::{AnswerContext, Field, Logprobs, Protocol, tier};
 
 pub(in crate::protocol) use annotation::is_plain as is_plain_citation;
 pub(super) use annotation::{is_cited, report_citations, write_annotation};
-pub(super) use finish::{Said, finish_word};
+pub(super) use finish::{EndsWith, finish_word};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut losing = Losing::new(source, Protocol::OpenaiChat, report);
-    losing.response(response);
-    let same = losing.is_same();
+    let mut reporter = Reporter::new(source, SELF, report);
+    reporter.response(response);
+    let same = reporter.is_same();
     let semantics = response.semantics();
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
-    let own = content::own_extras(&losing, semantics);
+    let own = content::own_extras(&reporter, semantics);
     let mut object = Object::open(&mut writer, own.map(|extras| (extras, "")));
     let Response { id, model, created, service_tier, .. } = response;
     let (id, model, created, tier) =
         (id.as_ref(), model.as_ref(), created.as_ref(), service_tier.as_ref());
     let head = Head { id, model, created, tier };
-    head.write(&mut object, "chat.completion", asked, source);
-    head.report(semantics.place(), asked, &mut losing);
+    head.write(&mut object, "chat.completion", context, source);
+    head.report(semantics.place(), context, &mut reporter);
     object.key("choices").array(|writer| {
-        let mut answer = Answer { asked, losing: &mut losing, parts_before: 0 };
+        let mut answer = Answer { context, reporter: &mut reporter, parts_before: 0 };
         for (index, candidate) in response.candidates.iter().enumerate() {
             answer.write_choice(writer, index, candidate);
         }
     });
     if let Some(usage) = &response.usage {
         USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(source));
-        USAGE.report(usage, &mut losing);
+        USAGE.report(usage, &mut reporter);
     }
     if let Some(fault) = response.fault.as_ref().filter(|_| !same) {
         object.key("error").object(|error| fault::write_error(error, fault));
-        let reason = "Chat has other words for errors";
-        losing.below(semantics.place(), "/error", LossKind::Approximated, reason);
+        let reason = "Chat has other error codes";
+        reporter.below(semantics.place(), "/error", LossKind::Approximated, reason);
     }
     object.close();
     writer.into_string()
@@ -76,14 +77,14 @@ impl Head<'_> {
         &self,
         object: &mut Object<'_, '_>,
         kind: &'static str,
-        asked: &Asked<'_>,
+        context: &AnswerContext<'_>,
         source: Protocol,
     ) {
-        let same = source == Protocol::OpenaiChat;
+        let same = source == SELF;
         match self.id {
             Some(id) => object.field("id", id),
             None if same => {}
-            None => object.field("id", &format!("chatcmpl-{}", asked.seed.to_str())),
+            None => object.field("id", &format!("chatcmpl-{}", context.seed.to_str())),
         }
         if !object.is_kept("object") {
             object.word("object", kind);
@@ -91,9 +92,9 @@ impl Head<'_> {
         match self.created {
             Some(created) => object.field("created", created),
             None if same => {}
-            None => object.field("created", &asked.created_s),
+            None => object.field("created", &context.created_s),
         }
-        match asked.model.as_ref().or(self.model) {
+        match context.model.as_ref().or(self.model) {
             Some(model) => object.field("model", model),
             None if same => {}
             None => object.field("model", ""),
@@ -103,11 +104,20 @@ impl Head<'_> {
     }
 
     /// Reports a model that had to be named and was not known, and a tier that has no name here.
-    pub(super) fn report(&self, place: Place, asked: &Asked<'_>, losing: &mut Losing<'_>) {
-        let source = losing.source();
-        let mut lose = |field, kind, reason| losing.field(place, field, kind, reason);
-        if asked.model.is_none() && self.model.is_none() {
-            lose(Field::ResponseModel, LossKind::Synthesised, "Chat names the model");
+    pub(super) fn report(
+        &self,
+        place: Place,
+        context: &AnswerContext<'_>,
+        reporter: &mut Reporter<'_>,
+    ) {
+        let source = reporter.source();
+        let mut lose = |field, kind, reason| reporter.field(place, field, kind, reason);
+        if context.model.is_none() && self.model.is_none() {
+            lose(
+                Field::ResponseModel,
+                LossKind::Synthesised,
+                "Chat requires the model's name in answers",
+            );
         }
         if self.tier.is_some_and(|tier| tier_word(tier, source).is_none()) {
             lose(Field::ResponseServiceTier, LossKind::Dropped, "Chat has no such tier");
@@ -117,17 +127,17 @@ impl Head<'_> {
 
 /// The name that a tier has here; none if Chat has no such tier.
 fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> Option<Text<'t>> {
-    if source == Protocol::OpenaiChat {
+    if source == SELF {
         return Some(tier.reborrow());
     }
-    let word = tier::translated(&tier.to_str(), source, Protocol::OpenaiChat, Asking::Answer);
+    let word = tier::translated(&tier.to_str(), source, SELF, Asking::Answer);
     word.map(Text::literal)
 }
 
 /// The choices of an answer in the making.
 struct Answer<'x, 'r> {
-    asked: &'x Asked<'x>,
-    losing: &'x mut Losing<'r>,
+    context: &'x AnswerContext<'x>,
+    reporter: &'x mut Reporter<'r>,
     /// How many parts came before this candidate's, so that made-up ids differ.
     parts_before: usize,
 }
@@ -135,8 +145,8 @@ struct Answer<'x, 'r> {
 impl Answer<'_, '_> {
     fn write_choice(&mut self, writer: &mut Writer, index: usize, candidate: &Candidate<'_>) {
         let semantics = candidate.semantics();
-        let same = self.losing.is_same();
-        let own = content::own_extras(self.losing, semantics);
+        let same = self.reporter.is_same();
+        let own = content::own_extras(self.reporter, semantics);
         let mut object = Object::open(writer, own.map(|extras| (extras, "")));
         if !object.is_kept("index") {
             object.field("index", &index);
@@ -147,9 +157,9 @@ impl Answer<'_, '_> {
             Some(finish) => object.field("finish_reason", &*self.finish_word(finish, candidate)),
             None if same => {}
             None => {
-                let reason = "Chat has no word for an answer that has not ended";
+                let reason = "Chat has no finish reason for an unfinished answer";
                 let place = semantics.place();
-                self.losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
+                self.reporter.field(place, Field::FinishReason, LossKind::Approximated, reason);
                 object.field("finish_reason", "stop");
             }
         }
@@ -158,28 +168,28 @@ impl Answer<'_, '_> {
     }
 
     fn write_message(&mut self, writer: &mut Writer, candidate: &Candidate<'_>) {
-        let own = content::own_extras(self.losing, candidate.semantics());
+        let own = content::own_extras(self.reporter, candidate.semantics());
         let mut object = Object::open(writer, own.map(|extras| (extras, "message")));
         if !object.is_kept("role") {
             object.word("role", "assistant");
         }
         let parts = &candidate.message.parts;
-        let content: Few<&Part<'_>> = match self.losing.is_same() {
+        let content: Few<&Part<'_>> = match self.reporter.is_same() {
             true => parts.iter().filter(|part| message::stands_in_content(part)).collect(),
             false => parts.iter().filter(|part| is_text(part)).collect(),
         };
-        match content.iter().all(|part| content::bare_text(part, self.losing).is_some()) {
+        match content.iter().all(|part| content::bare_text(part, self.reporter).is_some()) {
             true => {
                 object.field("content", &joined(content.iter().filter_map(|it| text_of(it)), ""))
             }
-            false => message::write_content(&mut object, &content, self.losing),
+            false => message::write_content(&mut object, &content, self.reporter),
         }
         if !parts.iter().any(is_refusal) {
             object.key("refusal").null();
         }
-        let names = match self.losing.is_same() {
+        let names = match self.reporter.is_same() {
             true => Names::Own,
-            false => Names::Asked(self.asked, self.parts_before),
+            false => Names::Answer(self.context, self.parts_before),
         };
         let all: Few<&Part<'_>> = parts.iter().collect();
         Fields { parts: &all, names, signed: true }.write_beside(&mut object);
@@ -206,12 +216,12 @@ impl Answer<'_, '_> {
             match part.content() {
                 Content::Reasoning(_) if message::details(part.semantics()).is_some() => {}
                 Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
-                    self.losing.node(place, LossKind::Withheld, "only its issuer can read it");
+                    self.reporter.node(place, LossKind::Withheld, "only its issuer can read it");
                 }
                 Content::Reasoning(reasoning) if reasoning.texts.len() > 1 => {
-                    self.losing.node(place, LossKind::Renamed, ONE_TEXT);
+                    self.reporter.node(place, LossKind::Renamed, ONE_TEXT);
                 }
-                _ if is_lost => self.losing.node(place, LossKind::Renamed, ONE_TEXT),
+                _ if is_lost => self.reporter.node(place, LossKind::Renamed, ONE_TEXT),
                 _ => {}
             }
         }
@@ -232,7 +242,7 @@ impl Answer<'_, '_> {
             });
         }
         for part in parts.iter().filter(|part| !part.semantics().citations().is_empty()) {
-            report_citations(part.semantics(), self.losing);
+            report_citations(part.semantics(), self.reporter);
         }
     }
 
@@ -241,17 +251,21 @@ impl Answer<'_, '_> {
         let place = part.semantics().place();
         match part.content() {
             Content::Media(media) if media.kind != MediaKind::Video => {
-                self.losing.node(place, LossKind::Dropped, "Chat has no such media in answers");
+                self.reporter.node(place, LossKind::Dropped, "Chat has no such media in answers");
             }
             Content::ToolResult(_) => {
-                self.losing.node(place, LossKind::Dropped, "Chat has no results in answers");
+                self.reporter.node(place, LossKind::Dropped, "Chat has no results in answers");
             }
-            Content::Reasoning(_) if !self.asked.show_reasoning => {
-                self.losing.node(place, LossKind::Dropped, "the client does not want to see it");
+            Content::Reasoning(_) if !self.context.show_reasoning => {
+                self.reporter.node(
+                    place,
+                    LossKind::Dropped,
+                    "the request does not ask for reasoning to be shown",
+                );
             }
             Content::ToolCall(call) if call.id.is_none() => {
                 let reason = "Chat pairs results with calls by id";
-                self.losing.field(place, Field::CallId, LossKind::Synthesised, reason);
+                self.reporter.field(place, Field::CallId, LossKind::Synthesised, reason);
             }
             _ => {}
         }
@@ -260,13 +274,13 @@ impl Answer<'_, '_> {
     fn write_logprobs(&mut self, object: &mut Object<'_, '_>, candidate: &Candidate<'_>) {
         let of = |is: fn(&Part<'_>) -> bool| {
             let parts = candidate.message.parts.iter().filter(move |part| is(part));
-            let told = parts.filter_map(|part| part.semantics().logprobs());
+            let lists = parts.filter_map(|part| part.semantics().logprobs());
             let mut all = None;
-            told.for_each(|logprobs| add_to(&mut all, logprobs.clone()));
+            lists.for_each(|logprobs| add_to(&mut all, logprobs.clone()));
             all
         };
         let (text, refusal) = (of(is_text), of(is_refusal));
-        let own = content::own_extras(self.losing, candidate.semantics());
+        let own = content::own_extras(self.reporter, candidate.semantics());
         object.unless_empty("logprobs", own.map(|extras| (extras, "logprobs")), |inner| {
             inner.optional("content", text.as_ref().map(Logprobs::entries).as_ref());
             inner.optional("refusal", refusal.as_ref().map(Logprobs::entries).as_ref());
@@ -278,18 +292,18 @@ impl Answer<'_, '_> {
         finish: &'f Finish<'_>,
         candidate: &Candidate<'_>,
     ) -> Cow<'f, str> {
-        if let (true, Some(raw)) = (self.losing.is_same(), &finish.raw) {
+        if let (true, Some(raw)) = (self.reporter.is_same(), &finish.raw) {
             return raw.to_str();
         }
         let place = candidate.semantics().place();
         let parts = &candidate.message.parts;
         let has_calls = parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)));
-        let said = match (has_calls, parts.iter().any(is_refusal)) {
-            (true, _) => Said::Calls,
-            (false, true) => Said::Refusal,
-            (false, false) => Said::Other,
+        let ends_with = match (has_calls, parts.iter().any(is_refusal)) {
+            (true, _) => EndsWith::Calls,
+            (false, true) => EndsWith::Refusal,
+            (false, false) => EndsWith::Other,
         };
-        finish_word(finish.kind, said, place, self.losing).into()
+        finish_word(finish.kind, ends_with, place, self.reporter).into()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::protocol::openai_chat::encode_request::message::{
     details, made_up_id, words, write_audio, write_signature,
 };
 use crate::protocol::openai_chat::encode_response;
-use crate::protocol::openai_chat::encode_response::Said;
+use crate::protocol::openai_chat::encode_response::EndsWith;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::types::shape;
 use crate::protocol::semantics::NodeSemantics;
@@ -24,7 +24,7 @@ pub(super) struct Choice {
     /// The part whose reasoning was written last.
     pub(super) reasoned: Option<PartId>,
     /// How many characters of text were written.
-    pub(super) said: u64,
+    pub(super) emitted: u64,
     /// Its last text, refusal and reasoning.
     text: Option<PartId>,
     refusal: Option<PartId>,
@@ -48,7 +48,7 @@ pub(super) struct Part {
     /// Citations that wait for the end of the text they speak of.
     pub(super) citations: Vec<Citation<'static>>,
     /// Whether anything of it was written.
-    pub(super) is_told: bool,
+    pub(super) is_emitted: bool,
     pub(super) is_closed: bool,
 }
 
@@ -123,13 +123,13 @@ impl Encoder<'_> {
 
     pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
         let Open { part, candidate, opening, semantics } = open;
-        self.begin_unsaid(out);
+        self.begin_if_needed(out);
         let choice = self.choice(candidate, out);
         let place = semantics.place();
         let is_call = matches!(opening, Opening::ToolCall { .. });
-        self.losses.add(NoteAt::Part(part), |losing| match is_call {
-            true => losing.call_semantics(&semantics),
-            false => losing.semantics(&semantics),
+        self.losses.add(NoteAt::Part(part), |reporter| match is_call {
+            true => reporter.call_semantics(&semantics),
+            false => reporter.semantics(&semantics),
         });
         self.report_joined((part, choice), &opening, &semantics);
         let kind = match opening {
@@ -147,7 +147,7 @@ impl Encoder<'_> {
         let logprobs = semantics.logprobs().map(|it| it.clone().into_owned());
         // By its place in the list, whatever number it came with.
         self.choices[choice].add(PartId(self.parts.len() as u32), &kind);
-        let from = self.choices[choice].said;
+        let from = self.choices[choice].emitted;
         self.parts.push(Part {
             candidate,
             kind,
@@ -155,7 +155,7 @@ impl Encoder<'_> {
             logprobs,
             from,
             citations: Vec::new(),
-            is_told: false,
+            is_emitted: false,
             is_closed: false,
         });
         for citation in semantics.citations() {
@@ -189,9 +189,9 @@ impl Encoder<'_> {
         let before = earlier.map(|at| (at, self.parts[at.0 as usize].place));
         let own = (before.is_some() || is_behind).then_some((part, place));
         for (part, place) in [before, own].into_iter().flatten() {
-            self.losses.add(NoteAt::Part(part), |losing| {
-                losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
-                losing.item(place, LossKind::Renamed, encode_response::ONE_TEXT);
+            self.losses.add(NoteAt::Part(part), |reporter| {
+                reporter.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+                reporter.item(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
         }
     }
@@ -202,10 +202,10 @@ impl Encoder<'_> {
         semantics: &NodeSemantics<'_>,
         out: &mut String,
     ) -> PartKind {
-        if !self.is_same() && !self.asked.show_reasoning {
-            self.losses.add(NoteAt::Part(part), |losing| {
-                let reason = "the client does not want to see it";
-                losing.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
+        if !self.is_same() && !self.context.show_reasoning {
+            self.losses.add(NoteAt::Part(part), |reporter| {
+                let reason = "the request does not ask for reasoning to be shown";
+                reporter.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
             });
             return PartKind::Hidden;
         }
@@ -254,15 +254,15 @@ impl Encoder<'_> {
         let number = self.choices[choice].calls;
         self.choices[choice].calls += 1;
         if id.is_none() {
-            self.losses.add(NoteAt::Part(part), |losing| {
+            self.losses.add(NoteAt::Part(part), |reporter| {
                 let reason = "Chat pairs results with calls by id";
-                losing.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
+                reporter.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
             });
         }
-        let name = self.asked.client_name(&name).into_owned();
-        let wrapped = form == CallForm::Function && self.asked.is_custom(&name);
+        let name = self.context.client_name(&name).into_owned();
+        let wrapped = form == CallForm::Function && self.context.is_custom(&name);
         let form = if wrapped { CallForm::Custom } else { form };
-        let id = id.unwrap_or_else(|| made_up_id(&self.asked, part.0 as usize));
+        let id = id.unwrap_or_else(|| made_up_id(&self.context, part.0 as usize));
         let extras = semantics.extras().filter(|_| self.is_same());
         let (kind, key) = words(form);
         self.write_fragment((candidate, number), extras, out, |call| {
@@ -290,7 +290,7 @@ impl Encoder<'_> {
     ) {
         let same = self.is_same();
         let sealed =
-            matches!(content, Content::Reasoning(_)) && (same || self.asked.show_reasoning);
+            matches!(content, Content::Reasoning(_)) && (same || self.context.show_reasoning);
         if sealed && self.write_details(candidate, semantics, out) == IsWritten::Yes {
             return;
         }
@@ -309,9 +309,9 @@ impl Encoder<'_> {
                     delta.array(|writer| writer.value(&opaque.json));
                 });
             }
-            _ => self.losses.add(NoteAt::Part(part), |losing| {
-                let reason = "Chat has nothing like it in answers";
-                losing.node(semantics.place(), LossKind::Dropped, reason);
+            _ => self.losses.add(NoteAt::Part(part), |reporter| {
+                let reason = "Chat answers have no such content";
+                reporter.node(semantics.place(), LossKind::Dropped, reason);
             }),
         }
     }
@@ -323,7 +323,7 @@ impl Encoder<'_> {
         out: &mut String,
     ) {
         let at = NoteAt::Candidate(index);
-        self.losses.add(at, |losing| losing.semantics(semantics));
+        self.losses.add(at, |reporter| reporter.semantics(semantics));
         let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
         self.choice(index, out);
         self.choice_frame(index, out, |choice| {
@@ -343,18 +343,18 @@ impl Encoder<'_> {
         finish: &Finish<'_>,
         out: &mut String,
     ) {
-        self.begin_unsaid(out);
+        self.begin_if_needed(out);
         let choice = self.choice(candidate, out);
-        let said = match (self.choices[choice].calls > 0, self.choices[choice].refused) {
-            (true, _) => Said::Calls,
-            (false, true) => Said::Refusal,
-            (false, false) => Said::Other,
+        let ends_with = match (self.choices[choice].calls > 0, self.choices[choice].refused) {
+            (true, _) => EndsWith::Calls,
+            (false, true) => EndsWith::Refusal,
+            (false, false) => EndsWith::Other,
         };
         let own = finish.raw.as_ref().filter(|_| self.is_same()).map(Text::to_str);
-        let mut word = if said == Said::Calls { "tool_calls" } else { "stop" };
-        self.losses.add(NoteAt::Candidate(candidate), |losing| {
-            losing.finish(place, finish);
-            word = encode_response::finish_word(finish.kind, said, place, losing);
+        let mut word = if ends_with == EndsWith::Calls { "tool_calls" } else { "stop" };
+        self.losses.add(NoteAt::Candidate(candidate), |reporter| {
+            reporter.finish(place, finish);
+            word = encode_response::finish_word(finish.kind, ends_with, place, reporter);
         });
         let word = own.as_deref().unwrap_or(word);
         self.choice_frame(candidate, out, |choice| {

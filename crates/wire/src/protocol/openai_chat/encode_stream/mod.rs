@@ -10,21 +10,24 @@ use crate::index::Index;
 use crate::json::Writer;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_response::Head;
 use crate::protocol::openai_chat::encode_stream::choice::{Choice, Part};
 use crate::protocol::openai_chat::fault;
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::openai_chat::usage::USAGE;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{Asked, Delta, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
+use crate::protocol::{
+    AnswerContext, Delta, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start,
+};
 use crate::sse;
 
 /// Events in, frames out.
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    context: AnswerContext<'a>,
     /// The members that every chunk begins with, behind an opening brace.
     head: String,
     /// Vendor fields of this protocol's own answer, which the next chunk has.
@@ -48,12 +51,12 @@ struct Losses {
 
 impl Losses {
     /// Reports what `report` finds of what stands there, unless an earlier frame had it too.
-    fn add(&mut self, at: NoteAt, report: impl FnOnce(&mut Losing<'_>)) {
-        if self.source == Protocol::OpenaiChat {
+    fn add(&mut self, at: NoteAt, report: impl FnOnce(&mut Reporter<'_>)) {
+        if self.source == SELF {
             return;
         }
         let mut found = Report::default();
-        report(&mut Losing::new(self.source, Protocol::OpenaiChat, &mut found));
+        report(&mut Reporter::new(self.source, SELF, &mut found));
         for loss in found.entries() {
             let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
             if self.seen.insert((at, loss.kind, below.to_owned())) {
@@ -64,10 +67,10 @@ impl Losses {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         Self {
             source,
-            asked,
+            context,
             head: String::new(),
             extras: Extras::default(),
             choices: Vec::new(),
@@ -104,10 +107,10 @@ impl<'a> Encoder<'a> {
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
         self.report_usage();
         if !self.failed {
-            self.begin_unsaid(out);
-            let usage = self.usage.take().filter(|_| self.asked.include_usage);
+            self.begin_if_needed(out);
+            let usage = self.usage.take().filter(|_| self.context.include_usage);
             if let Some(usage) = &usage {
-                self.losses.add(NoteAt::Response, |losing| USAGE.report(usage, losing));
+                self.losses.add(NoteAt::Response, |reporter| USAGE.report(usage, reporter));
             }
             let stating = USAGE.stating(self.source);
             if usage.is_some() || !self.extras.is_empty() {
@@ -126,7 +129,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn is_same(&self) -> bool {
-        self.source == Protocol::OpenaiChat
+        self.source == SELF
     }
 
     fn start(&mut self, start: Start<'_>, out: &mut String) {
@@ -136,13 +139,13 @@ impl<'a> Encoder<'a> {
         let head = Head { id, model, created, tier };
         let mut writer = Writer::default();
         let mut object = Object::open(&mut writer, None);
-        head.write(&mut object, "chat.completion.chunk", &self.asked, self.source);
+        head.write(&mut object, "chat.completion.chunk", &self.context, self.source);
         object.close();
         let members = writer.into_string();
         self.head = members[1..members.len() - 1].to_owned();
-        self.losses.add(NoteAt::Response, |losing| {
-            head.report(semantics.place(), &self.asked, losing);
-            losing.semantics(semantics);
+        self.losses.add(NoteAt::Response, |reporter| {
+            head.report(semantics.place(), &self.context, reporter);
+            reporter.semantics(semantics);
         });
         self.keep_head(start.semantics);
         self.choice(0, out);
@@ -169,7 +172,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// The answers that nothing was said of still begin.
-    fn begin_unsaid(&mut self, out: &mut String) {
+    fn begin_if_needed(&mut self, out: &mut String) {
         if self.head.is_empty() {
             self.start(Start::default(), out);
         }
@@ -178,7 +181,7 @@ impl<'a> Encoder<'a> {
     fn note(&mut self, note: Note<'_>, out: &mut String) {
         match (note.at, note.kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.losses.add(NoteAt::Response, |losing| losing.semantics(&semantics));
+                self.losses.add(NoteAt::Response, |reporter| reporter.semantics(&semantics));
                 self.keep_head(semantics);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
@@ -200,7 +203,7 @@ impl<'a> Encoder<'a> {
 
     fn report_usage(&mut self) {
         if let Some(usage) = &self.usage {
-            self.losses.add(NoteAt::Response, |losing| losing.usage(usage));
+            self.losses.add(NoteAt::Response, |reporter| reporter.usage(usage));
         }
     }
 

@@ -11,8 +11,9 @@ use crate::protocol::openai_chat::encode_request::message::{
 use crate::protocol::openai_chat::encode_response;
 use crate::protocol::openai_chat::encode_stream::Encoder;
 use crate::protocol::openai_chat::encode_stream::choice::{Part, PartKind};
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::semantics::{Extras, NodeSemantics, add_to};
-use crate::protocol::{Citation, Closed, Logprobs, NoteAt, NoteKind, PartId, Protocol, arguments};
+use crate::protocol::{Citation, Closed, Logprobs, NoteAt, NoteKind, PartId, arguments};
 
 impl Encoder<'_> {
     pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
@@ -23,10 +24,10 @@ impl Encoder<'_> {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let candidate = part.candidate;
         let logprobs = part.logprobs.take();
-        part.is_told = true;
+        part.is_emitted = true;
         match &mut part.kind {
             PartKind::Text => {
-                self.count_said(candidate, text);
+                self.count_emitted(candidate, text);
                 self.write_text(candidate, ("content", text), logprobs, out);
             }
             PartKind::Refusal => {
@@ -55,12 +56,12 @@ impl Encoder<'_> {
     }
 
     /// Counts the text of a foreign answer, whose citations speak of stretches of their own part.
-    fn count_said(&mut self, candidate: u32, text: &Text<'_>) {
+    fn count_emitted(&mut self, candidate: u32, text: &Text<'_>) {
         if self.is_same() {
             return;
         }
         if let Some(choice) = self.find_choice(candidate) {
-            self.choices[choice].said += text.to_str().chars().count() as u64;
+            self.choices[choice].emitted += text.to_str().chars().count() as u64;
         }
     }
 
@@ -102,7 +103,7 @@ impl Encoder<'_> {
     /// Keeps log probabilities for the text that follows them; none follows in a part that is closed.
     fn note_logprobs(&mut self, id: PartId, logprobs: Logprobs<'_>, out: &mut String) {
         let place = self.place(id);
-        self.losses.add(NoteAt::Part(id), |losing| losing.logprobs(place, &logprobs));
+        self.losses.add(NoteAt::Part(id), |reporter| reporter.logprobs(place, &logprobs));
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         add_to(&mut part.logprobs, logprobs.into_owned());
         if part.is_closed {
@@ -118,12 +119,12 @@ impl Encoder<'_> {
             PartKind::Refusal => "refusal",
             _ => return,
         };
-        let (candidate, place, is_told) = (part.candidate, part.place, part.is_told);
+        let (candidate, place, is_emitted) = (part.candidate, part.place, part.is_emitted);
         let Some(logprobs) = part.logprobs.take() else { return };
-        if !is_told {
+        if !is_emitted {
             let reason = "an empty text has no effect";
-            self.losses.add(NoteAt::Part(id), |losing| {
-                losing.weights(place, &logprobs, (LossKind::Approximated, reason));
+            self.losses.add(NoteAt::Part(id), |reporter| {
+                reporter.weights(place, &logprobs, (LossKind::Approximated, reason));
             });
         }
         self.write_text(candidate, (key, &Text::default()), Some(logprobs), out);
@@ -181,8 +182,8 @@ impl Encoder<'_> {
             self.parts.get(id.0 as usize)
         {
             let place = *place;
-            self.losses.add(NoteAt::Part(id), |losing| {
-                losing.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+            self.losses.add(NoteAt::Part(id), |reporter| {
+                reporter.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
             self.delta(id, &Text::plain("\n\n"), out);
         }
@@ -196,7 +197,7 @@ impl Encoder<'_> {
         self.report_late(id, &placed);
         self.cite_waiting(id, out);
         self.write_waiting_logprobs(id, out);
-        self.tell_details(id, &placed, out);
+        self.emit_details(id, &placed, out);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         part.is_closed = true;
         let candidate = part.candidate;
@@ -216,10 +217,10 @@ impl Encoder<'_> {
                 };
                 self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
             }
-            PartKind::Reasoning(_) if !part.is_told => {
+            PartKind::Reasoning(_) if !part.is_emitted => {
                 let place = part.place;
-                self.losses.add(NoteAt::Part(id), |losing| {
-                    losing.node(place, LossKind::Withheld, "only its issuer can read it");
+                self.losses.add(NoteAt::Part(id), |reporter| {
+                    reporter.node(place, LossKind::Withheld, "only its issuer can read it");
                 });
             }
             _ => {}
@@ -230,14 +231,14 @@ impl Encoder<'_> {
     fn report_late(&mut self, id: PartId, semantics: &NodeSemantics<'_>) {
         let kind = self.parts.get(id.0 as usize).map(|part| &part.kind);
         let is_call = matches!(kind, Some(PartKind::Call { .. } | PartKind::Wrapped { .. }));
-        self.losses.add(NoteAt::Part(id), |losing| match is_call {
-            true => losing.call_semantics(semantics),
-            false => losing.semantics(semantics),
+        self.losses.add(NoteAt::Part(id), |reporter| match is_call {
+            true => reporter.call_semantics(semantics),
+            false => reporter.semantics(semantics),
         });
     }
 
     /// Writes what came late of what a server wants back: its own thinking, or the signature of a call.
-    fn tell_details(&mut self, id: PartId, semantics: &NodeSemantics<'_>, out: &mut String) {
+    fn emit_details(&mut self, id: PartId, semantics: &NodeSemantics<'_>, out: &mut String) {
         let Some(part) = self.parts.get(id.0 as usize) else { return };
         if let PartKind::Call { number, .. } | PartKind::Wrapped { number, .. } = &part.kind
             && call_signature(semantics).is_some()
@@ -249,7 +250,7 @@ impl Encoder<'_> {
         }
         let reasons = matches!(part.kind, PartKind::Reasoning(_));
         if reasons && self.write_details(part.candidate, semantics, out) == IsWritten::Yes {
-            self.parts[id.0 as usize].is_told = true;
+            self.parts[id.0 as usize].is_emitted = true;
         }
     }
 
@@ -259,8 +260,8 @@ impl Encoder<'_> {
             NoteKind::Citation(citation) => {
                 let mut cited = NodeSemantics::at(place);
                 cited.add_citation(citation.clone());
-                self.losses.add(NoteAt::Part(id), |losing| {
-                    encode_response::report_citations(&cited, losing);
+                self.losses.add(NoteAt::Part(id), |reporter| {
+                    encode_response::report_citations(&cited, reporter);
                 });
                 self.cite(id, citation, out);
             }
@@ -269,7 +270,7 @@ impl Encoder<'_> {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(semantics);
                 self.report_late(id, &placed);
-                self.tell_details(id, &placed, out);
+                self.emit_details(id, &placed, out);
             }
         }
     }
@@ -280,7 +281,7 @@ impl Encoder<'_> {
         if !encode_response::is_cited(&citation) {
             return;
         }
-        if citation.span().is_none() && citation.protocol() != Protocol::OpenaiChat {
+        if citation.span().is_none() && citation.protocol() != SELF {
             return part.citations.push(citation.into_owned());
         }
         let (candidate, from) = (part.candidate, part.from);
@@ -292,9 +293,9 @@ impl Encoder<'_> {
         let (candidate, from) = (part.candidate, part.from);
         let waiting = std::mem::take(&mut part.citations);
         let choice = self.find_choice(candidate);
-        let said = choice.map_or(from, |choice| self.choices[choice].said);
+        let emitted = choice.map_or(from, |choice| self.choices[choice].emitted);
         for citation in waiting {
-            self.write_citation(candidate, &citation, (from, said), out);
+            self.write_citation(candidate, &citation, (from, emitted), out);
         }
     }
 

@@ -8,9 +8,9 @@ fn errors_in_lists_and_in_one_word_are_read() {
         (500, r#"[{"error":{"message":"m"}}]"#, FaultKind::Internal),
         (404, r#"{"error":"m"}"#, FaultKind::NotFound),
     ] {
-        let fault = CHAT.decode_fault(status, body.as_bytes());
+        let fault = SELF.decode_fault(status, body.as_bytes());
         assert_eq!((fault.kind, &*fault.message.to_str()), (kind, "m"));
-        assert_eq!(CHAT.encode_fault(&fault).1, body);
+        assert_eq!(SELF.encode_fault(&fault).1, body);
     }
 }
 
@@ -29,11 +29,11 @@ fn reasonings_of_other_protocols_are_paragraphs_and_empty_arguments_an_object() 
     let parts = vec![reasoning("a"), reasoning("b"), Part::new(Content::ToolCall(Box::new(tool)))];
     let candidate = Candidate::new(Message::new(Role::Assistant, parts));
     let response = Response { candidates: vec![candidate], ..Response::default() };
-    let whole = CHAT.encode_response(&response, Protocol::Gemini, &Asked::default());
+    let whole = SELF.encode_response(&response, Protocol::Gemini, &AnswerContext::default());
     let message = &value(&whole.body)["choices"][0]["message"];
     assert_eq!(message["reasoning_content"], "a\n\nb");
     assert_eq!(message["tool_calls"][0]["function"]["arguments"], "{}");
-    let mut encoder = Some(StreamEncoder::new(CHAT, Protocol::Gemini, Asked::default()));
+    let mut encoder = Some(StreamEncoder::new(SELF, Protocol::Gemini, AnswerContext::default()));
     let mut out = String::new();
     unfold(response, &mut |event| {
         encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
@@ -53,10 +53,10 @@ fn servers_that_refuse_unknown_fields_are_spared_them() {
     };
     let exchange = Exchange::new(Protocol::AnthropicMessages, request);
     let target = Target::default().with_dialect(Dialect::MISTRAL);
-    let encoded = exchange.encode(CHAT, &target).unwrap();
+    let encoded = exchange.encode(SELF, &target).unwrap();
     assert_eq!(encoded.body, r#"{"messages":[],"user":"u"}"#);
     assert_eq!(encoded.report.count(LossKind::Dropped), 2);
-    let encoded = exchange.encode(CHAT, &Target::default()).unwrap();
+    let encoded = exchange.encode(SELF, &Target::default()).unwrap();
     assert_eq!(encoded.report.count(LossKind::Dropped), 0);
 }
 
@@ -71,7 +71,7 @@ fn the_status_decides_the_class_and_the_code_refines_it() {
         (429, "rate_limit_exceeded", FaultKind::RateLimit),
     ] {
         let body = json!({"error": {"message": "no", "type": word, "code": word}}).to_string();
-        assert_eq!(CHAT.decode_fault(status, body.as_bytes()).kind, expected, "{status} {word}");
+        assert_eq!(SELF.decode_fault(status, body.as_bytes()).kind, expected, "{status} {word}");
     }
 }
 
@@ -82,9 +82,11 @@ fn reasoning_details_come_back_from_a_foreign_field() {
         "choices": [{"index": 0, "finish_reason": "stop",
             "message": {"role": "assistant", "content": "a", "reasoning_details": details}}]});
     let text = body.to_string();
-    let response = CHAT.decode_response(text.as_bytes()).unwrap();
-    let there = Protocol::OpenaiResponses.encode_response(&response, CHAT, &Asked::default());
+    let response = SELF.decode_response(text.as_bytes()).unwrap();
+    let there =
+        Protocol::OpenaiResponses.encode_response(&response, SELF, &AnswerContext::default());
     let response = Protocol::OpenaiResponses.decode_response(there.body.as_bytes()).unwrap();
-    let back = CHAT.encode_response(&response, Protocol::OpenaiResponses, &Asked::default());
+    let back =
+        SELF.encode_response(&response, Protocol::OpenaiResponses, &AnswerContext::default());
     assert_eq!(value(&back.body)["choices"][0]["message"]["reasoning_details"], details);
 }

@@ -13,7 +13,7 @@ fn with_usage(mut chunk: Value, output: u64) -> Value {
 
 /// The whole answer that a stream amounts to, whether its end is marked or not.
 fn answer(chunks: &[Value]) -> Value {
-    let [marked, unmarked] = [DONE, &[]].map(|end| shared::folded(CHAT, events(chunks, end)));
+    let [marked, unmarked] = [DONE, &[]].map(|end| shared::folded(SELF, events(chunks, end)));
     assert_eq!(marked, unmarked);
     marked
 }
@@ -30,10 +30,10 @@ fn check(chunks: &[Value], message: &Value, finish: &str) {
 #[test]
 fn words_behind_the_finish_reason_go_on_with_the_answer() {
     let text = json!({"content": "High water at noon"});
-    let said = |delta| chunk(delta, None);
-    let begun = said(json!({"content": "High water "}));
+    let going_on = |delta| chunk(delta, None);
+    let begun = going_on(json!({"content": "High water "}));
     let end = || chunk(json!({}), Some("stop"));
-    let late = || said(json!({"content": "at noon"}));
+    let late = || going_on(json!({"content": "at noon"}));
     check(&[begun.clone(), end(), late()], &text, "stop");
     check(&[begun.clone(), with_usage(end(), 3), late()], &text, "stop");
     check(&[begun.clone(), end(), with_usage(json!({"choices": []}), 3), late()], &text, "stop");
@@ -43,7 +43,7 @@ fn words_behind_the_finish_reason_go_on_with_the_answer() {
         "length",
     );
     let thought = json!({"content": "High water ", "reasoning_content": "noon?"});
-    check(&[begun, end(), said(json!({"reasoning_content": "noon?"}))], &thought, "stop");
+    check(&[begun, end(), going_on(json!({"reasoning_content": "noon?"}))], &thought, "stop");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn an_end_does_not_wait_for_other_choices_and_what_comes_behind_it_is_told() {
         of_choice(0, "late", None),
         of_choice(1, "", Some("stop")),
     ];
-    let told: Vec<Value> = written(&chunks, Asked::default())
+    let frames: Vec<Value> = written(&chunks, AnswerContext::default())
         .into_iter()
         .map(|mut frame| frame["choices"][0].take())
         .filter(|choice| choice["delta"]["role"].is_null())
@@ -114,9 +114,9 @@ fn an_end_does_not_wait_for_other_choices_and_what_comes_behind_it_is_told() {
         [0, "late", null],
         [1, null, "stop"]
     ]);
-    assert_eq!(json!(told), expected);
-    let source = (CHAT, events(&chunks, DONE));
-    let (_, report) = shared::written(Protocol::Gemini, source, Asked::default());
+    assert_eq!(json!(frames), expected);
+    let source = (SELF, events(&chunks, DONE));
+    let (_, report) = shared::written(Protocol::Gemini, source, AnswerContext::default());
     let lost = report.entries().iter().find(|loss| loss.pointer == "/4/choices/0/delta/content");
     assert_eq!(lost.map(|loss| loss.kind), Some(LossKind::Dropped));
 }

@@ -13,10 +13,12 @@ use crate::fault::FaultKind;
 use crate::json::{Json, Text};
 use crate::loss::{LossKind, Report};
 use crate::protocol::tests::{check_refused, value};
-use crate::protocol::{Asked, Event, Exchange, Protocol, StreamEncoder, tests as shared, unfold};
+use crate::protocol::{
+    AnswerContext, Event, Exchange, Protocol, StreamEncoder, tests as shared, unfold,
+};
 use crate::target::{Dialect, Target};
 
-const CHAT: Protocol = Protocol::OpenaiChat;
+const SELF: Protocol = Protocol::OpenaiChat;
 
 #[test]
 fn wrong_types_are_refused_with_a_pointer() {
@@ -33,14 +35,14 @@ fn wrong_types_are_refused_with_a_pointer() {
         (r#"{"messages":[],"tool_choice":1}"#, "/tool_choice"),
         ("{}", ""),
     ];
-    check_refused(CHAT, &cases);
+    check_refused(SELF, &cases);
 }
 
 /// What a request of Anthropic's becomes.
 fn from_anthropic(messages: Vec<Message<'static>>, target: &Target) -> (Value, Report) {
     let request = Request { messages, stream: Some(true), ..Request::default() };
     let exchange = Exchange::new(Protocol::AnthropicMessages, request);
-    let encoded = exchange.encode(CHAT, target).unwrap();
+    let encoded = exchange.encode(SELF, target).unwrap();
     (value(&encoded.body), encoded.report)
 }
 
@@ -85,7 +87,7 @@ fn reasoning_goes_back_only_to_servers_that_want_it() {
 fn events(chunks: &[Value], end: &[&str]) -> Vec<Event<'static>> {
     let chunks = chunks.iter().map(Value::to_string);
     let payloads: Vec<String> = chunks.chain(end.iter().map(|end| end.to_string())).collect();
-    shared::events(CHAT, &payloads)
+    shared::events(SELF, &payloads)
 }
 
 const DONE: &[&str] = &["[DONE]"];
@@ -97,7 +99,7 @@ fn chunk(delta: Value, finish: Option<&str>) -> Value {
 
 /// The message that a stream amounts to.
 fn folded(chunks: &[Value]) -> Value {
-    shared::folded(CHAT, events(chunks, DONE))["choices"][0]["message"].take()
+    shared::folded(SELF, events(chunks, DONE))["choices"][0]["message"].take()
 }
 
 fn fragment(index: u64, id: Option<&str>, name: Option<&str>, arguments: &str) -> Value {
@@ -146,8 +148,8 @@ fn the_end_marker_alone_is_no_answer() {
 }
 
 /// The data of the frames that a stream of this protocol's own is written as.
-fn written(chunks: &[Value], asked: Asked<'_>) -> Vec<Value> {
-    let (mut frames, _) = shared::written(CHAT, (CHAT, events(chunks, DONE)), asked);
+fn written(chunks: &[Value], context: AnswerContext<'_>) -> Vec<Value> {
+    let (mut frames, _) = shared::written(SELF, (SELF, events(chunks, DONE)), context);
     assert_eq!(frames.pop().as_deref(), Some("[DONE]"));
     frames.iter().map(|frame| value(frame)).collect()
 }
@@ -158,7 +160,7 @@ fn a_stream_begins_with_the_role_and_ends_with_the_usage_that_was_asked_for() {
     last["usage"] = json!({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3});
     // The server counts from 1; clients want calls counted from 0, and each id and name once.
     let chunks = [chunk(fragment(1, Some("a"), Some("f"), "{"), None), last];
-    let frames = written(&chunks, Asked::default());
+    let frames = written(&chunks, AnswerContext::default());
     assert_eq!(frames[0]["choices"][0]["delta"], json!({"role": "assistant", "content": ""}));
     let call = &frames[1]["choices"][0]["delta"]["tool_calls"][0];
     assert_eq!((&call["index"], &call["id"]), (&json!(0), &json!("a")));
@@ -167,6 +169,6 @@ fn a_stream_begins_with_the_role_and_ends_with_the_usage_that_was_asked_for() {
     assert_eq!(frames[3]["choices"][0]["finish_reason"], "tool_calls");
     assert_eq!(frames[4]["choices"], json!([]));
     assert_eq!(frames[4]["usage"]["total_tokens"], 3);
-    let unasked = Asked { include_usage: false, ..Asked::default() };
+    let unasked = AnswerContext { include_usage: false, ..AnswerContext::default() };
     assert_eq!(written(&chunks, unasked).len(), 4);
 }

@@ -10,7 +10,7 @@ use crate::place::{Place, Step};
 use crate::protocol::object::{Member, Unread, read_tag};
 use crate::protocol::openai_responses::decode_request::part::decode_part;
 use crate::protocol::openai_responses::types::{
-    CONTINUES, SUMMARY, Shape, THIS, THOUGHTS, namespace_of, piece_scope, qualified,
+    CONTINUES, SELF, SUMMARY, Shape, THOUGHTS, namespace_of, piece_scope, qualified,
 };
 use crate::protocol::semantics::{Extras, Item, NodeSemantics};
 use crate::protocol::{Artefact, ArtefactKind};
@@ -41,7 +41,7 @@ pub(super) fn decode_item<'a>(reader: &mut Reader<'a>, place: Place) -> Result<D
         None => {
             *reader = start;
             let role = opaque_role(&kind.to_str());
-            Ok(said_by(role, opaque(reader, place, kind)?.into(), NodeSemantics::at(place)))
+            Ok(message_of(role, opaque(reader, place, kind)?.into(), NodeSemantics::at(place)))
         }
     }
 }
@@ -74,7 +74,7 @@ fn kind_of<'a>(reader: &mut Reader<'a>) -> Result<(Text<'a>, Unread)> {
 }
 
 /// What an item of these parts makes; `semantics` are those of a message of its own.
-fn said_by<'a>(role: Role, parts: Parts<'a>, semantics: NodeSemantics<'a>) -> Decoded<'a> {
+fn message_of<'a>(role: Role, parts: Parts<'a>, semantics: NodeSemantics<'a>) -> Decoded<'a> {
     match role {
         Role::Assistant => Decoded::Assistant(parts),
         Role::System | Role::Developer | Role::User | Role::Tool => {
@@ -96,7 +96,7 @@ fn opaque_role(kind: &str) -> Role {
 
 fn opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Part<'a>> {
     let json = reader.raw()?;
-    let opaque = Content::Opaque(Box::new(Opaque { protocol: THIS, kind, json }));
+    let opaque = Content::Opaque(Box::new(Opaque { protocol: SELF, kind, json }));
     Ok(Part::new(opaque).with_semantics(NodeSemantics::at(place)))
 }
 
@@ -156,7 +156,7 @@ fn decode_message<'a>(
     } else {
         set_item(&mut semantics, item);
     }
-    Ok(Some(said_by(role, parts, semantics)))
+    Ok(Some(message_of(role, parts, semantics)))
 }
 
 fn role_of(role: &str) -> Option<Role> {
@@ -245,7 +245,7 @@ fn decode_result<'a>(
     let mut semantics = NodeSemantics::at(place);
     set_item(&mut semantics, item);
     let part = Part::new(Content::ToolResult(Box::new(result))).with_semantics(semantics);
-    Ok(Some(said_by(Role::Tool, part.into(), NodeSemantics::at(place))))
+    Ok(Some(message_of(Role::Tool, part.into(), NodeSemantics::at(place))))
 }
 
 fn decode_reasoning<'a>(
@@ -268,7 +268,7 @@ fn decode_reasoning<'a>(
     let mut semantics = NodeSemantics::at(place);
     set_item(&mut semantics, item);
     if let Some(data) = encrypted {
-        semantics.set_artefact(Artefact::read(THIS, ArtefactKind::Ciphertext, data));
+        semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Ciphertext, data));
     }
     Ok(Some(Decoded::Assistant(thoughts((summary, content), semantics))))
 }

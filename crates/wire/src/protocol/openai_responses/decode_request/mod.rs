@@ -13,7 +13,7 @@ use crate::protocol::Exchange;
 use crate::protocol::object::{Member, messages_expected, read_object};
 use crate::protocol::openai_responses::decode_request::item::{Decoded, decode_item};
 use crate::protocol::openai_responses::types::{
-    INCLUDE_LOGPROBS, INSTRUCTIONS, ResponsesSemantics, THIS,
+    INCLUDE_LOGPROBS, INSTRUCTIONS, ResponsesSemantics, SELF,
 };
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
@@ -45,7 +45,7 @@ impl<'a> Decoding<'a> {
             request.messages.insert(0, instructions);
         }
         semantics.extras_mut().update(extras);
-        Exchange::decoded(THIS, request, semantics)
+        Exchange::decoded(SELF, request, semantics)
     }
 
     fn member(

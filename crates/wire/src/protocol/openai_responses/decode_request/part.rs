@@ -8,7 +8,7 @@ use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::Place;
 use crate::protocol::object::{Member, Unread, read_object, read_tag};
-use crate::protocol::openai_responses::types::{IN_CONTENT, Shape, THIS};
+use crate::protocol::openai_responses::types::{IN_CONTENT, SELF, Shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{CacheMarker, Citation, Logprobs, media_type};
 
@@ -34,7 +34,7 @@ pub(in crate::protocol::openai_responses) fn decode_part<'a>(
         None => {
             *reader = start;
             let json = reader.raw()?;
-            let opaque = Content::Opaque(Box::new(Opaque { protocol: THIS, kind, json }));
+            let opaque = Content::Opaque(Box::new(Opaque { protocol: SELF, kind, json }));
             Ok(Part::new(opaque).with_semantics(NodeSemantics::at(place).shaped(IN_CONTENT)))
         }
     }
@@ -117,7 +117,7 @@ fn cache_marker(json: Json<'_>) -> CacheMarker<'_> {
 
 /// An annotation as a citation; what other protocols understand of it is read off.
 pub(in crate::protocol::openai_responses) fn citation(json: Json<'_>) -> Citation<'_> {
-    let mut citation = Citation::new(THIS, json.clone());
+    let mut citation = Citation::new(SELF, json.clone());
     if let Some(mut reader) = json.input_reader() {
         // An annotation of another shape is kept whole all the same.
         let _ = citation.read_page(&mut reader);

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::object::{Member, Unread, read_object, read_tag};
-use crate::protocol::openai_responses::types::{THIS, qualified};
+use crate::protocol::openai_responses::types::{SELF, qualified};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
 /// Reads a list of tools, which a namespace may hold.
@@ -44,7 +44,7 @@ fn decode_tool<'a>(
             *reader = start;
             let json = reader.raw()?;
             let service = service(&kind.to_str());
-            let hosted = HostedTool { protocol: THIS, service, kind, json };
+            let hosted = HostedTool { protocol: SELF, service, kind, json };
             let tool = Tool::new(ToolKind::Hosted(hosted));
             Ok(tool.with_semantics(NodeSemantics::at(place)))
         }
@@ -183,7 +183,7 @@ pub(super) fn decode_choice<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a
         Kind::Object => choice(start)?,
         Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => None,
     };
-    Ok(known.unwrap_or(ToolChoice::Other { protocol: THIS, json }))
+    Ok(known.unwrap_or(ToolChoice::Other { protocol: SELF, json }))
 }
 
 fn word<'a>(json: &Json<'_>) -> Option<ToolChoice<'a>> {

@@ -1,4 +1,4 @@
-//! The items of a stream: which of their parts are open, and what has been told of them.
+//! The items of a stream: which of their parts are open, and what has been emitted of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,10 +17,10 @@ use crate::protocol::{
     Closed, Delta, Event, Logprobs, Note, NoteAt, NoteKind, Open, Opening, PartId,
 };
 
-/// What the stream has told of, in order of appearance.
+/// The items of the stream, in order of appearance.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    items: Vec<Told>,
+    items: Vec<ItemState>,
     /// Which of them has which number.
     numbers: Index<usize>,
     next: u32,
@@ -28,15 +28,15 @@ pub(super) struct Items {
     pub(super) called: bool,
 }
 
-/// An item of which the stream has told.
+/// What has been read of one item.
 #[derive(Debug, Default)]
-struct Told {
+struct ItemState {
     index: usize,
     ended: bool,
     /// The id that the item came with, which stays.
     id: Option<Text<'static>>,
     phase: Option<Text<'static>>,
-    /// Where the stream said that it begins.
+    /// Where the stream announced it.
     place: Option<Place>,
     parts: Vec<Grown>,
     /// Which part stands in which slot.
@@ -51,12 +51,12 @@ struct Grown {
     open: bool,
     /// How many pieces have begun.
     pieces: usize,
-    /// How many of them were told; the first is told with its text.
-    told: usize,
+    /// How many of them were announced; the first is announced with its text.
+    announced: usize,
     /// Whether the current piece has got text.
     grown: bool,
     cited: bool,
-    /// Whether log probabilities were told.
+    /// Whether log probabilities were emitted.
     weighed: bool,
 }
 
@@ -65,7 +65,7 @@ impl Items {
         at.and_then(|at| self.items.get(at)).is_some_and(|item| item.ended)
     }
 
-    /// Which of the told items each of a list is, by the ids in it: the one of that id, else the one at that place, unless
+    /// Which of the known items each of a list is, by the ids in it: the one of that id, else the one at that place, unless
     /// its id stands elsewhere in the list.
     pub(super) fn matching(&self, ids: &[Option<String>]) -> Vec<Option<usize>> {
         let (mut by_id, mut by_place) = (HashMap::new(), HashMap::new());
@@ -77,28 +77,28 @@ impl Items {
         }
         let known = |id: &Option<String>| id.as_ref().and_then(|id| by_id.get(id)).copied();
         let claimed: HashSet<usize> = ids.iter().filter_map(known).collect();
-        let told = ids.iter().enumerate().map(|(place, id)| {
+        let found = ids.iter().enumerate().map(|(place, id)| {
             let at_place = || by_place.get(&place).copied().filter(|at| !claimed.contains(at));
             known(id).or_else(at_place)
         });
-        told.collect()
+        found.collect()
     }
 
     /// The item of that number, which may be new.
-    fn told(&mut self, index: usize) -> usize {
+    fn item_at(&mut self, index: usize) -> usize {
         let known = self.numbers.last(&self.items, &index, |item| &item.index);
         known.unwrap_or_else(|| self.push(index))
     }
 
     fn push(&mut self, index: usize) -> usize {
-        self.items.push(Told { index, ..Told::default() });
+        self.items.push(ItemState { index, ..ItemState::default() });
         self.items.len() - 1
     }
 
     /// An item begins. A call opens at once; what else it may be opens with its first part.
     pub(super) fn added<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let Some(mut reader) = fields.item else { return Ok(()) };
-        let mut at = self.told(fields.output_index);
+        let mut at = self.item_at(fields.output_index);
         if self.items[at].ended {
             // Some servers give every item the same number.
             at = self.push(fields.output_index);
@@ -117,20 +117,20 @@ impl Items {
         Ok(())
     }
 
-    /// Opens a part with what is known of it; its text is not told yet. The status that it will have is not known.
+    /// Opens a part with what is known of it; its text is not emitted yet. The status that it will have is not known.
     fn open<'f>(&mut self, at: usize, slot: Slot, part: Part<'f>, emit: Emit<'_, 'f>) -> usize {
-        let told = &self.items[at];
+        let item_state = &self.items[at];
         // What opens an item speaks for all of it.
-        let place = told.place.filter(|_| told.parts.is_empty());
+        let place = item_state.place.filter(|_| item_state.parts.is_empty());
         let mut semantics = NodeSemantics::at(place.unwrap_or(part.semantics().place()));
         if part.semantics().is_as_json() {
             semantics.add_shape(Shape::AS_JSON);
         }
-        if told.parts.is_empty() {
+        if item_state.parts.is_empty() {
             let mut item = part.semantics().item().cloned().unwrap_or_default();
             item.status = None;
-            item.id = told.id.clone().or(item.id);
-            item.phase = told.phase.clone().or(item.phase);
+            item.id = item_state.id.clone().or(item.id);
+            item.phase = item_state.phase.clone().or(item.phase);
             semantics.set_item(item);
         } else {
             semantics.add_shape(CONTINUES);
@@ -154,7 +154,7 @@ impl Items {
             slot,
             open: true,
             pieces: 0,
-            told: 0,
+            announced: 0,
             grown: false,
             cited: false,
             weighed: false,
@@ -164,7 +164,7 @@ impl Items {
         self.items[at].parts.len() - 1
     }
 
-    /// Opens a part that a delta speaks of without having been told of it.
+    /// Opens a part that begins with a delta, without an event that announced it.
     fn open_slot<'f>(&mut self, at: usize, slot: Slot, place: Place, emit: Emit<'_, 'f>) -> usize {
         let content = match slot {
             Slot::Refusal(_) => Content::Refusal(Text::default()),
@@ -176,9 +176,9 @@ impl Items {
         self.open(at, slot, Part::new(content).with_semantics(semantics), emit)
     }
 
-    /// A part grows, or is told whole; the whole counts only if nothing was told before.
+    /// A part grows, or comes whole; the whole counts only if no delta came before.
     pub(super) fn text<'f>(&mut self, slot: Slot, fields: Fields<'f>, emit: Emit<'_, 'f>) {
-        let (at, place) = (self.told(fields.output_index), fields.place);
+        let (at, place) = (self.item_at(fields.output_index), fields.place);
         let found = self.items[at].find(slot);
         if self.items[at].ended || (found.is_none() && slot == Slot::Input) {
             return;
@@ -206,7 +206,7 @@ impl Items {
     }
 
     pub(super) fn annotation<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) {
-        let at = self.told(fields.output_index);
+        let at = self.item_at(fields.output_index);
         let slot = Slot::Text(fields.content_index);
         let found = self.items[at].find(slot);
         if let (Some(found), Some(annotation)) = (found, fields.annotation) {
@@ -220,11 +220,11 @@ impl Items {
 
     /// A part of a message or of the thoughts themselves begins.
     pub(super) fn part_added<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
-        let at = self.told(fields.output_index);
+        let at = self.item_at(fields.output_index);
         let Some(mut reader) = fields.part else { return Ok(()) };
         let part = decode_part(&mut reader, fields.place.step(Step::Part))?;
         let slot = Slot::of(&part, fields.content_index);
-        // Thoughts open with their text, and what is unknown is told when it is complete.
+        // Thoughts open with their text, and what is unknown is emitted when it is complete.
         if !matches!(slot, Slot::Whole(_)) && self.items[at].find(slot).is_none() {
             self.open(at, slot, part, emit);
         }
@@ -232,7 +232,7 @@ impl Items {
     }
 
     pub(super) fn part_done<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
-        let at = self.told(fields.output_index);
+        let at = self.item_at(fields.output_index);
         let Some(mut reader) = fields.part else { return Ok(()) };
         let kind = reader.peek_tag("type")?.unwrap_or_default();
         // Thoughts are complete with their item, which has what seals them.
@@ -248,7 +248,7 @@ impl Items {
     fn complete<'f>(&mut self, at: usize, index: usize, part: Part<'f>, emit: Emit<'_, 'f>) {
         let slot = Slot::of(&part, index);
         let found = self.items[at].find(slot);
-        let said = part.semantics().clone();
+        let stated = part.semantics().clone();
         let text = match part.content() {
             Content::Text(text) | Content::Refusal(text) => text.clone(),
             _ => Text::default(),
@@ -262,22 +262,22 @@ impl Items {
             grown.grow(text, emit);
         }
         if !grown.weighed {
-            grown.logprobs(said.logprobs().cloned(), said.place(), emit);
+            grown.logprobs(stated.logprobs().cloned(), stated.place(), emit);
         }
-        let semantics = grown.said_at_end(&said);
+        let semantics = grown.semantics_at_end(&stated);
         grown.close(semantics, emit);
     }
 
-    /// An item is complete. Whatever of it was not told yet is told now.
+    /// An item is complete. Whatever of it was not emitted yet is emitted now.
     pub(super) fn item_done<'f>(&mut self, fields: Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let Some(mut reader) = fields.item else { return Ok(()) };
         let parts = decode_output_item(&mut reader, fields.place.step(Step::Item))?;
-        let at = self.told(fields.output_index);
+        let at = self.item_at(fields.output_index);
         self.done_at(Some(at), parts.into_vec(), emit);
         Ok(())
     }
 
-    /// The same for an item of the list at the end, which may be none of those that were told.
+    /// The same for an item of the list at the end, which may be none of those that came before.
     pub(super) fn done_at<'f>(
         &mut self,
         at: Option<usize>,
@@ -288,13 +288,13 @@ impl Items {
         if self.items[at].ended {
             return;
         }
-        // An item that proves odd when all of it is told has been told already.
-        let is_told = |part: &Part<'_>| !part.semantics().has_shape(IN_CONTENT);
-        let is_told = parts.first().is_some_and(is_told) && !self.items[at].parts.is_empty();
+        // An item that proves odd when it is complete has been emitted already.
+        let is_emitted = |part: &Part<'_>| !part.semantics().has_shape(IN_CONTENT);
+        let is_emitted = parts.first().is_some_and(is_emitted) && !self.items[at].parts.is_empty();
         match parts.first().map(Part::content) {
             Some(Content::ToolCall(_)) => self.call_done(at, parts, emit),
             Some(Content::Reasoning(_)) => self.thought_done(at, parts, emit),
-            Some(Content::Opaque(_)) if is_told => {}
+            Some(Content::Opaque(_)) if is_emitted => {}
             Some(_) => self.message_done(at, parts, emit),
             None => {}
         }
@@ -371,7 +371,7 @@ fn reasoning<'a>(form: ReasoningForm) -> Content<'a> {
     Content::Reasoning(Box::new(crate::conversation::Reasoning { form, texts: Vec::new() }))
 }
 
-impl Told {
+impl ItemState {
     /// The part that stands in a slot.
     fn find(&mut self, slot: Slot) -> Option<usize> {
         self.slots.last(&self.parts, &slot, |part| &part.slot)
@@ -405,49 +405,49 @@ impl Grown {
             self.pieces += 1;
             self.grown = false;
             if self.pieces > 1 {
-                self.tell_pieces(emit);
+                self.emit_pieces(emit);
             }
         }
     }
 
-    /// Tells that pieces have begun which no text told of.
-    fn tell_pieces<'f>(&mut self, emit: Emit<'_, 'f>) {
-        while self.told < self.pieces {
+    /// Emits the beginnings of pieces that have no text.
+    fn emit_pieces<'f>(&mut self, emit: Emit<'_, 'f>) {
+        while self.announced < self.pieces {
             emit(Event::Delta(self.id, Delta::NextPiece));
-            self.told += 1;
+            self.announced += 1;
         }
     }
 
     fn grow<'f>(&mut self, text: Text<'f>, emit: Emit<'_, 'f>) {
         if self.open && !text.is_empty() && !matches!(self.slot, Slot::Whole(_)) {
             self.grown = true;
-            self.told = self.told.max(1);
+            self.announced = self.announced.max(1);
             emit(Event::Delta(self.id, Delta::Text(text)));
         }
     }
 
-    /// Tells the pieces that were not told.
+    /// Emits the pieces that were not emitted yet.
     fn pieces<'f>(&mut self, texts: Vec<Text<'f>>, emit: Emit<'_, 'f>) {
-        let told = self.pieces;
+        let begun = self.pieces;
         for (index, text) in texts.into_iter().enumerate() {
-            if index < told && (index + 1 < told || self.grown) {
+            if index < begun && (index + 1 < begun || self.grown) {
                 continue;
             }
             self.begin(index, emit);
             self.grow(text, emit);
         }
-        self.tell_pieces(emit);
+        self.emit_pieces(emit);
     }
 
-    /// What the complete part says of itself, but for what was told one by one.
-    fn said_at_end<'f>(&self, said: &NodeSemantics<'f>) -> NodeSemantics<'f> {
-        let mut semantics = said.spelled_alike(said.place());
-        if let Some(extras) = said.extras() {
+    /// What the complete part states, but for what was emitted one by one.
+    fn semantics_at_end<'f>(&self, stated: &NodeSemantics<'f>) -> NodeSemantics<'f> {
+        let mut semantics = stated.spelled_alike(stated.place());
+        if let Some(extras) = stated.extras() {
             semantics.keep(extras.clone());
         }
         if !self.cited {
-            let place = said.place().step(Step::Annotations);
-            let citations = said.citations().iter().cloned();
+            let place = stated.place().step(Step::Annotations);
+            let citations = stated.citations().iter().cloned();
             citations.for_each(|citation| semantics.add_citation(citation.at(place)));
         }
         semantics

@@ -141,9 +141,9 @@ impl Decoder {
         self.note_rest(answer, place, emit);
         let failed = finish.kind == FinishKind::Failed;
         emit(Event::Finish { candidate: 0, place, finish });
-        let unsaid = (failed && name == "failed")
+        let unexplained = (failed && name == "failed")
             .then(|| Fault::new(FaultKind::Internal, Text::literal("the response failed")));
-        if let Some(fault) = fault.or(unsaid) {
+        if let Some(fault) = fault.or(unexplained) {
             emit(Event::Fault(fault));
         }
         Ok(())
@@ -170,9 +170,9 @@ impl Decoder {
         emit: Emit<'_, 'f>,
     ) -> Result<()> {
         if let Some(mut reader) = output.as_ref().and_then(Json::input_reader) {
-            let told = self.items.matching(&ids_of(&reader)?);
+            let known = self.items.matching(&ids_of(&reader)?);
             reader.array(|index, reader| {
-                let at = told.get(index).copied().flatten();
+                let at = known.get(index).copied().flatten();
                 if self.items.has_ended(at) {
                     return reader.skip();
                 }

@@ -12,16 +12,16 @@ use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::calls::{Calls, Position, REDIRECTED};
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::omitted::{in_place, omitted, stand_in};
-use crate::protocol::openai_responses::encode_request::apart::Apart;
+use crate::protocol::openai_responses::encode_request::disambiguate::FreshIds;
 use crate::protocol::openai_responses::encode_request::item::{
     Call, Header, is_content, item_len, open_result, write_call, write_message, write_reasoning,
 };
 use crate::protocol::openai_responses::encode_request::part::{Side, is_writable, write_part};
 use crate::protocol::openai_responses::encode_response::output::withhold;
-use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::SELF;
+use crate::protocol::placeholder::{in_place, omitted, placeholder};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::words::{in_words, is_wordless, remnant};
 use crate::protocol::{Field, arguments};
 use crate::target::SystemRole;
@@ -34,9 +34,9 @@ type Few<T> = SmallVec<[T; 4]>;
 /// Writes the messages of one request, which must be given in their order.
 pub(super) struct Items<'i, 'r> {
     pub(super) writer: &'i mut Writer,
-    pub(super) losing: &'i mut Losing<'r>,
+    pub(super) reporter: &'i mut Reporter<'r>,
     pub(super) calls: &'i Calls<'i>,
-    pub(super) apart: &'i Apart,
+    pub(super) fresh_ids: &'i FreshIds,
     /// What the model calls those who instruct it, where the source has no word of its own.
     pub(super) system_role: SystemRole,
     /// The ids, as they are written, of the calls of custom tools, whose results have a type of their own.
@@ -46,17 +46,18 @@ pub(super) struct Items<'i, 'r> {
 impl<'i, 'r> Items<'i, 'r> {
     /// Writes the items of one message; `index` is its number in the request.
     pub(super) fn message(&mut self, index: usize, message: &Message<'_>) {
-        message.parts.iter().for_each(|part| withhold(self.losing, part));
+        self.reporter.turn_to(message.semantics().place());
+        message.parts.iter().for_each(|part| withhold(self.reporter, part));
         let before = self.writer.len();
         self.items(index, message);
         if self.writer.len() == before && !message.parts.is_empty() {
             let reason = "no part of the message can be sent to the target";
-            self.losing.node(message.semantics().place(), LossKind::Dropped, reason);
+            self.reporter.node(message.semantics().place(), LossKind::Dropped, reason);
         }
     }
 
     fn items(&mut self, index: usize, message: &Message<'_>) {
-        let has_blocks = self.losing.source().conventions().has_system_blocks;
+        let has_blocks = self.reporter.source().conventions().has_system_blocks;
         match message.role {
             Role::Assistant => self.assistant(index, &message.parts),
             // Each block of a system prompt is a prompt of its own.
@@ -92,12 +93,12 @@ impl<'i, 'r> Items<'i, 'r> {
     /// Writes what the assistant said. Clients' types take parts of the assistant only in the form in which answers have
     /// them, with an id, so that a string says whatever it can.
     fn words(&mut self, (message, at): Position, item: &[Part<'_>], beside: &[Part<'_>]) {
-        let is_writable = |part: &&Part<'_>| is_writable(self.losing, part, Side::Output);
-        let mut said: Few<&Part<'_>> = item.iter().filter(is_writable).collect();
-        said.retain(|part| !self.is_unsaid(part, beside));
-        said.iter().for_each(|part| self.uncached(part));
+        let is_writable = |part: &&Part<'_>| is_writable(self.reporter, part, Side::Output);
+        let mut written: Few<&Part<'_>> = item.iter().filter(is_writable).collect();
+        written.retain(|part| !self.is_unwritten(part, beside));
+        written.iter().for_each(|part| self.uncached(part));
         let mut header = Header::of(item[0].semantics());
-        match &*said {
+        match &*written {
             [] => return,
             [part] if self.is_plain(part) => {
                 if let Content::Text(text) = part.content() {
@@ -114,13 +115,13 @@ impl<'i, 'r> Items<'i, 'r> {
             header.id = Some(Text::plain(format!("msg_{message}_{at}")));
             header.status.get_or_insert(Text::literal("completed"));
         }
-        write_message(self.writer, self.losing, &header, "assistant", said.iter().copied());
+        write_message(self.writer, self.reporter, &header, "assistant", written.iter().copied());
     }
 
     /// Whether a string says all that a part does here.
     fn is_plain(&self, part: &Part<'_>) -> bool {
         let semantics = part.semantics();
-        match self.losing.is_same() {
+        match self.reporter.is_same() {
             true => !semantics.has_detail(),
             false => semantics.citations().is_empty(),
         }
@@ -133,7 +134,7 @@ impl<'i, 'r> Items<'i, 'r> {
         let mut header = Some(message);
         for (at, part) in message.parts.iter().enumerate() {
             // What only another vendor understands is left out of the content, and must not cut it in two.
-            let is_foreign = matches!(part.content(), Content::Opaque(it) if it.protocol != THIS);
+            let is_foreign = matches!(part.content(), Content::Opaque(it) if it.protocol != SELF);
             if is_content(part) || is_foreign {
                 continue;
             }
@@ -149,7 +150,7 @@ impl<'i, 'r> Items<'i, 'r> {
                 Content::Text(_) | Content::Media(_) | Content::Refusal(_) => {}
             }
         }
-        let is_empty_item = message.parts.is_empty() && self.losing.is_same();
+        let is_empty_item = message.parts.is_empty() && self.reporter.is_same();
         if from < message.parts.len() || is_empty_item {
             self.content(&message.parts[from..], role, header);
         }
@@ -158,11 +159,11 @@ impl<'i, 'r> Items<'i, 'r> {
     /// Reports a message whose results stand behind other parts: here they are turns apart, in whatever order, and
     /// where they share one the results come first.
     fn results_behind(&mut self, message: &Message<'_>) {
-        let said = message.parts.iter().skip_while(|part| !is_content(part));
-        let mut behind = said.skip_while(|part| is_content(part));
+        let written = message.parts.iter().skip_while(|part| !is_content(part));
+        let mut behind = written.skip_while(|part| is_content(part));
         if behind.any(|part| matches!(part.content(), Content::ToolResult(_))) {
             let reason = "results and the text beside them are separate items";
-            self.losing.node(message.semantics().place(), LossKind::Renamed, reason);
+            self.reporter.node(message.semantics().place(), LossKind::Renamed, reason);
         }
     }
 
@@ -171,41 +172,42 @@ impl<'i, 'r> Items<'i, 'r> {
     fn content(&mut self, parts: &[Part<'_>], role: &'static str, message: Option<&Message<'_>>) {
         let side = if role == "assistant" { Side::Output } else { Side::Input };
         let mut writable: Few<&Part<'_>> =
-            parts.iter().filter(|part| is_writable(self.losing, part, side)).collect();
-        let is_silent = !self.losing.is_same() && writable.iter().all(|part| is_wordless(part));
-        let told = message.filter(|_| is_silent).into_iter().flat_map(omitted);
-        let told: Vec<Part<'_>> = told.map(|(_, part)| stand_in(part)).collect();
-        writable.retain(|part| !self.is_unsaid(part, parts));
-        let with_told =
-            message.filter(|_| !told.is_empty()).map(|message| in_place(message, &writable, &told));
-        let written = with_told.as_deref().unwrap_or(&writable);
+            parts.iter().filter(|part| is_writable(self.reporter, part, side)).collect();
+        let is_silent = !self.reporter.is_same() && writable.iter().all(|part| is_wordless(part));
+        let placeholders = message.filter(|_| is_silent).into_iter().flat_map(omitted);
+        let placeholders: Vec<Part<'_>> = placeholders.map(|(_, part)| placeholder(part)).collect();
+        writable.retain(|part| !self.is_unwritten(part, parts));
+        let with_placeholders = message
+            .filter(|_| !placeholders.is_empty())
+            .map(|message| in_place(message, &writable, &placeholders));
+        let written = with_placeholders.as_deref().unwrap_or(&writable);
         if written.is_empty() && !parts.is_empty() {
             return;
         }
         let semantics = message.map(Message::semantics);
         let semantics = semantics.or(parts.first().map(Part::semantics));
         let header = semantics.map(Header::of).unwrap_or_default();
-        write_message(self.writer, self.losing, &header, role, written.iter().copied());
+        write_message(self.writer, self.reporter, &header, role, written.iter().copied());
     }
 
     /// Whether a part is another protocol's empty text beside others; of nothing but such texts the first is left.
-    fn is_unsaid(&mut self, part: &Part<'_>, beside: &[Part<'_>]) -> bool {
+    fn is_unwritten(&mut self, part: &Part<'_>, beside: &[Part<'_>]) -> bool {
         let is_empty =
             |part: &Part<'_>| matches!(part.content(), Content::Text(text) if text.is_empty());
-        if self.losing.is_same() || !is_empty(part) {
+        if self.reporter.is_same() || !is_empty(part) {
             return false;
         }
         let is_first = beside.first().is_some_and(|first| std::ptr::eq(first, part));
         let is_left = is_first && beside.iter().all(is_empty);
         if !is_left {
-            self.losing.empty_text(part.semantics());
+            self.reporter.empty_text(part.semantics());
         }
         !is_left
     }
 
     fn opaque(&mut self, part: &Part<'_>) {
         if let Content::Opaque(opaque) = part.content()
-            && opaque.protocol == THIS
+            && opaque.protocol == SELF
         {
             self.writer.value(&opaque.json);
         }
@@ -222,7 +224,7 @@ impl<'i, 'r> Items<'i, 'r> {
         self.uncached(part);
         self.made_up_id(at, (place, Field::CallId), call.id.as_ref());
         if name != call.name {
-            self.losing.field(place, Field::CallName, LossKind::Renamed, ALIAS);
+            self.reporter.field(place, Field::CallName, LossKind::Renamed, ALIAS);
         }
         let (arguments, form) = (&call.arguments, call.form);
         let written = Call { id, name, namespace: None, arguments, form };
@@ -231,55 +233,57 @@ impl<'i, 'r> Items<'i, 'r> {
 
     /// The id of a call or a result that shares its own with another.
     fn other_id(&self, at: Position) -> Option<Text<'i>> {
-        self.apart.get(&at).map(|id| Text::plain(id.as_str()))
+        self.fresh_ids.get(&at).map(|id| Text::plain(id.as_str()))
     }
 
     /// Reports an id that the client did not give.
     fn made_up_id(&mut self, at: Position, (place, field): (Place, Field), own: Option<&Text<'_>>) {
         let (kind, reason) = match own {
             None => (LossKind::Synthesised, "the target pairs calls and results by id"),
-            Some(_) if self.apart.contains_key(&at) => (LossKind::Renamed, "two calls have one id"),
+            Some(_) if self.fresh_ids.contains_key(&at) => {
+                (LossKind::Renamed, "two calls have one id")
+            }
             Some(_) if self.calls.is_redirected(at) => (LossKind::Repaired, REDIRECTED),
             Some(_) => return,
         };
-        self.losing.field(place, field, kind, reason);
+        self.reporter.field(place, field, kind, reason);
     }
 
     fn reasoning(&mut self, parts: &[Part<'_>]) {
         let semantics = parts[0].semantics();
         let artefact = semantics.artefact();
-        let own = artefact.filter(|artefact| artefact.issuer() == THIS);
-        if !self.losing.is_same() && own.is_none() {
+        let own = artefact.filter(|artefact| artefact.issuer() == SELF);
+        if !self.reporter.is_same() && own.is_none() {
             let (kind, reason) = match artefact {
                 Some(_) => (LossKind::Withheld, "only its own vendor takes it back"),
                 None => (LossKind::Dropped, "Responses takes back only its own reasoning"),
             };
-            return self.losing.node(semantics.place(), kind, reason);
+            return self.reporter.node(semantics.place(), kind, reason);
         }
         let header = Header::of(semantics);
         // On the same protocol a foreign artefact goes on as it came, in its carrier.
-        let data = artefact.map(|artefact| artefact.carried_in(THIS));
-        write_reasoning(self.writer, self.losing, &header, (parts, data.as_ref()));
+        let data = artefact.map(|artefact| artefact.carried_in(SELF));
+        write_reasoning(self.writer, self.reporter, &header, (parts, data.as_ref()));
     }
 
     fn result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
         let ToolResult { call_id, name, output, is_error, form } = result;
         let header = Header::of(part.semantics());
-        let same = self.losing.is_same();
+        let same = self.reporter.is_same();
         let place = part.semantics().place();
         let id = self.other_id(at).unwrap_or_else(|| self.calls.result_id(at, result));
         let is_custom = self.custom_calls.contains(&*id.to_str());
         let form = if is_custom { CallForm::Custom } else { *form };
         self.made_up_id(at, (place, Field::ResultCallId), call_id.as_ref());
         if name.is_some() && !same && !self.calls.is_answer(at, result) {
-            let reason = "only the call names the tool, and there is none";
-            self.losing.field(place, Field::ResultName, LossKind::Dropped, reason);
+            let reason = "only the call names the tool, and there is no such call";
+            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
         }
         self.error_flag(place, *is_error);
         self.uncached(part);
         let name = name.as_ref().filter(|_| same);
         let mut object = open_result(self.writer, &header, form, (id, name));
-        write_output(object.key("output"), self.losing, output, place);
+        write_output(object.key("output"), self.reporter, output, place);
         object.close();
     }
 
@@ -288,14 +292,14 @@ impl<'i, 'r> Items<'i, 'r> {
         if let Some(marker) = part.semantics().cache() {
             let reason = "only user messages and tool results can be marked";
             let place = part.semantics().place();
-            self.losing.marker(place, marker, LossKind::Dropped, reason);
+            self.reporter.marker(place, marker, LossKind::Dropped, reason);
         }
     }
 
     fn error_flag(&mut self, place: Place, is_error: Option<bool>) {
         if is_error == Some(true) {
-            let reason = "the text stays, its error flag has no place";
-            self.losing.field(place, Field::ResultIsError, LossKind::Approximated, reason);
+            let reason = "Responses has no error flag; the text is kept";
+            self.reporter.field(place, Field::ResultIsError, LossKind::Approximated, reason);
         }
     }
 }
@@ -303,19 +307,19 @@ impl<'i, 'r> Items<'i, 'r> {
 /// Writes what a tool answered: a string if it is one text, else parts.
 fn write_output(
     writer: &mut Writer,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     output: &ResultOutput<'_>,
     place: Place,
 ) {
     let object = match output {
         ResultOutput::Parts(_) => None,
-        ResultOutput::Object { response, .. } => Some(object_text(losing, response, place)),
+        ResultOutput::Object { response, .. } => Some(object_text(reporter, response, place)),
     };
-    let told: Few<Cow<'_, Part<'_>>> =
-        output.parts().iter().filter_map(|part| sendable(losing, part)).collect();
-    let parts: Few<&Part<'_>> = told.iter().map(|part| &**part).collect();
+    let sent: Few<Cow<'_, Part<'_>>> =
+        output.parts().iter().filter_map(|part| sendable(reporter, part)).collect();
+    let parts: Few<&Part<'_>> = sent.iter().map(|part| &**part).collect();
     let plain = match &*parts {
-        [part] => plain_text(losing, part),
+        [part] => plain_text(reporter, part),
         _ => None,
     };
     match (&object, &*parts, plain) {
@@ -328,24 +332,24 @@ fn write_output(
                     writer.field("text", text);
                 });
             }
-            parts.iter().for_each(|part| write_part(writer, losing, part, Side::Input));
+            parts.iter().for_each(|part| write_part(writer, reporter, part, Side::Input));
         }),
     }
 }
 
 /// A part of a result as it can be sent: blocks of another vendor by their words, and what is left of media that the
 /// vendor does not take.
-fn sendable<'p>(losing: &mut Losing<'_>, part: &'p Part<'p>) -> Option<Cow<'p, Part<'p>>> {
-    if is_writable(losing, part, Side::Input) {
+fn sendable<'p>(reporter: &mut Reporter<'_>, part: &'p Part<'p>) -> Option<Cow<'p, Part<'p>>> {
+    if is_writable(reporter, part, Side::Input) {
         return Some(Cow::Borrowed(part));
     }
     in_words(part).or_else(|| remnant(part)).map(Cow::Owned)
 }
 
 /// A text that a string says as well as a part does.
-fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p>> {
+fn plain_text<'p>(reporter: &Reporter<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p>> {
     let semantics = part.semantics();
-    let is_marked = semantics.cache().is_some() || losing.is_same() && semantics.has_detail();
+    let is_marked = semantics.cache().is_some() || reporter.is_same() && semantics.has_detail();
     match part.content() {
         Content::Text(text) if !is_marked => Some(text),
         _ => None,
@@ -353,12 +357,12 @@ fn plain_text<'p>(losing: &Losing<'_>, part: &'p Part<'_>) -> Option<&'p Text<'p
 }
 
 /// The text that an object says: that of its only member if it is one of the usual, else the object as JSON.
-fn object_text<'t>(losing: &mut Losing<'_>, response: &'t Json<'_>, place: Place) -> Text<'t> {
+fn object_text<'t>(reporter: &mut Reporter<'_>, response: &'t Json<'_>, place: Place) -> Text<'t> {
     match arguments::sole_text(response) {
         Some((is_usual, text)) => {
             if !is_usual {
-                let reason = "a result is its text, under whatever name";
-                losing.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+                let reason = "Responses takes the result as its text";
+                reporter.field(place, Field::ResultOutput, LossKind::Renamed, reason);
             }
             text
         }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::conversation::{Arguments, CallForm, Content, Part, ReasoningForm};
 use crate::json::{Text, Writer};
 use crate::protocol::arguments;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::{Side, write_part};
 use crate::protocol::openai_responses::types::{
     CONTINUES, IN_CONTENT, SUMMARY, THOUGHTS, namespace_of, piece_scope, unqualified,
 };
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extra, Extras, Item, NodeSemantics};
 
 /// What every item may say of itself.
@@ -81,7 +81,7 @@ pub(in super::super) fn item_len(parts: &[Part<'_>]) -> usize {
 /// Writes a message of these parts, all of which can stand in it.
 pub(in super::super) fn write_message<'p>(
     writer: &mut Writer,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     header: &Header<'_>,
     role: &'static str,
     parts: impl Iterator<Item = &'p Part<'p>>,
@@ -91,7 +91,7 @@ pub(in super::super) fn write_message<'p>(
     object.word("role", role);
     object.optional("phase", header.phase.as_ref());
     let content = object.key("content");
-    content.array(|writer| parts.for_each(|part| write_part(writer, losing, part, side)));
+    content.array(|writer| parts.for_each(|part| write_part(writer, reporter, part, side)));
     object.close();
 }
 
@@ -138,12 +138,12 @@ pub(in super::super) fn open_result<'w, 'h>(
 /// Writes the parts of one reasoning item with what seals it. Another vendor's thinking is shown as a summary.
 pub(in super::super) fn write_reasoning(
     writer: &mut Writer,
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
     header: &Header<'_>,
     (parts, encrypted): (&[Part<'_>], Option<&Text<'_>>),
 ) {
     let mut object = header.open(writer, "reasoning");
-    let is_raw = |form: ReasoningForm| losing.is_same() && form == ReasoningForm::Raw;
+    let is_raw = |form: ReasoningForm| reporter.is_same() && form == ReasoningForm::Raw;
     let texts = |raw: bool| {
         let thoughts = parts.iter().filter_map(move |part| match part.content() {
             Content::Reasoning(it) if is_raw(it.form) == raw => Some(&it.texts),

@@ -1,6 +1,6 @@
 //! Writing requests. Items and parts are written by files of their own, which answers and streams use too.
 
-mod apart;
+mod disambiguate;
 mod input;
 pub(super) mod item;
 pub(super) mod part;
@@ -18,15 +18,15 @@ use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::apart::told_apart;
+use crate::protocol::openai_responses::encode_request::disambiguate::fresh_ids;
 use crate::protocol::openai_responses::encode_request::input::Items;
 use crate::protocol::openai_responses::encode_request::item::{Header, write_message};
 use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::{Tools, hosts};
-use crate::protocol::openai_responses::types::{INSTRUCTIONS, THIS};
-use crate::protocol::{Exchange, Field, asking};
+use crate::protocol::openai_responses::types::{INSTRUCTIONS, SELF};
+use crate::protocol::reporter::Reporter;
+use crate::protocol::{Exchange, Field, json_mode};
 use crate::target::{SystemRole, Target};
 
 const UNNAMED_MODEL: &str = "the body names the model, which the sender fills in";
@@ -36,30 +36,32 @@ pub(in crate::protocol) fn encode_request(
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let mut losing = Losing::new(exchange.protocol(), THIS, report);
-    losing.request(exchange);
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
+    reporter.request(exchange);
     let request = &exchange.request;
     let semantics = exchange.semantics();
-    report_prefill(&mut losing, exchange);
-    let calls = Calls::of(request, THIS, target).naming_results(request);
-    let calls = if losing.is_same() { calls.unaliased() } else { calls };
+    report_prefill(&mut reporter, exchange);
+    let calls = Calls::of(request, SELF, target).naming_results(request);
+    let calls = if reporter.is_same() { calls.unaliased() } else { calls };
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
-    let extras = losing.is_same().then(|| (semantics.extras(), ""));
+    let extras = reporter.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
     match &request.model {
         Some(model) => object.field("model", model),
-        None => losing.field(Place::default(), Field::Model, LossKind::Synthesised, UNNAMED_MODEL),
+        None => {
+            reporter.field(Place::default(), Field::Model, LossKind::Synthesised, UNNAMED_MODEL)
+        }
     }
-    write_messages(&mut object, &mut losing, exchange, (&calls, target));
+    write_messages(&mut object, &mut reporter, exchange, (&calls, target));
     write_tools(
         &mut object,
-        Tools { losing: &mut losing, calls: &calls, namespace: None },
+        Tools { reporter: &mut reporter, calls: &calls, namespace: None },
         request,
     );
-    write_parallel(&mut object, &mut losing, request);
-    Settings { losing: &mut losing, exchange, target }.write(&mut object);
+    write_parallel(&mut object, &mut reporter, request);
+    Settings { reporter: &mut reporter, exchange, target }.write(&mut object);
     object.optional("stream", request.stream.as_ref());
-    if losing.is_same() {
+    if reporter.is_same() {
         write_own(&mut object, exchange);
     }
     object.close();
@@ -67,21 +69,21 @@ pub(in crate::protocol) fn encode_request(
 }
 
 /// Writes whether several tools may be called at once, where there is one.
-fn write_parallel(object: &mut Object<'_, '_>, losing: &mut Losing<'_>, request: &Request<'_>) {
-    if losing.is_same() || !Offer::of(request, hosts).is_empty() {
+fn write_parallel(object: &mut Object<'_, '_>, reporter: &mut Reporter<'_>, request: &Request<'_>) {
+    if reporter.is_same() || !Offer::of(request, hosts).is_empty() {
         object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
     } else if request.parallel_tool_calls == Some(false) {
         let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
-        losing.field(Place::default(), field, LossKind::Implied, reason);
+        reporter.field(Place::default(), field, LossKind::Implied, reason);
     }
 }
 
 /// Writes the tools and the choice among those that are there.
 fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, request: &Request<'_>) {
     object.list_unless_empty("tools", |writer| tools.list(writer, &request.tools));
-    let choice = match tools.losing.is_same() {
+    let choice = match tools.reporter.is_same() {
         true => request.tool_choice.as_ref().map(Cow::Borrowed),
-        false => Offer::of(request, hosts).choice(request, tools.losing),
+        false => Offer::of(request, hosts).choice(request, tools.reporter),
     };
     if let Some(choice) = choice {
         tools.choice(object, &choice);
@@ -89,47 +91,49 @@ fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, request: &
 }
 
 /// An answer that was begun for the model is not continued here.
-fn report_prefill(losing: &mut Losing<'_>, exchange: &Exchange<'_>) {
+fn report_prefill(reporter: &mut Reporter<'_>, exchange: &Exchange<'_>) {
     let Some(last) = exchange.request.messages.last() else { return };
-    if losing.source().conventions().continues_answers && last.role == Role::Assistant {
+    if reporter.source().conventions().continues_answers && last.role == Role::Assistant {
         let reason = "an answer that was begun is answered rather than continued";
-        losing.node(last.semantics().place(), LossKind::Approximated, reason);
+        reporter.node(last.semantics().place(), LossKind::Approximated, reason);
     }
 }
 
 /// Writes `instructions` and `input`.
 fn write_messages(
     object: &mut Object<'_, '_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     exchange: &Exchange<'_>,
     (calls, target): (&Calls<'_>, &Target),
 ) {
     let messages = &exchange.request.messages;
-    let slot = slot(losing, messages, target.system_role());
+    let slot = slot(reporter, messages, target.system_role());
     if let Some(text) = slot.and_then(sole_text) {
         object.field("instructions", text);
     }
     let rest = &messages[usize::from(slot.is_some())..];
-    let word = asking::missing_word(exchange, losing).map(Part::text);
+    let word = json_mode::missing_sentence(exchange, reporter).map(Part::text);
     object.list_unless_empty("input", |writer| {
         let system_role = target.system_role();
         if let Some(word) = &word {
-            write_message(writer, losing, &Header::default(), system_role.as_str(), once(word));
+            write_message(writer, reporter, &Header::default(), system_role.as_str(), once(word));
         }
-        let apart = told_apart(&exchange.request, calls);
+        let fresh_ids = fresh_ids(&exchange.request, calls);
         let custom_calls = HashSet::new();
-        let mut items = Items { writer, losing, calls, apart: &apart, system_role, custom_calls };
+        let mut items =
+            Items { writer, reporter, calls, fresh_ids: &fresh_ids, system_role, custom_calls };
         for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
             items.message(index, message);
         }
     });
+    reporter.turn_home();
 }
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another
 /// protocol, if it is one plain text. One that stands all alone is the input, which may not be empty, and stays there
 /// once the assistant has answered it.
 fn slot<'m>(
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
     messages: &'m [Message<'m>],
     system_role: SystemRole,
 ) -> Option<&'m Message<'m>> {
@@ -139,7 +143,7 @@ fn slot<'m>(
         SystemRole::System => role == Role::System,
     };
     let first = messages.first().filter(|first| instructs(first.role))?;
-    let is_slot = if losing.is_same() {
+    let is_slot = if reporter.is_same() {
         first.semantics().has_shape(INSTRUCTIONS)
     } else {
         let is_asking = |role: Role| !role.instructs() && role != Role::Assistant;

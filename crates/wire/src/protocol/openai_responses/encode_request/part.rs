@@ -4,9 +4,9 @@ use crate::base64;
 use crate::conversation::{Content, Media, MediaKind, Part, Source};
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::SELF;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::words::is_wordless;
 use crate::protocol::{CacheMarker, Citation, Field, Protocol, media_type};
@@ -20,40 +20,44 @@ pub(in super::super) enum Side {
 
 /// The extras of a node, if they may be written: those of another protocol may not.
 pub(in super::super) fn own_extras<'e>(
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
     semantics: &'e NodeSemantics<'_>,
     scope: &'static str,
 ) -> Option<(&'e Extras<'e>, &'static str)> {
-    let extras = semantics.extras().filter(|_| losing.is_same())?;
+    let extras = semantics.extras().filter(|_| reporter.is_same())?;
     Some((extras, scope))
 }
 
 /// Whether a part can stand on a side; what the walk over the request has reported anyway cannot.
-pub(in super::super) fn is_writable(losing: &mut Losing<'_>, part: &Part<'_>, side: Side) -> bool {
+pub(in super::super) fn is_writable(
+    reporter: &mut Reporter<'_>,
+    part: &Part<'_>,
+    side: Side,
+) -> bool {
     let place = part.semantics().place();
     match (part.content(), side) {
         (Content::Text(_) | Content::Refusal(_), _) => true,
-        (Content::Opaque(_), _) => losing.is_same(),
-        (Content::Media(_), _) if losing.is_same() => true,
+        (Content::Opaque(opaque), _) => opaque.protocol == SELF,
+        (Content::Media(_), _) if reporter.is_same() => true,
         (Content::Media(_), Side::Output) => {
-            losing.node(place, LossKind::Dropped, "the assistant's messages hold text alone");
+            reporter.node(place, LossKind::Dropped, "the assistant's messages hold text alone");
             false
         }
-        (Content::Media(media), Side::Input) => takes(losing, part, media),
+        (Content::Media(media), Side::Input) => takes(reporter, part, media),
         (Content::ToolCall(_) | Content::ToolResult(_) | Content::Reasoning(_), _) => false,
     }
 }
 
-fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
+fn takes(reporter: &mut Reporter<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
     let place = part.semantics().place();
     if let Source::File { .. } = media.source
-        && !losing.shares_vendor()
+        && !reporter.shares_vendor()
     {
-        losing.node(place, LossKind::Dropped, "the file is held by another vendor");
+        reporter.node(place, LossKind::Dropped, "the file is held by another vendor");
         return false;
     }
     if is_wordless(part) {
-        losing.empty_text(part.semantics());
+        reporter.empty_text(part.semantics());
         return false;
     }
     match media.kind {
@@ -65,23 +69,23 @@ fn takes(losing: &mut Losing<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
 /// Writes a part that [`is_writable`].
 pub(in super::super) fn write_part(
     writer: &mut Writer,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     part: &Part<'_>,
     side: Side,
 ) {
     let semantics = part.semantics();
     match part.content() {
-        Content::Text(text) => write_text(writer, losing, (text, semantics), side),
+        Content::Text(text) => write_text(writer, reporter, (text, semantics), side),
         Content::Refusal(text) => {
-            let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+            let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
             object.word("type", "refusal");
             object.field("refusal", text);
-            if losing.is_same() {
-                write_cache_marker(&mut object, losing, semantics);
+            if reporter.is_same() {
+                write_cache_marker(&mut object, reporter, semantics);
             }
             object.close();
         }
-        Content::Media(media) => write_media(writer, losing, media, semantics),
+        Content::Media(media) => write_media(writer, reporter, media, semantics),
         Content::Opaque(opaque) => writer.value(&opaque.json),
         Content::ToolCall(_) | Content::ToolResult(_) | Content::Reasoning(_) => {}
     }
@@ -90,25 +94,29 @@ pub(in super::super) fn write_part(
 /// Writes a text with what is said of it.
 pub(in super::super) fn write_text(
     writer: &mut Writer,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     (text, semantics): (&Text<'_>, &NodeSemantics<'_>),
     side: Side,
 ) {
-    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+    let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
     let is_output = side == Side::Output;
     object.word("type", if is_output { "output_text" } else { "input_text" });
     object.field("text", text);
     let cites = !semantics.citations().is_empty();
-    if is_output || (cites && losing.is_same()) {
-        write_citations(&mut object, losing, (text, semantics));
+    if is_output || (cites && reporter.is_same()) {
+        write_citations(&mut object, reporter, (text, semantics));
     } else if cites {
-        losing.citations(semantics, LossKind::Dropped, "only the assistant cites");
+        reporter.citations(
+            semantics,
+            LossKind::Dropped,
+            "Responses takes citations only from the assistant",
+        );
     }
     if let Some(logprobs) = semantics.logprobs() {
-        write_logprobs(object.key("logprobs"), losing.source(), &logprobs.entries());
+        write_logprobs(object.key("logprobs"), reporter.source(), &logprobs.entries());
     }
-    if losing.is_same() || side == Side::Input {
-        write_cache_marker(&mut object, losing, semantics);
+    if reporter.is_same() || side == Side::Input {
+        write_cache_marker(&mut object, reporter, semantics);
     }
     object.close();
 }
@@ -117,7 +125,7 @@ pub(in super::super) fn write_text(
 pub(in super::super) fn write_logprobs(writer: &mut Writer, source: Protocol, logprobs: &Json<'_>) {
     let compact = logprobs.compact();
     // Inside a string the quotes would be escaped, so that only the key itself is met.
-    if source == THIS || !compact.contains(r#""bytes":null"#) {
+    if source == SELF || !compact.contains(r#""bytes":null"#) {
         return writer.value(logprobs);
     }
     match Json::parse(compact.replace(r#""bytes":null"#, r#""bytes":[]"#)) {
@@ -128,7 +136,7 @@ pub(in super::super) fn write_logprobs(writer: &mut Writer, source: Protocol, lo
 
 fn write_citations(
     object: &mut Object<'_, '_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     (text, semantics): (&Text<'_>, &NodeSemantics<'_>),
 ) {
     let is_cited = semantics.citations().iter().any(cites_all);
@@ -138,9 +146,7 @@ fn write_citations(
         for citation in semantics.citations() {
             let written = write_citation(writer, citation, chars);
             loss = match (written, citation.protocol()) {
-                (false, _) => {
-                    Some((LossKind::Dropped, "a citation without an address has no place here"))
-                }
+                (false, _) => Some((LossKind::Dropped, "Responses has no citations without a URL")),
                 (true, source) if (source.conventions().is_plain_citation)(citation) => loss,
                 (true, _) => {
                     loss.or(Some((LossKind::Approximated, "URL, title and range are carried")))
@@ -149,13 +155,13 @@ fn write_citations(
         }
     });
     if let Some((kind, reason)) = loss {
-        losing.citations(semantics, kind, reason);
+        reporter.citations(semantics, kind, reason);
     }
 }
 
 /// Whether a citation speaks of all of its text, so that it can be told when the text is complete.
 pub(in super::super) fn cites_all(citation: &Citation<'_>) -> bool {
-    citation.protocol() != THIS && citation.span().is_none()
+    citation.protocol() != SELF && citation.span().is_none()
 }
 
 /// How long the text of a part is, in characters.
@@ -172,7 +178,7 @@ pub(in super::super) fn write_citation(
     citation: &Citation<'_>,
     chars: u64,
 ) -> bool {
-    if citation.protocol() == THIS {
+    if citation.protocol() == SELF {
         writer.value(citation.json());
         return true;
     }
@@ -193,7 +199,7 @@ pub(in super::super) fn write_citation(
 
 fn write_cache_marker(
     object: &mut Object<'_, '_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     semantics: &NodeSemantics<'_>,
 ) {
     let Some(marker) = semantics.cache() else { return };
@@ -204,22 +210,22 @@ fn write_cache_marker(
     object.key(CacheMarker::OPENAI).object(|writer| writer.word("mode", "explicit"));
     if marker.ttl.is_some() {
         let reason = "the lifetime of a cache marker is the vendor's own";
-        losing.marker(semantics.place(), marker, LossKind::Approximated, reason);
+        reporter.marker(semantics.place(), marker, LossKind::Approximated, reason);
     }
 }
 
 fn write_media(
     writer: &mut Writer,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     media: &Media<'_>,
     semantics: &NodeSemantics<'_>,
 ) {
     let Media { kind, source, detail, name } = media;
     if !source.mime().is_none_or(media_type::is_proper) {
-        let reason = "data is spelled in one way";
-        losing.node(semantics.place(), LossKind::Renamed, reason);
+        let reason = "Responses writes data in one form";
+        reporter.node(semantics.place(), LossKind::Renamed, reason);
     }
-    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
+    let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
     match kind {
         MediaKind::Image | MediaKind::Video => {
             object.word("type", "input_image");
@@ -227,22 +233,22 @@ fn write_media(
             // The type asks for a detail, and this is what leaving it out means.
             object.field("detail", detail.as_ref().unwrap_or(&Text::literal("auto")));
             if name.is_some() {
-                let reason = "images have no name here";
-                losing.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
+                let reason = "Responses has no names of images";
+                reporter.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
             }
         }
         MediaKind::Document => {
             object.word("type", "input_file");
-            write_file_name(&mut object, losing, media, semantics);
+            write_file_name(&mut object, reporter, media, semantics);
             write_source(&mut object, source, ("file_url", "file_data"));
             object.optional("detail", detail.as_ref());
         }
         MediaKind::Audio => {
             object.word("type", "input_audio");
-            write_audio(object.key("input_audio"), losing, media, semantics);
+            write_audio(object.key("input_audio"), reporter, media, semantics);
         }
     }
-    write_cache_marker(&mut object, losing, semantics);
+    write_cache_marker(&mut object, reporter, semantics);
     object.close();
 }
 
@@ -250,18 +256,18 @@ fn write_media(
 /// elsewhere has a name there, and the vendor refuses another beside its address or id.
 fn write_file_name(
     object: &mut Object<'_, '_>,
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     media: &Media<'_>,
     semantics: &NodeSemantics<'_>,
 ) {
     let is_data = matches!(media.source, Source::Base64 { .. } | Source::Text { .. });
     match &media.name {
-        Some(name) if losing.is_same() || is_data => object.field("filename", name),
+        Some(name) if reporter.is_same() || is_data => object.field("filename", name),
         Some(_) => {
             let reason = "a file that is not sent along keeps the name that it has where it is";
-            losing.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
+            reporter.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
         }
-        None if losing.is_same() || !is_data => {}
+        None if reporter.is_same() || !is_data => {}
         None => {
             let mime = media.source.mime().map(Text::to_str).unwrap_or_default();
             let ending = match &*mime {
@@ -271,7 +277,7 @@ fn write_file_name(
             };
             object.field("filename", &format!("file.{ending}"));
             let reason = "files sent as data need a name";
-            losing.field(semantics.place(), Field::MediaName, LossKind::Synthesised, reason);
+            reporter.field(semantics.place(), Field::MediaName, LossKind::Synthesised, reason);
         }
     }
 }
@@ -303,11 +309,11 @@ fn text_url(mime: Option<&Text<'_>>, text: &Text<'_>) -> String {
 
 fn write_audio(
     writer: &mut Writer,
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
     media: &Media<'_>,
     own: &NodeSemantics<'_>,
 ) {
-    let mut object = Object::open(writer, own_extras(losing, own, "input_audio"));
+    let mut object = Object::open(writer, own_extras(reporter, own, "input_audio"));
     if let Source::Base64 { mime, data } = &media.source {
         object.field("data", data);
         let mime = mime.as_ref().map(Text::to_str);

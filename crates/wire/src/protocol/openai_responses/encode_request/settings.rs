@@ -4,21 +4,21 @@ use crate::conversation::{OutputFormat, OutputSchema, Request, ThinkingMode, Thi
 use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::asking::unknown_effort;
-use crate::protocol::losing::Losing;
+use crate::protocol::effort::unknown_effort;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::tools::{Schema, fitted_schema};
 use crate::protocol::openai_responses::types::{
     INCLUDE_LOGPROBS, MAX_OUTPUT_TOKENS_MIN, tier_word,
 };
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
 use crate::protocol::tier::Asking;
-use crate::protocol::{Exchange, Field, dialect};
+use crate::protocol::{Exchange, Field, schema_language};
 use crate::target::{Accepts, Effort, Sampling, Target, Thinking};
 
 /// Writes the settings of one request.
 pub(super) struct Settings<'s, 'r> {
-    pub(super) losing: &'s mut Losing<'r>,
+    pub(super) reporter: &'s mut Reporter<'r>,
     pub(super) exchange: &'s Exchange<'s>,
     pub(super) target: &'s Target,
 }
@@ -29,11 +29,11 @@ impl<'s> Settings<'s, '_> {
     }
 
     fn extras(&self, scope: &'static str) -> Option<(&'s Extras<'s>, &'static str)> {
-        self.losing.is_same().then(|| (self.exchange.semantics().extras(), scope))
+        self.reporter.is_same().then(|| (self.exchange.semantics().extras(), scope))
     }
 
     fn report(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.losing.field(Place::default(), field, kind, reason);
+        self.reporter.field(Place::default(), field, kind, reason);
     }
 
     pub(super) fn write(&mut self, object: &mut Object<'_, '_>) {
@@ -56,7 +56,7 @@ impl<'s> Settings<'s, '_> {
     /// The vendor keeps for a month what is not refused to it, and a client of another protocol has not asked for that.
     fn store(&mut self, object: &mut Object<'_, '_>) {
         match self.request().store {
-            None if self.losing.is_same() => {}
+            None if self.reporter.is_same() => {}
             None => {
                 object.field("store", &false);
                 let reason = "the answer is not stored by this vendor unless asked for";
@@ -69,7 +69,7 @@ impl<'s> Settings<'s, '_> {
     fn limit(&mut self, object: &mut Object<'_, '_>) {
         let key = "max_output_tokens";
         let least = MAX_OUTPUT_TOKENS_MIN;
-        let is_foreign = !self.losing.is_same();
+        let is_foreign = !self.reporter.is_same();
         // What the operator allows is for a client that says nothing of it.
         match (&self.request().max_output_tokens, self.target.max_output_tokens) {
             (Some(limit), _) if is_foreign && limit.as_whole().is_some_and(|it| it < least) => {
@@ -100,9 +100,9 @@ impl<'s> Settings<'s, '_> {
         let temperature = sampling.temperature.as_ref();
         self.fitted(object, (Field::Temperature, "temperature"), family.temperature, temperature);
         self.fitted(object, (Field::TopP, "top_p"), family.top_p, sampling.top_p.as_ref());
-        let logprobs = match self.losing.is_same() {
+        let logprobs = match self.reporter.is_same() {
             true => sampling.top_logprobs.as_ref(),
-            false => self.losing.alternatives(sampling),
+            false => self.reporter.alternatives(sampling),
         };
         self.fitted(object, (Field::TopLogprobs, "top_logprobs"), family.logprobs, logprobs);
         self.candidates();
@@ -119,7 +119,7 @@ impl<'s> Settings<'s, '_> {
         let Some(number) = number else { return };
         let value = number.as_f64().unwrap_or_default();
         match accepts.fit(value) {
-            _ if self.losing.is_same() => object.field(key, number),
+            _ if self.reporter.is_same() => object.field(key, number),
             Some(fit) if fit == value => object.field(key, number),
             Some(fit) => {
                 object.optional(key, Number::from_f64(fit).as_ref());
@@ -140,7 +140,7 @@ impl<'s> Settings<'s, '_> {
     fn text(&mut self, object: &mut Object<'_, '_>) {
         let Request { output, verbosity, .. } = self.request();
         let format = match output {
-            OutputFormat::Unsaid => None,
+            OutputFormat::Unset => None,
             OutputFormat::Text => Some(("text", None)),
             OutputFormat::JsonObject => Some(("json_object", None)),
             OutputFormat::JsonSchema(schema) => Some(("json_schema", Some(&**schema))),
@@ -162,7 +162,7 @@ impl<'s> Settings<'s, '_> {
         let OutputSchema { name, description, schema, strict } = output;
         match name {
             Some(name) => format.field("name", name),
-            None if self.losing.is_same() => {}
+            None if self.reporter.is_same() => {}
             None => {
                 format.word("name", "response");
                 let reason = "a schema needs a name";
@@ -171,17 +171,17 @@ impl<'s> Settings<'s, '_> {
         }
         format.optional("description", description.as_ref());
         if let Some(schema) = schema {
-            let from = dialect::of_output(self.exchange);
+            let from = schema_language::of_output(self.exchange);
             let schema = Schema { json: schema, from, strict: *strict };
             let at = (Place::default(), Field::OutputSchema);
-            format.field("schema", &fitted_schema(self.losing, schema, at));
+            format.field("schema", &fitted_schema(self.reporter, schema, at));
         }
         format.optional("strict", strict.as_ref());
     }
 
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {
         let Some(tier) = &self.request().service_tier else { return };
-        match tier_word(tier, self.losing.source(), Asking::Request) {
+        match tier_word(tier, self.reporter.source(), Asking::Request) {
             Some(word) => object.field("service_tier", &word),
             None => {
                 let reason = "only its own vendor has this tier";
@@ -193,7 +193,7 @@ impl<'s> Settings<'s, '_> {
     /// Log probabilities are asked for among the includes.
     fn include(&mut self, object: &mut Object<'_, '_>) {
         let stated = self.exchange.semantics().responses().and_then(|own| own.include());
-        if let Some(include) = stated.filter(|_| self.losing.is_same()) {
+        if let Some(include) = stated.filter(|_| self.reporter.is_same()) {
             return object.field("include", include);
         }
         match self.request().sampling.logprobs {
@@ -207,7 +207,7 @@ impl<'s> Settings<'s, '_> {
     }
 
     fn reasoning(&mut self, object: &mut Object<'_, '_>) {
-        let (effort, summary) = match self.losing.is_same() {
+        let (effort, summary) = match self.reporter.is_same() {
             true => self.own_thinking(),
             false => {
                 let effort = self.effort();
@@ -335,7 +335,7 @@ impl<'s> Settings<'s, '_> {
             }
             None => {
                 let asks = effort.is_some_and(|effort| effort != "none");
-                if !asks || !self.losing.source().shows_unasked(&self.request().thinking) {
+                if !asks || !self.reporter.source().shows_unasked(&self.request().thinking) {
                     return None;
                 }
                 let reason = "with an effort the thinking is asked for";

@@ -8,19 +8,19 @@ use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::calls::Calls;
-use crate::protocol::dialect::completed_parameters;
 use crate::protocol::hosted::{Setting, Settings, write_location};
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
-use crate::protocol::openai_responses::types::{THIS, unqualified};
+use crate::protocol::openai_responses::types::{SELF, unqualified};
+use crate::protocol::reporter::Reporter;
+use crate::protocol::schema_language::completed_parameters;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Field, dialect};
-use crate::schema::{Dialect, SchemaLoss, Translated, translate};
+use crate::protocol::{Field, schema_language};
+use crate::schema::{SchemaLanguage, SchemaLoss, Translated, translate};
 
 /// Writes the tools of a request, and knows the names that the target takes.
 pub(super) struct Tools<'t, 'r> {
-    pub(super) losing: &'t mut Losing<'r>,
+    pub(super) reporter: &'t mut Reporter<'r>,
     pub(super) calls: &'t Calls<'t>,
     /// The namespace that the tools stand in.
     pub(super) namespace: Option<&'t str>,
@@ -46,27 +46,27 @@ impl Tools<'_, '_> {
         }
         let taken = self.calls.name(name);
         if taken != *name {
-            let reason = "the target takes the name only in other letters";
-            self.losing.field(place, Field::ToolName, LossKind::Renamed, reason);
+            let reason = "the name has characters that the target refuses";
+            self.reporter.field(place, Field::ToolName, LossKind::Renamed, reason);
         }
         taken
     }
 
     fn function(&mut self, writer: &mut Writer, tool: &Tool<'_>, function: &FunctionTool<'_>) {
         let FunctionTool { name, description, parameters, strict, output_schema } = function;
-        let (same, source) = (self.losing.is_same(), self.losing.source());
+        let (same, source) = (self.reporter.is_same(), self.reporter.source());
         let place = tool.semantics().place();
-        let mut object = Object::open(writer, own_extras(self.losing, tool.semantics(), ""));
+        let mut object = Object::open(writer, own_extras(self.reporter, tool.semantics(), ""));
         object.word("type", "function");
         object.field("name", &self.name(name, place));
         object.optional("description", description.as_ref());
         match parameters {
             Some(schema) => {
-                let from = dialect::of_parameters(source, tool);
+                let from = schema_language::of_parameters(source, tool);
                 let schema = Schema { json: schema, from, strict: *strict };
                 let at = (place, Field::ToolParameters);
-                let fitted = fitted_schema(self.losing, schema, at);
-                let parameters = completed_parameters(self.losing, fitted, *strict, place);
+                let fitted = fitted_schema(self.reporter, schema, at);
+                let parameters = completed_parameters(self.reporter, fitted, *strict, place);
                 object.field("parameters", &parameters);
             }
             // The field must be there, and null says that the tool takes nothing.
@@ -79,9 +79,10 @@ impl Tools<'_, '_> {
             None => {}
         }
         if let Some(json) = output_schema {
-            let schema = Schema { json, from: dialect::of_results(source, tool), strict: None };
+            let schema =
+                Schema { json, from: schema_language::of_results(source, tool), strict: None };
             let at = (place, Field::ToolOutputSchema);
-            object.field("output_schema", &fitted_schema(self.losing, schema, at));
+            object.field("output_schema", &fitted_schema(self.reporter, schema, at));
         }
         object.close();
     }
@@ -93,8 +94,8 @@ impl Tools<'_, '_> {
         tool: &CustomTool<'_>,
     ) {
         let CustomTool { name, description, format } = tool;
-        let format_extras = own_extras(self.losing, semantics, "format");
-        let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
+        let format_extras = own_extras(self.reporter, semantics, "format");
+        let mut object = Object::open(writer, own_extras(self.reporter, semantics, ""));
         object.word("type", "custom");
         object.field("name", &self.name(name, semantics.place()));
         object.optional("description", description.as_ref());
@@ -115,7 +116,7 @@ impl Tools<'_, '_> {
 
     fn hosted(&mut self, writer: &mut Writer, tool: &HostedTool<'_>, place: Place) {
         let HostedTool { protocol, service, kind: _, json } = tool;
-        if *protocol == THIS {
+        if *protocol == SELF {
             return writer.value(json);
         }
         let mut settings = Settings::of(tool);
@@ -126,10 +127,10 @@ impl Tools<'_, '_> {
             )),
             HostedService::WebFetch | HostedService::Other => {
                 let reason = "Responses has no such hosted tool";
-                return self.losing.node(place, LossKind::Dropped, reason);
+                return self.reporter.node(place, LossKind::Dropped, reason);
             }
         }
-        settings.report_rest(place, self.losing);
+        settings.report_rest(place, self.reporter);
     }
 
     fn namespace(
@@ -139,12 +140,12 @@ impl Tools<'_, '_> {
         tool: &NamespaceTool<'_>,
     ) {
         let NamespaceTool { name, description, tools } = tool;
-        let mut object = Object::open(writer, own_extras(self.losing, semantics, ""));
+        let mut object = Object::open(writer, own_extras(self.reporter, semantics, ""));
         object.word("type", "namespace");
         object.field("name", name);
         object.optional("description", description.as_ref());
-        let (losing, calls, namespace) = (&mut *self.losing, self.calls, name.to_str());
-        let mut inside = Tools { losing, calls, namespace: Some(&namespace) };
+        let (reporter, calls, namespace) = (&mut *self.reporter, self.calls, name.to_str());
+        let mut inside = Tools { reporter, calls, namespace: Some(&namespace) };
         object.key("tools").array(|writer| inside.list(writer, tools));
         object.close();
     }
@@ -162,13 +163,13 @@ impl Tools<'_, '_> {
             ToolChoice::Allowed { mode, tools } => {
                 object.key("tool_choice").object(|writer| self.allowed(writer, *mode, tools));
             }
-            ToolChoice::Other { protocol, json } if *protocol == THIS => {
+            ToolChoice::Other { protocol, json } if *protocol == SELF => {
                 object.field("tool_choice", json);
             }
             ToolChoice::Other { .. } => {
                 let reason = "the choice of a hosted tool stays with its vendor";
                 let root = Place::default();
-                self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                self.reporter.field(root, Field::ToolChoice, LossKind::Dropped, reason);
             }
         }
     }
@@ -186,7 +187,7 @@ impl Tools<'_, '_> {
         writer.array(|writer| {
             for AllowedTool { name, json } in tools {
                 match (name, json) {
-                    (_, Some(json)) if self.losing.is_same() => writer.value(json),
+                    (_, Some(json)) if self.reporter.is_same() => writer.value(json),
                     (Some(name), json) => {
                         let name = self.calls.name(name);
                         let form = allowed_form(json.as_ref());
@@ -195,7 +196,7 @@ impl Tools<'_, '_> {
                     (None, _) => {
                         let reason = "the choice names a tool of another vendor";
                         let root = Place::default();
-                        self.losing.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                        self.reporter.field(root, Field::ToolChoice, LossKind::Dropped, reason);
                     }
                 }
             }
@@ -207,7 +208,7 @@ impl Tools<'_, '_> {
 pub(super) fn hosts(tool: &HostedTool<'_>) -> bool {
     match tool.service {
         HostedService::WebSearch | HostedService::CodeExecution => true,
-        HostedService::WebFetch | HostedService::Other => tool.protocol == THIS,
+        HostedService::WebFetch | HostedService::Other => tool.protocol == SELF,
     }
 }
 
@@ -256,30 +257,30 @@ fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
 #[derive(Clone, Copy)]
 pub(super) struct Schema<'s> {
     pub(super) json: &'s Json<'s>,
-    pub(super) from: Dialect,
+    pub(super) from: SchemaLanguage,
     pub(super) strict: Option<bool>,
 }
 
 /// The schema as this protocol takes it: any JSON Schema, or the strict subset of it.
 pub(super) fn fitted_schema<'s>(
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     schema: Schema<'s>,
     (place, field): (Place, Field),
 ) -> Json<'s> {
     let Schema { json, from, strict } = schema;
     // A vendor's protocols have the same strict subset.
     let is_strict = strict == Some(true);
-    if losing.is_same() || (is_strict && losing.shares_vendor()) {
+    if reporter.is_same() || (is_strict && reporter.shares_vendor()) {
         return json.reborrow();
     }
-    let to = if is_strict { Dialect::OpenaiStrict } else { Dialect::JsonSchema };
+    let to = if is_strict { SchemaLanguage::OpenaiStrict } else { SchemaLanguage::JsonSchema };
     let Translated { json: fitted, losses } = translate(json, from, to);
     if is_strict && !fitted.same_value(json) {
         let reason = "strict schemas require every property and let the optional ones be null";
-        losing.field(place, field, LossKind::Renamed, reason);
+        reporter.field(place, field, LossKind::Renamed, reason);
     }
     for SchemaLoss { pointer, kind, reason } in losses {
-        losing.within(place, (field, &pointer), kind, reason);
+        reporter.within(place, (field, &pointer), kind, reason);
     }
     fitted
 }

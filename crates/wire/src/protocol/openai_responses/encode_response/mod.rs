@@ -1,6 +1,7 @@
 //! Writing whole answers, and the response objects that streams begin and end with.
 
 pub(super) mod output;
+mod required_action;
 
 use std::borrow::Cow;
 
@@ -10,55 +11,56 @@ use crate::json::{Json, Number, Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::exchange::ANSWER_BYTES;
-use crate::protocol::losing::Losing;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::encode_response::output::encode_output;
+use crate::protocol::openai_responses::encode_response::required_action::RequiredAction;
 use crate::protocol::openai_responses::fault::write_response_error;
-use crate::protocol::openai_responses::types::{THIS, tier_word};
+use crate::protocol::openai_responses::types::{SELF, tier_word};
 use crate::protocol::openai_responses::usage::USAGE;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::tier::Asking;
-use crate::protocol::{Asked, Field, Protocol, Start};
+use crate::protocol::{AnswerContext, Field, Protocol, Start};
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut losing = Losing::new(source, THIS, report);
-    losing.response(response);
+    let mut reporter = Reporter::new(source, SELF, report);
+    reporter.response(response);
     let candidate = response.candidates.first();
     for extra in response.candidates.iter().skip(1) {
         let place = extra.semantics().place();
-        losing.node(place, LossKind::Dropped, "Responses gives one answer");
+        reporter.node(place, LossKind::Dropped, "Responses gives one answer");
     }
     let parts = candidate.map(|candidate| &*candidate.message.parts);
     let finish = candidate.and_then(|candidate| candidate.finish.as_ref());
     let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
     let ending = Ending::of(finish, response.fault.as_ref(), refused);
-    let output = parts.map(|parts| encode_output(&mut losing, asked, (parts, &ending)));
+    let output = parts.map(|parts| encode_output(&mut reporter, context, (parts, &ending)));
     let called = parts.is_some_and(|parts| parts.iter().any(is_call));
     if let Some(finish) = finish {
         let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
-        report_finish(&mut losing, (place, called), finish);
+        report_finish(&mut reporter, (place, called), finish);
     }
     let start = Start {
-        id: Some(response_id(&losing, asked, response.id.as_ref())),
+        id: Some(response_id(&reporter, context, response.id.as_ref())),
         model: response.model.as_ref().map(Text::reborrow),
         created: response.created.as_ref().map(Number::reborrow),
         service_tier: response.service_tier.as_ref().map(Text::reborrow),
         semantics: NodeSemantics::default(),
     };
     let semantics = response.semantics();
-    report_tier(&mut losing, start.service_tier.as_ref(), semantics.place());
+    report_tier(&mut reporter, start.service_tier.as_ref(), semantics.place());
     if let Some(usage) = &response.usage {
-        USAGE.report(usage, &mut losing);
+        USAGE.report(usage, &mut reporter);
     }
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let end = End { ending, usage: response.usage.as_ref(), output: output.as_deref() };
-    write_response(&mut writer, &losing, asked, (&start, semantics, &end));
+    write_response(&mut writer, &reporter, context, (&start, semantics, &end));
     writer.into_string()
 }
 
@@ -71,23 +73,23 @@ pub(super) fn is_refusal(part: &Part<'_>) -> bool {
 }
 
 /// Reports a tier that has no name here.
-pub(super) fn report_tier(losing: &mut Losing<'_>, tier: Option<&Text<'_>>, place: Place) {
-    if tier.is_some_and(|tier| tier_word(tier, losing.source(), Asking::Answer).is_none()) {
+pub(super) fn report_tier(reporter: &mut Reporter<'_>, tier: Option<&Text<'_>>, place: Place) {
+    if tier.is_some_and(|tier| tier_word(tier, reporter.source(), Asking::Answer).is_none()) {
         let reason = "only its own vendor has this tier";
-        losing.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
+        reporter.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
     }
 }
 
 /// Reports ends that a status says less of; `called` says that a tool was called.
 pub(super) fn report_finish(
-    losing: &mut Losing<'_>,
+    reporter: &mut Reporter<'_>,
     (place, called): (Place, bool),
     finish: &Finish<'_>,
 ) {
     let reason = match finish.kind {
         FinishKind::Stop if called => {
             let reason = "an answer that calls a tool ends with the call";
-            return losing.field(place, Field::FinishReason, LossKind::Repaired, reason);
+            return reporter.field(place, Field::FinishReason, LossKind::Repaired, reason);
         }
         FinishKind::ToolCalls if !called => "an answer without a call just ends",
         FinishKind::Stop
@@ -103,7 +105,7 @@ pub(super) fn report_finish(
         FinishKind::MalformedCall => "an unreadable call is returned as an end",
         FinishKind::Other => "the target has no such finish reason",
     };
-    losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
+    reporter.field(place, Field::FinishReason, LossKind::Approximated, reason);
 }
 
 /// What is known of an answer when it ends.
@@ -204,53 +206,68 @@ fn is_own_reason(finish: &Finish<'_>) -> bool {
 /// Writes a response object.
 pub(super) fn write_response(
     writer: &mut Writer,
-    losing: &Losing<'_>,
-    asked: &Asked<'_>,
+    reporter: &Reporter<'_>,
+    context: &AnswerContext<'_>,
     (start, semantics, end): (&Start<'_>, &NodeSemantics<'_>, &End<'_>),
 ) {
-    let mut object = Object::open(writer, own_extras(losing, semantics, ""));
-    write_head(&mut object, (losing, asked), (start, semantics));
-    write_ending(&mut object, losing, &end.ending);
-    match end.output {
+    let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
+    write_head(&mut object, (reporter, context), (start, semantics));
+    let required = required_action(context, end);
+    let ending = match &required {
+        Some(_) => &Ending::with("requires_action"),
+        None => &end.ending,
+    };
+    write_ending(&mut object, reporter, ending);
+    if let Some(required) = &required {
+        required.write(object.key("required_action"));
+    }
+    let output = required.as_ref().map(|required| required.output.as_str()).or(end.output);
+    match output {
         Some(output) => object.field("output", &Json::trusted(output.into())),
         None => object.key("output").array(|_| {}),
     }
     if let Some(usage) = end.usage {
-        USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(losing.source()));
+        USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(reporter.source()));
     }
-    if !losing.is_same() {
+    if !reporter.is_same() {
         if end.usage.is_none() {
             object.key(USAGE.member).null();
         }
-        write_settings(&mut object, asked, end);
+        write_settings(&mut object, context, end);
     }
     object.close();
 }
 
+/// What the client has to do, where it wants to be asked.
+fn required_action(context: &AnswerContext<'_>, end: &End<'_>) -> Option<RequiredAction> {
+    let is_complete = end.ending.status.as_ref().is_some_and(|status| *status == *"completed");
+    end.output.filter(|_| context.requires_action && is_complete).and_then(RequiredAction::of)
+}
+
 fn write_head(
     object: &mut Object<'_, '_>,
-    (losing, asked): (&Losing<'_>, &Asked<'_>),
+    (reporter, context): (&Reporter<'_>, &AnswerContext<'_>),
     (start, semantics): (&Start<'_>, &NodeSemantics<'_>),
 ) {
-    let is_foreign = !losing.is_same();
+    let is_foreign = !reporter.is_same();
     object.optional("id", start.id.as_ref());
     object.word("object", "response");
     match &start.created {
         Some(created) => object.field("created_at", created),
-        None => object.optional("created_at", is_foreign.then_some(&asked.created_s)),
+        None => object.optional("created_at", is_foreign.then_some(&context.created_s)),
     }
-    match asked.model.as_ref().or(start.model.as_ref()) {
+    match context.model.as_ref().or(start.model.as_ref()) {
         Some(model) => object.field("model", model),
         None => object.optional("model", is_foreign.then_some("")),
     }
     // A tier that became known at the end is among the extras and is newer.
-    let later = own_extras(losing, semantics, "").is_some_and(|(extras, scope)| {
+    let later = own_extras(reporter, semantics, "").is_some_and(|(extras, scope)| {
         extras.within(scope).any(|extra| extra.key == "service_tier")
     });
     if let Some(tier) = start.service_tier.as_ref().filter(|_| !later) {
-        let word = tier_word(tier, losing.source(), Asking::Answer);
+        let word = tier_word(tier, reporter.source(), Asking::Answer);
         object.optional("service_tier", word.as_ref());
-    } else if asked.echo.is_some() && is_foreign {
+    } else if context.echo.is_some() && is_foreign {
         object.word("service_tier", "default");
     }
 }
@@ -258,17 +275,17 @@ fn write_head(
 /// The id of an answer: its own, or for another protocol's one made from the seed. Clients take an id without `resp_` for
 /// something else, and the upstream's id refers to nothing that can be asked for here.
 pub(super) fn response_id<'t>(
-    losing: &Losing<'_>,
-    asked: &Asked<'_>,
+    reporter: &Reporter<'_>,
+    context: &AnswerContext<'_>,
     id: Option<&'t Text<'_>>,
 ) -> Text<'t> {
-    let minted = || Text::plain(format!("resp_{}", asked.seed.to_str()));
-    id.filter(|_| losing.is_same()).map_or_else(minted, Text::reborrow)
+    let minted = || Text::plain(format!("resp_{}", context.seed.to_str()));
+    id.filter(|_| reporter.is_same()).map_or_else(minted, Text::reborrow)
 }
 
-fn write_ending(object: &mut Object<'_, '_>, losing: &Losing<'_>, ending: &Ending<'_>) {
+fn write_ending(object: &mut Object<'_, '_>, reporter: &Reporter<'_>, ending: &Ending<'_>) {
     let Ending { status, details, fault } = ending;
-    let is_foreign = !losing.is_same();
+    let is_foreign = !reporter.is_same();
     match status {
         Some(status) => object.field("status", status),
         None => object.optional("status", is_foreign.then_some("completed")),
@@ -291,10 +308,10 @@ fn write_ending(object: &mut Object<'_, '_>, losing: &Losing<'_>, ending: &Endin
 
 /// Writes what clients expect of every response and no other protocol tells: the settings of the request, or those that it
 /// does not change.
-fn write_settings(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>) {
-    match &asked.echo {
+fn write_settings(object: &mut Object<'_, '_>, context: &AnswerContext<'_>, end: &End<'_>) {
+    match &context.echo {
         Some(echo) => {
-            write_completion(object, asked, end);
+            write_completion(object, context, end);
             echo.write(object);
         }
         None => write_boilerplate(object),
@@ -302,9 +319,9 @@ fn write_settings(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>)
 }
 
 /// When a response was complete: no other protocol tells, and an answer has one time here.
-fn write_completion(object: &mut Object<'_, '_>, asked: &Asked<'_>, end: &End<'_>) {
+fn write_completion(object: &mut Object<'_, '_>, context: &AnswerContext<'_>, end: &End<'_>) {
     let is_complete = end.ending.word() == "completed";
-    object.field("completed_at", &is_complete.then_some(asked.created_s));
+    object.field("completed_at", &is_complete.then_some(context.created_s));
 }
 
 /// The settings that a request did not change.

@@ -3,7 +3,6 @@
 use crate::conversation::{Arguments, CallForm, Content, Part};
 use crate::json::{Json, Text, Writer};
 use crate::loss::Report;
-use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::part::{
     Side, cites_all, write_logprobs, write_part,
 };
@@ -14,18 +13,19 @@ use crate::protocol::openai_responses::encode_stream::item::{
     Names, OutItem, TEXT, input_names, words_of,
 };
 use crate::protocol::openai_responses::encode_stream::{Encoder, Seat};
-use crate::protocol::openai_responses::types::THIS;
-use crate::protocol::{Asked, Logprobs, Protocol, arguments};
+use crate::protocol::openai_responses::types::SELF;
+use crate::protocol::reporter::Reporter;
+use crate::protocol::{AnswerContext, Logprobs, Protocol, arguments};
 
 /// Writes the list of log probabilities that every event about a text has. It has no bytes, so that those of other
 /// protocols wait for the finished part, where nothing of them is lost.
-pub(super) fn write_told_logprobs(
+pub(super) fn write_own_logprobs(
     writer: &mut Writer,
     source: Protocol,
     logprobs: Option<&Logprobs<'_>>,
 ) {
     writer.key("logprobs");
-    match logprobs.filter(|_| source == THIS) {
+    match logprobs.filter(|_| source == SELF) {
         Some(logprobs) => write_logprobs(writer, source, &logprobs.entries()),
         None => writer.array(|_| {}),
     }
@@ -70,8 +70,8 @@ impl Encoder<'_> {
     /// tool is called with is not kept: such calls have no status that says so.
     pub(super) fn break_item(&mut self, item: usize) {
         let OutItem { parts, json, .. } = &self.items[item];
-        let is_told = parts.first().is_some_and(|part| !is_custom(&self.asked, part));
-        if json.is_none() && is_told {
+        let is_function = parts.first().is_some_and(|part| !is_custom(&self.context, part));
+        if json.is_none() && is_function {
             self.items[item].json = Some(self.written(item, Stage::Cut));
         }
     }
@@ -87,19 +87,19 @@ impl Encoder<'_> {
         !self.is_same() && self.is_a(item, is_half_call)
     }
 
-    fn is_a(&self, item: usize, is_such: impl Fn(&Losing<'_>, &Part<'_>) -> bool) -> bool {
+    fn is_a(&self, item: usize, is_such: impl Fn(&Reporter<'_>, &Part<'_>) -> bool) -> bool {
         let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
-        self.items[item].parts.first().is_some_and(|part| is_such(&losing, part))
+        let reporter = Reporter::new(self.source, SELF, &mut unread);
+        self.items[item].parts.first().is_some_and(|part| is_such(&reporter, part))
     }
 
     /// An item as it stands.
     fn written(&mut self, item: usize, stage: Stage) -> String {
         let OutItem { parts, doubled, .. } = &self.items[item];
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let mut writer = Writer::default();
         let thing = Thing { parts, number: item, handed: None, doubled: *doubled, stage };
-        write_item(&mut writer, &mut losing, &self.asked, &thing);
+        write_item(&mut writer, &mut reporter, &self.context, &thing);
         writer.into_string()
     }
 
@@ -147,13 +147,13 @@ impl Encoder<'_> {
         self.item_frame(out, names.done, position, |writer| {
             writer.field(names.key, text);
             if names.done == TEXT.done {
-                write_told_logprobs(writer, source, logprobs.as_ref());
+                write_own_logprobs(writer, source, logprobs.as_ref());
             }
         });
         let mut unread = Report::default();
-        let mut losing = Losing::new(self.source, THIS, &mut unread);
+        let mut reporter = Reporter::new(self.source, SELF, &mut unread);
         let mut part = Writer::default();
-        write_part(&mut part, &mut losing, &self.items[item].parts[at], Side::Output);
+        write_part(&mut part, &mut reporter, &self.items[item].parts[at], Side::Output);
         let part = part.into_string();
         self.item_frame(out, names.part_done, position, |writer| {
             writer.field("part", &Json::trusted(part.into()));
@@ -162,16 +162,16 @@ impl Encoder<'_> {
 
     fn call_done(&mut self, (item, at): Seat, out: &mut String) {
         let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
+        let reporter = Reporter::new(self.source, SELF, &mut unread);
         if let Content::ToolCall(call) = self.items[item].parts[at].content()
-            && let Some(Arguments::Text(empty)) = no_arguments(&losing, call)
+            && let Some(Arguments::Text(empty)) = no_arguments(&reporter, call)
         {
             self.grow_call((item, at), &empty, out);
         }
         let Content::ToolCall(call) = self.items[item].parts[at].content() else { return };
         let Arguments::Text(text) = &call.arguments else { return };
         let mut text = text.clone();
-        let form = client_form(&self.asked, call);
+        let form = client_form(&self.context, call);
         let (delta, done, key) = input_names(form);
         if form == CallForm::Custom && call.form == CallForm::Function {
             text = arguments::custom_input(&call.arguments).unwrap_or(text);
@@ -181,7 +181,7 @@ impl Encoder<'_> {
     }
 }
 
-fn is_custom(asked: &Asked<'_>, part: &Part<'_>) -> bool {
+fn is_custom(context: &AnswerContext<'_>, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
-    client_form(asked, call) == CallForm::Custom
+    client_form(context, call) == CallForm::Custom
 }

@@ -3,16 +3,16 @@
 use crate::conversation::{Arguments, CallForm, Content, Part};
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_request::part::{
     chars_of, cites_all, write_citation,
 };
 use crate::protocol::openai_responses::encode_response::output::{
     Stage, Thing, client_form, handed, is_doubled, is_words, item_id, takes, withhold, write_item,
 };
-use crate::protocol::openai_responses::encode_stream::done::write_told_logprobs;
+use crate::protocol::openai_responses::encode_stream::done::write_own_logprobs;
 use crate::protocol::openai_responses::encode_stream::{Encoder, Placed, Seat};
-use crate::protocol::openai_responses::types::{CONTINUES, THIS};
+use crate::protocol::openai_responses::types::{CONTINUES, SELF};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{NodeSemantics, add_to};
 use crate::protocol::{Artefact, Citation, Delta, Logprobs, NoteKind, Open, PartId};
 
@@ -114,8 +114,8 @@ impl Encoder<'_> {
     pub(super) fn open(&mut self, open: Open<'static>, out: &mut String) {
         let Open { part: _, candidate, opening, semantics } = open;
         let part = Part::new(opening.into_content()).with_semantics(semantics);
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        if candidate > 0 || !takes(&mut losing, &part) {
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
+        if candidate > 0 || !takes(&mut reporter, &part) {
             return self.leave_out(part, candidate);
         }
         let continues = self.is_same() && part.semantics().has_shape(CONTINUES);
@@ -135,12 +135,12 @@ impl Encoder<'_> {
 
     /// Gives what only its issuer can read of a part to the thinking before it, if that is not complete yet.
     fn hand(&mut self, part: &Part<'static>) {
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let last = self.items.last().filter(|item| item.json.is_none());
         let thought = last.and_then(|item| item.parts.first());
-        let artefact = thought.and_then(|thought| handed(&losing, thought, part)).cloned();
+        let artefact = thought.and_then(|thought| handed(&reporter, thought, part)).cloned();
         let Some(artefact) = artefact.map(Artefact::into_owned) else {
-            return withhold(&mut losing, part);
+            return withhold(&mut reporter, part);
         };
         if let Some(thought) = self.items.last_mut().and_then(|item| item.parts.first_mut()) {
             thought.semantics_mut().hand_artefact(artefact, part.semantics().sealed_at());
@@ -182,14 +182,14 @@ impl Encoder<'_> {
         self.finish_closed(out);
         self.interrupted = false;
         let index = self.items.len();
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        let doubled = is_doubled(&mut losing, &part, &mut self.taken);
-        let id = item_id(&self.asked, (&part, index)).into_owned();
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
+        let doubled = is_doubled(&mut reporter, &part, &mut self.taken);
+        let id = item_id(&self.context, (&part, index)).into_owned();
         let parts = vec![part];
         let stage = Stage::Begun;
         let thing = Thing { parts: &parts, number: index, handed: None, doubled, stage };
         let mut item = Writer::default();
-        write_item(&mut item, &mut losing, &self.asked, &thing);
+        write_item(&mut item, &mut reporter, &self.context, &thing);
         let item = item.into_string();
         self.frame(out, "response.output_item.added", |writer| {
             writer.field("output_index", &index);
@@ -297,7 +297,7 @@ impl Encoder<'_> {
         self.item_frame(out, names.delta, (item, Some((names.index, at))), |writer| {
             writer.field("delta", text);
             if names.delta == TEXT.delta {
-                write_told_logprobs(writer, source, logprobs.as_ref());
+                write_own_logprobs(writer, source, logprobs.as_ref());
             }
         });
     }
@@ -307,7 +307,7 @@ impl Encoder<'_> {
         if let Arguments::Text(own) = &mut call.arguments {
             own.push(text);
         }
-        let (form, own) = (client_form(&self.asked, call), call.form);
+        let (form, own) = (client_form(&self.context, call), call.form);
         // Where a function stands for a custom tool, the input is inside JSON that is not complete yet.
         if form == own || form == CallForm::Function {
             self.item_frame(out, input_names(form).0, (item, None), |writer| {
@@ -320,7 +320,7 @@ impl Encoder<'_> {
         let part = match self.places.get(part.0 as usize).copied() {
             Some(Placed::Waiting(at)) => &mut self.left_out[at],
             Some(Placed::At((item, at))) if self.items[item].json.is_some() => {
-                return self.lose_late((item, at), kind);
+                return self.report_late((item, at), kind);
             }
             Some(Placed::At((item, at))) => {
                 match &kind {
@@ -342,17 +342,17 @@ impl Encoder<'_> {
     }
 
     /// Reports what is said of a part after its item was told as complete.
-    fn lose_late(&mut self, (item, at): Seat, kind: NoteKind<'_>) {
+    fn report_late(&mut self, (item, at): Seat, kind: NoteKind<'_>) {
         let place = self.items[item].parts[at].semantics().place();
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let lost = (LossKind::Dropped, "sent when its message is complete");
         match kind {
-            NoteKind::Citation(citation) => losing.citation(place, &citation, lost),
-            NoteKind::Logprobs(logprobs) => losing.weights(place, &logprobs, lost),
+            NoteKind::Citation(citation) => reporter.citation(place, &citation, lost),
+            NoteKind::Logprobs(logprobs) => reporter.weights(place, &logprobs, lost),
             NoteKind::Semantics(later) => {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(later);
-                losing.semantics(&placed);
+                reporter.semantics(&placed);
             }
         }
     }
@@ -391,7 +391,7 @@ impl Encoder<'_> {
         let is_thought = matches!(part.content(), Content::Reasoning(_));
         if later.artefact().is_some() && part.semantics().artefact().is_none() && !is_thought {
             let sealed = Part::new(part.content().clone()).with_semantics(later.clone());
-            withhold(&mut Losing::new(self.source, THIS, &mut self.report), &sealed);
+            withhold(&mut Reporter::new(self.source, SELF, &mut self.report), &sealed);
         }
         part.semantics_mut().merge(later);
         self.items[item].states[at].closed = true;

@@ -12,23 +12,23 @@ use crate::fault::Fault;
 use crate::json::{Json, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::losing::Losing;
 use crate::protocol::openai_responses::encode_response::{
     End, Ending, is_call, is_refusal, report_finish, report_tier, response_id, write_response,
 };
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::fault::{own_code, response_code};
-use crate::protocol::openai_responses::types::THIS;
+use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::openai_responses::usage::USAGE;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extra, Extras, NodeSemantics};
-use crate::protocol::{Asked, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
+use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse::named_frame;
 
 /// Events in, frames out.
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    context: AnswerContext<'a>,
     report: Report,
     sequence: u64,
     stage: Stage,
@@ -75,10 +75,10 @@ enum Stage {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         Self {
             source,
-            asked,
+            context,
             report: Report::default(),
             sequence: 0,
             stage: Stage::Before,
@@ -104,7 +104,7 @@ impl<'a> Encoder<'a> {
         match event {
             Event::Start(start) => self.begin(start.into_owned(), out),
             Event::Open(open) => {
-                self.begin_unsaid(out);
+                self.begin_if_needed(out);
                 self.open(open.into_owned(), out);
             }
             Event::Delta(part, delta) => self.grow(part, delta, out),
@@ -117,16 +117,16 @@ impl<'a> Encoder<'a> {
             Event::Finish { candidate: 0, place, finish } => {
                 self.finish((finish.into_owned(), place), out);
             }
-            Event::Finish { candidate, place, .. } => self.lose_answer(candidate, place),
+            Event::Finish { candidate, place, .. } => self.report_answer(candidate, place),
             Event::Fault(fault) => {
-                self.begin_unsaid(out);
+                self.begin_if_needed(out);
                 self.fail(fault.into_owned(), out);
             }
         }
     }
 
     pub(in crate::protocol) fn end(mut self, out: &mut String) -> Report {
-        self.begin_unsaid(out);
+        self.begin_if_needed(out);
         if self.stage != Stage::Ended {
             self.finish_items(out);
             self.terminal(out);
@@ -136,7 +136,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn is_same(&self) -> bool {
-        self.source == THIS
+        self.source == SELF
     }
 
     /// Writes one frame with the next sequence number.
@@ -152,7 +152,7 @@ impl<'a> Encoder<'a> {
         });
     }
 
-    fn begin_unsaid(&mut self, out: &mut String) {
+    fn begin_if_needed(&mut self, out: &mut String) {
         if self.stage == Stage::Before {
             self.begin(Start::default(), out);
         }
@@ -163,9 +163,9 @@ impl<'a> Encoder<'a> {
             return;
         }
         self.stage = Stage::Started;
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
-        report_tier(&mut losing, start.service_tier.as_ref(), start.semantics.place());
-        start.id = Some(response_id(&losing, &self.asked, start.id.as_ref()).into_owned());
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
+        report_tier(&mut reporter, start.service_tier.as_ref(), start.semantics.place());
+        start.id = Some(response_id(&reporter, &self.context, start.id.as_ref()).into_owned());
         self.start = start;
         let end = End { ending: Ending::with("in_progress"), usage: None, output: Some("[]") };
         let response = self.response(&end);
@@ -177,10 +177,10 @@ impl<'a> Encoder<'a> {
     /// The response object as it stands.
     fn response(&self, end: &End<'_>) -> Json<'static> {
         let mut unread = Report::default();
-        let losing = Losing::new(self.source, THIS, &mut unread);
+        let reporter = Reporter::new(self.source, SELF, &mut unread);
         let mut writer = Writer::default();
         let start = (&self.start, &self.start.semantics, end);
-        write_response(&mut writer, &losing, &self.asked, start);
+        write_response(&mut writer, &reporter, &self.context, start);
         Json::trusted(writer.into_string().into())
     }
 
@@ -191,7 +191,7 @@ impl<'a> Encoder<'a> {
                 self.start.semantics.merge(later);
             }
             (NoteAt::Response, NoteKind::Semantics(later)) => {
-                Losing::new(self.source, THIS, &mut self.report).semantics(&later);
+                Reporter::new(self.source, SELF, &mut self.report).semantics(&later);
             }
             (NoteAt::Candidate(0), NoteKind::Semantics(later)) => self.note_answer(later),
             (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
@@ -208,14 +208,14 @@ impl<'a> Encoder<'a> {
                 news.keep(extra.scope.clone(), extra.key.clone(), extra.json.clone());
             }
         }
-        Losing::new(self.source, THIS, &mut self.report).extras(later.place(), &news);
+        Reporter::new(self.source, SELF, &mut self.report).extras(later.place(), &news);
         self.candidate.merge(later);
     }
 
     fn finish(&mut self, (finish, place): (Finish<'static>, Place), out: &mut String) {
         if self.candidate.place().is_root() {
-            let said = std::mem::replace(&mut self.candidate, NodeSemantics::at(place));
-            self.candidate.merge(said);
+            let earlier = std::mem::replace(&mut self.candidate, NodeSemantics::at(place));
+            self.candidate.merge(earlier);
         }
         let failed = finish.kind == FinishKind::Failed;
         self.finish = Some(finish);
@@ -273,9 +273,9 @@ impl<'a> Encoder<'a> {
 
     /// How the answer ends, as far as is known.
     fn ending(&self) -> Ending<'_> {
-        let says_refused = |finish: &Finish<'_>| finish.kind == FinishKind::Refusal;
+        let is_refusal_stated = |finish: &Finish<'_>| finish.kind == FinishKind::Refusal;
         let refused =
-            self.finish.as_ref().is_some_and(says_refused) && self.parts().any(is_refusal);
+            self.finish.as_ref().is_some_and(is_refusal_stated) && self.parts().any(is_refusal);
         let ending = Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused);
         if ending.status.is_some() { ending } else { Ending::with("completed") }
     }
@@ -301,23 +301,23 @@ impl<'a> Encoder<'a> {
         *candidate.semantics_mut() = std::mem::take(&mut self.candidate);
         // Its undeclared fields were reported as they came.
         *candidate.semantics_mut().extras_mut() = Extras::default();
-        let mut losing = Losing::new(self.source, THIS, &mut self.report);
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         if let Some(finish) = &candidate.finish {
             let called = candidate.message.parts.iter().any(is_call);
-            report_finish(&mut losing, (candidate.semantics().place(), called), finish);
+            report_finish(&mut reporter, (candidate.semantics().place(), called), finish);
         }
         if let Some(usage) = self.usage.take() {
-            USAGE.report(&usage, &mut losing);
-            losing.usage(&usage);
+            USAGE.report(&usage, &mut reporter);
+            reporter.usage(&usage);
         }
         response.candidates.push(candidate);
-        losing.response(&response);
+        reporter.response(&response);
     }
 
     /// Leaves out a part of an answer beside the first, or one that has no place here.
     fn leave_out(&mut self, part: Part<'static>, candidate: u32) {
         if candidate > 0 {
-            self.lose_answer(candidate, part.semantics().place());
+            self.report_answer(candidate, part.semantics().place());
         } else {
             self.left_out.push(part);
             self.interrupted = true;
@@ -326,11 +326,11 @@ impl<'a> Encoder<'a> {
     }
 
     /// Reports an answer beside the first, once.
-    fn lose_answer(&mut self, candidate: u32, place: Place) {
+    fn report_answer(&mut self, candidate: u32, place: Place) {
         if !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
-            let mut losing = Losing::new(self.source, THIS, &mut self.report);
-            losing.node(place.of_candidate(), LossKind::Dropped, "Responses gives one answer");
+            let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
+            reporter.node(place.of_candidate(), LossKind::Dropped, "Responses gives one answer");
         }
     }
 

@@ -5,10 +5,10 @@ use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
 use super::{Incoming, chunk};
-use super::api::{Api, Asked, Frames, Route, Url};
+use super::api::{Api, Unchecked, Frames, Route, Url};
 use super::plan::{End, Plan};
 use super::problem::Problem;
-use super::question::{Choice, Delivery, Format, Question, Spoken, Thinking};
+use super::question::{Choice, Delivery, Format, Question, HistoryItem, Thinking};
 use super::tokens::Count;
 
 #[derive(Debug)]
@@ -30,12 +30,12 @@ impl Api for Miniature {
         }
     }
 
-    fn read(&self, asked: Asked<'_>) -> Result<Question, Problem> {
+    fn read(&self, asked: Unchecked<'_>) -> Result<Question, Problem> {
         check(&asked.body)?;
         Ok(question(asked))
     }
 
-    fn count(&self, _: Asked<'_>) -> Result<Value, Problem> {
+    fn count(&self, _: Unchecked<'_>) -> Result<Value, Problem> {
         Err(Problem::new(404, "Miniature has no counter of tokens"))
     }
 
@@ -112,7 +112,7 @@ fn only(object: &Value, known: &[&str]) -> Result<(), Problem> {
     }
 }
 
-fn question(asked: Asked<'_>) -> Question {
+fn question(asked: Unchecked<'_>) -> Question {
     let mut input = Count::default();
     input.add(&asked.body["turns"], "");
     let is_streamed = asked.body["stream"] == true;
@@ -120,7 +120,7 @@ fn question(asked: Asked<'_>) -> Question {
         api: "miniature",
         model: asked.model,
         seed: asked.seed,
-        spoken: asked.body["turns"].as_array().into_iter().flatten().map(spoken).collect(),
+        history: asked.body["turns"].as_array().into_iter().flatten().map(history).collect(),
         tools: Vec::new(),
         choice: Choice::Never,
         may_call_several: false,
@@ -135,10 +135,10 @@ fn question(asked: Asked<'_>) -> Question {
     }
 }
 
-fn spoken(turn: &Value) -> Spoken {
+fn history(turn: &Value) -> HistoryItem {
     match turn["who"].as_str() {
-        Some("model") => Spoken::Model { calls: 0 },
-        _ => Spoken::User(turn["text"].as_str().unwrap_or_default().to_owned()),
+        Some("model") => HistoryItem::Model { calls: 0 },
+        _ => HistoryItem::User(turn["text"].as_str().unwrap_or_default().to_owned()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading requests.
 
-use super::types::{HERE, role};
+use super::types::{SELF, role};
 use crate::conversation::{Message, Part, Request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader, Text};
@@ -23,7 +23,7 @@ pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<Exch
         Ok(Member::Read)
     })?;
     reader.finish()?;
-    Ok(Exchange::decoded(HERE, request, semantics))
+    Ok(Exchange::decoded(SELF, request, semantics))
 }
 
 fn read_turns<'a>(reader: &mut Reader<'a>) -> Result<Vec<Message<'a>>> {

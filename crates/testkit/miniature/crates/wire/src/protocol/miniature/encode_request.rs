@@ -1,13 +1,13 @@
 //! Writing requests: a turn for each text, in the words of whoever speaks.
 
-use super::types::{HERE, who};
+use super::types::{SELF, who};
 use crate::conversation::{Content, Message, OutputFormat, Role};
 use crate::error::Result;
 use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::{Exchange, Field};
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 use crate::target::Target;
 
@@ -16,23 +16,23 @@ pub(in crate::protocol) fn encode_request(
     _: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let mut losing = Losing::new(exchange.protocol(), HERE, report);
-    losing.request(exchange);
+    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
+    reporter.request(exchange);
     let request = &exchange.request;
     if let OutputFormat::JsonSchema(output) = &request.output
         && output.schema.is_none()
     {
         let (field, reason) = (Field::OutputFormat, "Miniature has no such setting");
-        losing.field(Place::default(), field, LossKind::Dropped, reason);
+        reporter.field(Place::default(), field, LossKind::Dropped, reason);
     }
     let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
-    let extras = losing.is_same().then(|| (exchange.semantics().extras(), ""));
+    let extras = reporter.is_same().then(|| (exchange.semantics().extras(), ""));
     let mut object = Object::open(&mut writer, extras);
     object.optional("model", request.model.as_ref());
     let turns = object.key("turns");
     turns.begin_array();
     for message in &request.messages {
-        write_message(turns, &mut losing, message);
+        write_message(turns, &mut reporter, message);
     }
     turns.end_array();
     object.optional("limit", request.max_output_tokens.as_ref());
@@ -41,28 +41,28 @@ pub(in crate::protocol) fn encode_request(
     Ok(writer.into_string())
 }
 
-fn write_message(writer: &mut Writer, losing: &mut Losing<'_>, message: &Message<'_>) {
+fn write_message(writer: &mut Writer, reporter: &mut Reporter<'_>, message: &Message<'_>) {
     let Some(who) = who(message.role) else { return };
     if message.role == Role::Developer {
         let place = message.semantics().place();
-        losing.node(place, LossKind::Approximated, "sent as a system turn");
+        reporter.node(place, LossKind::Approximated, "sent as a system turn");
     }
     let mut texts = message.parts.iter().filter_map(|part| text(part.content())).peekable();
-    if losing.is_same() && texts.peek().is_none() {
-        write_turn(writer, losing, (message, who), None);
+    if reporter.is_same() && texts.peek().is_none() {
+        write_turn(writer, reporter, (message, who), None);
     }
     for text in texts {
-        write_turn(writer, losing, (message, who), Some(text));
+        write_turn(writer, reporter, (message, who), Some(text));
     }
 }
 
 fn write_turn(
     writer: &mut Writer,
-    losing: &Losing<'_>,
+    reporter: &Reporter<'_>,
     (message, who): (&Message<'_>, &'static str),
     text: Option<&Text<'_>>,
 ) {
-    let extras = message.semantics().extras().filter(|_| losing.is_same());
+    let extras = message.semantics().extras().filter(|_| reporter.is_same());
     let mut turn = Object::open(writer, extras.map(|extras| (extras, "")));
     turn.word("who", who);
     turn.optional("text", text);

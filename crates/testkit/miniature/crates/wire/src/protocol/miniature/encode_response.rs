@@ -2,34 +2,34 @@
 
 use super::encode_request::text;
 use super::fault::write_fault;
-use super::types::{HERE, end};
+use super::types::{SELF, end};
 use super::usage::USAGE;
 use crate::conversation::{Candidate, Finish, Response, Usage};
 use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
-use crate::protocol::{Asked, Field, Protocol};
+use crate::protocol::{AnswerContext, Field, Protocol};
 use crate::protocol::exchange::ANSWER_BYTES;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 
 pub(in crate::protocol) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
-    asked: &Asked<'_>,
+    context: &AnswerContext<'_>,
     report: &mut Report,
 ) -> String {
-    let mut losing = Losing::new(source, HERE, report);
+    let mut reporter = Reporter::new(source, SELF, report);
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     if let Some(fault) = &response.fault {
-        losing.failed(response);
+        reporter.failed(response);
         write_fault(&mut writer, fault);
         return writer.into_string();
     }
-    report_losses(&mut losing, response);
-    let extras = response.semantics().extras().filter(|_| losing.is_same());
+    report_losses(&mut reporter, response);
+    let extras = response.semantics().extras().filter(|_| reporter.is_same());
     let mut object = Object::open(&mut writer, extras.map(|extras| (extras, "")));
     object.optional("id", response.id.as_ref());
-    object.optional("model", asked.model.as_ref().or(response.model.as_ref()));
+    object.optional("model", context.model.as_ref().or(response.model.as_ref()));
     if let Some(candidate) = response.candidates.first() {
         object.field("text", &joined(candidate));
         write_end(&mut object, candidate.finish.as_ref(), source);
@@ -50,7 +50,7 @@ fn joined(candidate: &Candidate<'_>) -> Text<'static> {
 /// A word of its own comes back; an end of another protocol has one of two.
 pub(super) fn write_end(object: &mut Object<'_, '_>, finish: Option<&Finish<'_>>, source: Protocol) {
     let Some(finish) = finish else { return };
-    match finish.raw.as_ref().filter(|_| source == HERE) {
+    match finish.raw.as_ref().filter(|_| source == SELF) {
         Some(own) => object.field("end", own),
         None => object.word("end", end(finish.kind).0),
     }
@@ -67,24 +67,24 @@ pub(super) fn write_usage(
 }
 
 /// Reports what does not arrive of a whole answer, be it written at once or as a stream.
-pub(super) fn report_losses(losing: &mut Losing<'_>, response: &Response<'_>) {
-    losing.response(response);
+pub(super) fn report_losses(reporter: &mut Reporter<'_>, response: &Response<'_>) {
+    reporter.response(response);
     for other in response.candidates.iter().skip(1) {
         let place = other.semantics().place();
-        losing.node(place, LossKind::Dropped, "Miniature gives one answer");
+        reporter.node(place, LossKind::Dropped, "Miniature gives one answer");
     }
     let Some(first) = response.candidates.first() else { return };
     if let Some(finish) = first.finish.as_ref().filter(|finish| !end(finish.kind).1) {
         let place = first.semantics().place();
         let reason = format!("returned as `{}`", end(finish.kind).0);
-        losing.field(place, Field::FinishReason, LossKind::Approximated, reason);
+        reporter.field(place, Field::FinishReason, LossKind::Approximated, reason);
     }
     let texts = first.message.parts.iter().filter(|part| text(part.content()).is_some());
     for part in texts.skip(1) {
         let place = part.semantics().place();
-        losing.node(place, LossKind::Approximated, "joined with the text before it");
+        reporter.node(place, LossKind::Approximated, "joined with the text before it");
     }
     if let Some(usage) = &response.usage {
-        USAGE.report(usage, losing);
+        USAGE.report(usage, reporter);
     }
 }

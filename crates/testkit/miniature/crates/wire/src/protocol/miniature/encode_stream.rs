@@ -2,12 +2,12 @@
 
 use super::encode_response::{report_losses, write_end, write_usage};
 use super::fault::write_fault;
-use super::types::HERE;
+use super::types::SELF;
 use crate::json::Text;
 use crate::loss::Report;
-use crate::protocol::{Asked, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
+use crate::protocol::{AnswerContext, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, PartId, Protocol, Start};
 use crate::protocol::event::Sequence;
-use crate::protocol::losing::Losing;
+use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 use crate::sse;
 
@@ -15,7 +15,7 @@ use crate::sse;
 #[derive(Debug)]
 pub struct Encoder<'a> {
     source: Protocol,
-    asked: Asked<'a>,
+    context: AnswerContext<'a>,
     sequence: Sequence,
     /// The whole answer, for its end and for what is lost of it.
     fold: Fold,
@@ -25,9 +25,9 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, asked: Asked<'a>) -> Self {
+    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         let (sequence, fold) = (Sequence::default(), Fold::default());
-        Self { source, asked, sequence, fold, texts: Vec::new(), has_failed: false }
+        Self { source, context, sequence, fold, texts: Vec::new(), has_failed: false }
     }
 
     pub(in crate::protocol) fn step(&mut self, event: Event<'_>, out: &mut String) {
@@ -51,7 +51,7 @@ impl<'a> Encoder<'a> {
                 frame.close();
             });
         }
-        report_losses(&mut Losing::new(self.source, HERE, &mut report), &response);
+        report_losses(&mut Reporter::new(self.source, SELF, &mut report), &response);
         report
     }
 
@@ -59,7 +59,7 @@ impl<'a> Encoder<'a> {
         match event {
             Event::Start(start) => self.start(&start, out),
             Event::Note(Note { at: NoteAt::Response, kind: NoteKind::Semantics(own) })
-                if self.source == HERE =>
+                if self.source == SELF =>
             {
                 sse::data_frame(out, |writer| {
                     Object::open(writer, own.extras().map(|extras| (extras, ""))).close();
@@ -69,7 +69,7 @@ impl<'a> Encoder<'a> {
                 Opening::Text | Opening::Refusal => self.texts.push(part),
                 Opening::Reasoning(_) | Opening::ToolCall { .. } | Opening::Whole(_) => {}
             },
-            Event::Delta(part, Delta::Text(text)) if self.texts.contains(&part) => say(&text, out),
+            Event::Delta(part, Delta::Text(text)) if self.texts.contains(&part) => write_delta(&text, out),
             Event::Fault(fault) => {
                 self.has_failed = true;
                 sse::data_frame(out, |writer| write_fault(writer, &fault));
@@ -86,16 +86,16 @@ impl<'a> Encoder<'a> {
 
     fn start(&self, start: &Start<'_>, out: &mut String) {
         sse::data_frame(out, |writer| {
-            let extras = start.semantics.extras().filter(|_| self.source == HERE);
+            let extras = start.semantics.extras().filter(|_| self.source == SELF);
             let mut frame = Object::open(writer, extras.map(|extras| (extras, "")));
             frame.optional("id", start.id.as_ref());
-            frame.optional("model", self.asked.model.as_ref().or(start.model.as_ref()));
+            frame.optional("model", self.context.model.as_ref().or(start.model.as_ref()));
             frame.close();
         });
     }
 }
 
-fn say(text: &Text<'_>, out: &mut String) {
+fn write_delta(text: &Text<'_>, out: &mut String) {
     sse::data_frame(out, |writer| {
         let mut frame = Object::open(writer, None);
         frame.field("text", text);

@@ -1,6 +1,6 @@
 //! Errors, both ways.
 
-use super::types::HERE;
+use super::types::SELF;
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Text, Writer};
@@ -20,7 +20,7 @@ pub(super) fn read_fault(kind: FaultKind, json: Json<'_>) -> Fault<'_> {
     let known = WORDS.iter().find(|(_, known)| Some(*known) == word.as_deref());
     let message = message.unwrap_or_else(|| Text::plain(json.as_str().to_owned()));
     let mut fault = Fault::new(known.map_or(kind, |(kind, _)| *kind), message);
-    fault.original = Some((HERE, json));
+    fault.original = Some((SELF, json));
     fault
 }
 
@@ -50,7 +50,7 @@ pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
 
 /// Writes an error as a body or a frame states it.
 pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
-    if let Some((HERE, original)) = &fault.original {
+    if let Some((SELF, original)) = &fault.original {
         return writer.value(original);
     }
     let word = WORDS.iter().find(|(kind, _)| *kind == fault.kind).map(|(_, word)| *word);

@@ -2,8 +2,8 @@
 
 use crate::{Protocol, sse};
 use crate::fault::{Fault, FaultKind};
-use crate::protocol::{Asked, StreamDecoder, StreamEncoder};
-use crate::protocol::miniature::types::HERE;
+use crate::protocol::{AnswerContext, StreamDecoder, StreamEncoder};
+use crate::protocol::miniature::types::SELF;
 use crate::target::Target;
 
 const REQUEST: &str = r#"{"model":"m","turns":[{"who":"system","text":"Be brief."},{"who":"user","text":"Hi."},{"who":"model","text":"Hello."},{"who":"user","text":"Why?"}],"limit":64,"stream":true}"#;
@@ -11,7 +11,7 @@ const ANSWER: &str = r#"{"id":"1","model":"m","text":"Because.","end":"cut","usa
 const STREAM: &str = "data: {\"id\":\"1\",\"model\":\"m\"}\n\ndata: {\"text\":\"Be\"}\n\ndata: {\"text\":\"cause.\"}\n\ndata: {\"end\":\"done\",\"usage\":{\"in\":7,\"out\":3}}\n\n";
 
 fn others() -> impl Iterator<Item = Protocol> {
-    Protocol::ALL.into_iter().filter(|protocol| *protocol != HERE)
+    Protocol::ALL.into_iter().filter(|protocol| *protocol != SELF)
 }
 
 fn request(from: Protocol, to: Protocol, body: &str) -> String {
@@ -21,7 +21,7 @@ fn request(from: Protocol, to: Protocol, body: &str) -> String {
 
 fn stream(from: Protocol, to: Protocol, stream: &str) -> String {
     let mut out = String::new();
-    let mut encoder = Some(StreamEncoder::new(to, from, Asked::default()));
+    let mut encoder = Some(StreamEncoder::new(to, from, AnswerContext::default()));
     let mut decoder = Some(StreamDecoder::new(from));
     let mut parser = sse::Parser::default();
     let mut step = |frame: sse::Frame<'_>| {
@@ -43,7 +43,7 @@ fn stream(from: Protocol, to: Protocol, stream: &str) -> String {
 fn a_plain_request_goes_to_each_protocol_and_comes_back() {
     for other in others() {
         let back: serde_json::Value =
-            serde_json::from_str(&request(other, HERE, &request(HERE, other, REQUEST))).unwrap();
+            serde_json::from_str(&request(other, SELF, &request(SELF, other, REQUEST))).unwrap();
         let before: serde_json::Value = serde_json::from_str(REQUEST).unwrap();
         assert_eq!(back["turns"], before["turns"], "{other:?}");
         assert_eq!(back["limit"], before["limit"], "{other:?}");
@@ -53,9 +53,9 @@ fn a_plain_request_goes_to_each_protocol_and_comes_back() {
 #[test]
 fn a_whole_answer_goes_to_each_protocol_and_comes_back() {
     for other in others() {
-        let asked = Asked::default();
-        let there = other.translate_response(ANSWER.as_bytes(), HERE, &asked).unwrap();
-        let back = HERE.translate_response(there.body.as_bytes(), other, &asked).unwrap();
+        let context = AnswerContext::default();
+        let there = other.translate_response(ANSWER.as_bytes(), SELF, &context).unwrap();
+        let back = SELF.translate_response(there.body.as_bytes(), other, &context).unwrap();
         let [before, after] = [ANSWER, &back.body]
             .map(|body| serde_json::from_str::<serde_json::Value>(body).unwrap());
         for key in ["text", "end", "usage"] {
@@ -67,7 +67,7 @@ fn a_whole_answer_goes_to_each_protocol_and_comes_back() {
 #[test]
 fn a_stream_goes_to_each_protocol_and_comes_back() {
     for other in others() {
-        let back = stream(other, HERE, &stream(HERE, other, STREAM));
+        let back = stream(other, SELF, &stream(SELF, other, STREAM));
         for piece in ["\"text\":\"Be\"", "\"text\":\"cause.\"", "\"end\":\"done\"", "\"out\":3"] {
             assert!(back.contains(piece), "{other:?}: {back}");
         }
@@ -77,9 +77,9 @@ fn a_stream_goes_to_each_protocol_and_comes_back() {
 #[test]
 fn an_error_goes_to_each_protocol_and_comes_back() {
     for other in others() {
-        let (status, body) = HERE.encode_fault(&Fault::new(FaultKind::RateLimit, "Slow down."));
-        let there = other.encode_fault(&HERE.decode_fault(status, body.as_bytes()));
+        let (status, body) = SELF.encode_fault(&Fault::new(FaultKind::RateLimit, "Slow down."));
+        let there = other.encode_fault(&SELF.decode_fault(status, body.as_bytes()));
         let back = other.decode_fault(there.0, there.1.as_bytes());
-        assert_eq!(HERE.encode_fault(&back), (status, body.clone()), "{other:?}");
+        assert_eq!(SELF.encode_fault(&back), (status, body.clone()), "{other:?}");
     }
 }

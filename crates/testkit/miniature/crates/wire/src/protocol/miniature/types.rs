@@ -5,14 +5,14 @@ use crate::protocol::{Protocol, semantics};
 use crate::protocol::semantics::Declared;
 
 /// The protocol of this folder.
-pub(super) const HERE: Protocol = Protocol::Miniature;
+pub(super) const SELF: Protocol = Protocol::Miniature;
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::protocol) struct Speaker;
 
 impl semantics::Speller for Speaker {
-    const PROTOCOL: Protocol = HERE;
+    const PROTOCOL: Protocol = SELF;
 }
 
 /// Fields that only this protocol has, and what becomes of them elsewhere.

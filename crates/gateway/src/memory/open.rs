@@ -1,0 +1,153 @@
+//! The handle to the memory: opened from the configuration, closed when the last request has ended.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+
+use sabir_store::{Clock, NodeId, Options, Owner, Store};
+use tokio::runtime::Runtime;
+
+use crate::config::types;
+use crate::config::types::{GatewayKey, Level};
+use crate::memory::health::Health;
+use crate::memory::queue::Queue;
+use crate::memory::row::Row;
+use crate::memory::upkeep::Keeper;
+
+/// The store with what is to be kept in it.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    store: Store,
+    level: Level,
+    queue: Arc<Queue>,
+    health: Arc<Health>,
+    /// Ends once the queue is closed and empty.
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Why the memory is not there, and what helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotOpened(String);
+
+impl Memory {
+    /// Opens the configured store; none where nothing is to be kept.
+    pub(crate) fn open(config: &types::Store) -> Result<Option<Self>, NotOpened> {
+        if config.record == Level::Off {
+            return Ok(None);
+        }
+        let place = config.place().map_err(|reason| NotOpened::new("", &reason))?;
+        let failed = |reason: &dyn fmt::Display| NotOpened::new(&place, reason);
+        let (queue, health) = (Arc::<Queue>::default(), Arc::<Health>::default());
+        let (url, options) = (config.url.expose().to_owned(), options(config));
+        let (opened, is_open) = mpsc::sync_channel(1);
+        let (waiting, noted, keep) = (Arc::clone(&queue), Arc::clone(&health), config.keep);
+        let thread = std::thread::Builder::new().name("sabir-memory".to_owned());
+        // Connections to a database live as long as the runtime that they were made in, so it is not that of a request.
+        let thread = thread.spawn(move || {
+            let Some((runtime, store)) = open(&url, options, &opened) else { return };
+            runtime.block_on(Keeper { store, keep, queue: waiting, health: noted }.run());
+        });
+        let thread = thread.map_err(|error| failed(&error))?;
+        let store = is_open.recv().map_err(|error| failed(&error))?.map_err(|it| failed(&it))?;
+        let (level, thread) = (config.record, Mutex::new(Some(thread)));
+        Ok(Some(Self { store, level, queue, health, thread }))
+    }
+
+    /// Whether the store did what it was last asked to.
+    pub(crate) fn is_up(&self) -> bool {
+        self.health.is_up()
+    }
+
+    /// Keeps the row of an exchange, soon. One that finds no room is counted and gone.
+    pub(crate) fn record(&self, row: Row) {
+        if self.queue.push(row).is_err() {
+            self.health.dropped(1);
+        }
+    }
+
+    /// Writes what waits and ends the upkeep.
+    pub(crate) fn close(&self) {
+        self.queue.close();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+
+    /// Adds its counters in the Prometheus text form.
+    pub(crate) fn render(&self, out: &mut String) {
+        self.health.render(out);
+    }
+}
+
+/// For whoever records conversations.
+impl Memory {
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(crate) fn level(&self) -> Level {
+        self.level
+    }
+
+    /// To whom belongs what a client with this key makes.
+    pub(crate) fn owner(&self, key: Option<&Arc<GatewayKey>>) -> Owner {
+        owner(key)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+pub(super) fn owner(key: Option<&Arc<GatewayKey>>) -> Owner {
+    let Some(key) = key else { return Owner::nobody() };
+    Owner::key(key.name.as_str()).expect("the configuration takes no other names of keys")
+}
+
+/// Opens the store in a runtime of this thread, and tells the one that waits.
+fn open(
+    url: &str,
+    options: Options,
+    opened: &SyncSender<Result<Store, String>>,
+) -> Option<(Runtime, Store)> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string());
+    let both = runtime.and_then(|runtime| {
+        let store = runtime.block_on(Store::open(url, options));
+        store.map(|store| (runtime, store)).map_err(|error| error.to_string())
+    });
+    let told = opened.send(both.as_ref().map(|(_, store)| store.clone()).map_err(String::clone));
+    both.ok().filter(|_| told.is_ok())
+}
+
+fn options(config: &types::Store) -> Options {
+    // The standard library seeds its hashers at random: no two processes have the same id, whenever they start.
+    let random = RandomState::new().hash_one(std::process::id());
+    let node = NodeId::new(format!("node-{random:016x}")).expect("hexadecimal digits are an id");
+    let data_folder = config.data_folder.clone().unwrap_or_else(|| PathBuf::from("."));
+    Options { node, data_folder, clock: Clock::System }
+}
+
+impl NotOpened {
+    fn new(place: &str, reason: &dyn fmt::Display) -> Self {
+        let at = if place.is_empty() { String::new() } else { format!(" at {place}") };
+        Self(format!(
+            "the store{at} cannot be opened: {reason}; name another place as `url` in [store], another data folder with \
+             --data, or set `record = \"off\"` in [store] to keep nothing"
+        ))
+    }
+}
+
+impl fmt::Display for NotOpened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotOpened {}

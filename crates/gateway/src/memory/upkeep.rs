@@ -1,0 +1,119 @@
+//! What the memory needs while the gateway runs: a sign of life, care for what dead nodes left, deletion of what is old, and
+//! rows written in batches. A store that fails is asked again at the next turn; nothing here ends the gateway.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sabir_store::{Keep, Store};
+use tokio::time::MissedTickBehavior;
+
+use crate::memory::health::{Duty, Health};
+use crate::memory::queue::Queue;
+use crate::memory::row::Row;
+
+/// How often a node says that it lives; the store takes it for dead after 25 seconds.
+const BEAT_EVERY: Duration = Duration::from_secs(10);
+
+/// How often what is old is looked for.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// Between two steps of deletion, so that whoever writes meanwhile has its turn.
+const SWEEP_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a row waits at most, and how often a store that failed is tried again.
+const WRITE_EVERY: Duration = Duration::from_secs(1);
+
+/// Rows of a transaction: few enough that a client whose state is being written does not wait long behind them.
+const BATCH: usize = 500;
+
+/// How long the end of the gateway waits for the last rows.
+const FLUSH_MAX: Duration = Duration::from_secs(5);
+
+/// The upkeep of a store.
+pub(super) struct Keeper {
+    pub(super) store: Store,
+    pub(super) keep: Keep,
+    pub(super) queue: Arc<Queue>,
+    pub(super) health: Arc<Health>,
+}
+
+impl Keeper {
+    /// Keeps the store until its queue is closed, then writes what is left.
+    pub(super) async fn run(self) {
+        let mut rows = VecDeque::new();
+        tokio::select! {
+            () = self.queue.closed() => {}
+            () = self.write(&mut rows) => {}
+            () = self.beat() => {}
+            () = self.sweep() => {}
+        }
+        let _ = tokio::time::timeout(FLUSH_MAX, self.flush(&mut rows)).await;
+        self.health.dropped(rows.len());
+    }
+
+    async fn beat(&self) {
+        let mut turns = tokio::time::interval(BEAT_EVERY);
+        turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            turns.tick().await;
+            let kept = match self.store.heartbeat().await {
+                Ok(()) => self.store.recover().await,
+                Err(error) => Err(error),
+            };
+            self.health.note(Duty::Lease, &kept);
+        }
+    }
+
+    async fn sweep(&self) {
+        let mut turns = tokio::time::interval(SWEEP_EVERY);
+        turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            turns.tick().await;
+            while self.sweep_some().await {
+                tokio::time::sleep(SWEEP_PAUSE).await;
+            }
+        }
+    }
+
+    /// Deletes some of what is old, and says whether there is more.
+    async fn sweep_some(&self) -> bool {
+        let swept = self.store.sweep(self.keep).await;
+        self.health.note(Duty::Sweep, &swept);
+        swept.is_ok_and(|swept| swept.more)
+    }
+
+    /// Writes rows for ever. What is left in `rows` when it is given up may be written, and may be written again.
+    async fn write(&self, rows: &mut VecDeque<Row>) {
+        loop {
+            let _ = tokio::time::timeout(WRITE_EVERY, self.queue.many()).await;
+            self.flush(rows).await;
+        }
+    }
+
+    /// Writes what was not written before, then what waits.
+    async fn flush(&self, rows: &mut VecDeque<Row>) {
+        self.write_batches(rows).await;
+        if rows.is_empty() {
+            *rows = self.queue.take().into();
+            self.write_batches(rows).await;
+        }
+    }
+
+    /// Writes rows until none is left or the store fails.
+    async fn write_batches(&self, rows: &mut VecDeque<Row>) {
+        while !rows.is_empty() {
+            let count = rows.len().min(BATCH);
+            let batch = rows.iter().take(count).map(Row::to_exchange).collect();
+            let written = self.store.record(batch).await;
+            self.health.note(Duty::Rows, &written);
+            match written {
+                Ok(()) => {}
+                Err(error) if error.is_outage() => return,
+                // It would be refused again for ever.
+                Err(_) => self.health.dropped(count),
+            }
+            rows.drain(..count);
+        }
+    }
+}

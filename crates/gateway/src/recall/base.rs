@@ -1,0 +1,249 @@
+//! Where a call goes on: after an answer, in a thread, or at the end of a conversation, which nobody else may change meanwhile.
+
+use sabir_store::{
+    Conversation, ConversationId, Error, Fork, Hash, Held, Kind, NewConversation, Purpose, Record,
+    ResponseId, Status, Title, Turn, TurnId,
+};
+use sabir_wire::Protocol;
+use sabir_wire::conversation::{Content, Message, Role};
+
+use crate::call::Action;
+use crate::failure::{Failure, Result};
+use crate::recall::wish::{Named, Wish};
+use crate::recall::{Task, out_of_order, submission, trouble};
+use crate::recalled::{KeptBy, Missing, Settings};
+use crate::record::{Details, read_record};
+use crate::surface::{Link, Trouble};
+
+/// Where a call goes on.
+#[derive(Debug)]
+pub(super) struct Base {
+    /// The turn before it.
+    pub(super) previous: Option<TurnId>,
+    /// The last message before it.
+    pub(super) tip: Option<Hash>,
+    /// What goes on being in force if the call does not say otherwise.
+    pub(super) settings: Option<Settings>,
+    /// The conversation that the call advances.
+    pub(super) conversation: Option<ConversationId>,
+    pub(super) kept_by: KeptBy,
+}
+
+impl Base {
+    /// The beginning of everything.
+    fn nothing() -> Self {
+        Self {
+            previous: None,
+            tip: None,
+            settings: None,
+            conversation: None,
+            kept_by: KeptBy::Nobody,
+        }
+    }
+
+    pub(super) fn is_fresh(&self) -> bool {
+        self.tip.is_none() && self.settings.is_none()
+    }
+}
+
+impl Task<'_> {
+    /// Finds where the call goes on, and holds it for the call where only one may.
+    pub(super) async fn base(&self, wish: &Wish) -> Result<Base> {
+        if let Some(turn) = self.asker.submits_to
+            && self.hold(Purpose::Submit(turn.clone())).await? != Held::Taken
+        {
+            return Err(submission::expired());
+        }
+        match (&wish.header, &wish.asked.link) {
+            (Some(named), _) => self.named(named).await,
+            (None, Link::Answer(id)) => self.after_answer(id).await,
+            (None, Link::Thread(id)) => self.after_message(id).await,
+            (None, Link::Conversation(id)) => {
+                let id = ConversationId::new(&**id).map_err(|_| self.unknown(id))?;
+                self.end_of(&id, SettingsOf::Call).await
+            }
+            (None, Link::Nothing | Link::Several) => Ok(Base::nothing()),
+        }
+    }
+
+    fn unknown(&self, id: &str) -> Box<Failure> {
+        trouble(self.client(), &Trouble::UnknownConversation(id))
+    }
+
+    /// After an answer of Responses. Settings are those of the call.
+    async fn after_answer(&self, id: &str) -> Result<Base> {
+        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        if id.is_empty() || !id.bytes().all(is_fit) {
+            return Err(trouble(self.client(), &Trouble::MisspeltAnswer(id)));
+        }
+        let Some(turn) = self.turn_of(id).await? else {
+            return Ok(Base {
+                kept_by: KeptBy::Somebody(Missing::Answer(id.to_owned())),
+                ..Base::nothing()
+            });
+        };
+        let details = Details::read(&turn.details);
+        let kept_by = match (&turn.provider, details.is_passed) {
+            (Some(provider), true) => KeptBy::Provider(provider.as_str().to_owned()),
+            _ => KeptBy::Nobody,
+        };
+        Ok(Base { previous: Some(turn.id), tip: turn.tip, kept_by, ..Base::nothing() })
+    }
+
+    /// After a message of a thread, which nobody else may go on from. Instructions and tools go on.
+    async fn after_message(&self, id: &str) -> Result<Base> {
+        let turn = self.turn_of(id).await?;
+        let turn = turn.ok_or_else(|| trouble(self.client(), &Trouble::UnknownThread(id)))?;
+        if self.asker.action == Action::Generate {
+            match self.hold(Purpose::Continue(turn.id.clone())).await? {
+                Held::Taken => {}
+                Held::Busy => return Err(trouble(self.client(), &Trouble::ThreadInFlight)),
+                Held::Used => return Err(trouble(self.client(), &Trouble::ThreadContinued)),
+            }
+        }
+        let settings = Some(self.settings_of(&turn).await?);
+        let (previous, tip) = (Some(turn.id), turn.tip);
+        Ok(Base { previous, tip, settings, ..Base::nothing() })
+    }
+
+    /// The turn that an answer ended, if it is kept.
+    async fn turn_of(&self, id: &str) -> Result<Option<Turn>> {
+        let Ok(id) = ResponseId::new(id) else { return Ok(None) };
+        let response = found(self.store.response(&self.owner, &id).await)?;
+        let Some(response) = response else { return Ok(None) };
+        let turn = found(self.store.turn(&self.owner, &response.turn).await)?;
+        Ok(turn.filter(|turn| turn.status == Status::Finished))
+    }
+
+    /// The conversation that the header names.
+    async fn named(&self, named: &Named) -> Result<Base> {
+        match named {
+            Named::New => {
+                let id = self.begin_conversation(&self.made_id()).await?;
+                self.end_of(&id, SettingsOf::Conversation).await
+            }
+            Named::Id(name) => {
+                let id = ConversationId::new(&**name).map_err(|_| self.unknown(name))?;
+                let known = found(self.store.conversation(&self.owner, &id).await)?;
+                let id = match known {
+                    Some(conversation) => conversation.id,
+                    None if name.starts_with("conv_") => return Err(self.unknown(name)),
+                    None => self.begin_conversation(name).await?,
+                };
+                self.end_of(&id, SettingsOf::Conversation).await
+            }
+            Named::Fork { id, turn } => {
+                let fork = Fork {
+                    owner: self.owner.clone(),
+                    from: ConversationId::new(&**id).map_err(|_| self.unknown(id))?,
+                    after: Some(TurnId::new(&**turn).map_err(|_| self.unknown(id))?),
+                    id: ConversationId::new(self.made_id())
+                        .map_err(|error| out_of_order(&error))?,
+                };
+                let forked = found(self.store.fork(fork).await)?.ok_or_else(|| self.unknown(id))?;
+                self.end_of(&forked.id, SettingsOf::Conversation).await
+            }
+        }
+    }
+
+    fn made_id(&self) -> String {
+        format!("conv_{}", self.exchange.trim_start_matches("ex_"))
+    }
+
+    /// Begins a conversation, unless somebody else just did.
+    async fn begin_conversation(&self, id: &str) -> Result<ConversationId> {
+        let new = NewConversation {
+            owner: self.owner.clone(),
+            id: ConversationId::new(id).map_err(|error| out_of_order(&error))?,
+            title: Title::new(&self.title()),
+            metadata: Record::default(),
+        };
+        let begun = self.store.ensure_conversation(new).await;
+        Ok(begun.map_err(|error| out_of_order(&error))?.id)
+    }
+
+    /// What a conversation is called by which this call begins.
+    pub(super) fn title(&self) -> String {
+        let exchange = self.client().decode_request_text(self.asker.call.survey.source());
+        exchange.map(|exchange| title(&exchange.request().messages)).unwrap_or_default()
+    }
+
+    /// The end of a conversation, held for this call.
+    async fn end_of(&self, id: &ConversationId, settings: SettingsOf) -> Result<Base> {
+        if self.asker.action == Action::Generate {
+            match self.hold(Purpose::Conversation(id.clone())).await? {
+                Held::Taken => {}
+                Held::Busy | Held::Used => return Err(trouble(self.client(), &Trouble::Locked)),
+            }
+        }
+        let conversation = found(self.store.conversation(&self.owner, id).await)?;
+        let conversation = conversation.ok_or_else(|| self.unknown(id.as_str()))?;
+        let settings = match settings {
+            SettingsOf::Call => None,
+            SettingsOf::Conversation => self.settings_in(&conversation).await?,
+        };
+        let Conversation { id, tip, last_turn, .. } = conversation;
+        let (previous, conversation) = (last_turn, Some(id));
+        Ok(Base { previous, tip, settings, conversation, kept_by: KeptBy::Nobody })
+    }
+
+    async fn hold(&self, purpose: Purpose) -> Result<Held> {
+        let held = self.store.hold(&self.owner, purpose, &self.turn_id()?).await;
+        held.map_err(|error| out_of_order(&error))
+    }
+
+    /// What the last turn of a conversation went by, or what the conversation was begun with.
+    async fn settings_in(&self, conversation: &Conversation) -> Result<Option<Settings>> {
+        if let Some(turn) = &conversation.last_turn
+            && let Some(turn) = found(self.store.turn(&self.owner, turn).await)?
+        {
+            return self.settings_of(&turn).await.map(Some);
+        }
+        let system = self.setting(conversation.system).await?;
+        let tools = self.setting(conversation.tools).await?;
+        Ok((system.is_some() || tools.is_some()).then_some(Settings { system, tools }))
+    }
+
+    async fn settings_of(&self, turn: &Turn) -> Result<Settings> {
+        let system = self.setting(turn.system).await?;
+        Ok(Settings { system, tools: self.setting(turn.tools).await? })
+    }
+
+    async fn setting(&self, hash: Option<Hash>) -> Result<Option<(Protocol, String)>> {
+        let Some(hash) = hash else { return Ok(None) };
+        let record = found(self.store.setting(&self.owner, hash).await)?;
+        let read = record.as_ref().and_then(read_record);
+        Ok(read.map(|(protocol, text)| (protocol, text.to_owned())))
+    }
+}
+
+/// Whose instructions and tools are in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SettingsOf {
+    /// Those of the call and no others.
+    Call,
+    /// Those of the conversation, unless the call has its own.
+    Conversation,
+}
+
+/// What is there; none if it is not, and a failure if that cannot be known.
+pub(super) fn found<T>(read: std::result::Result<T, Error>) -> Result<Option<T>> {
+    match read {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == Kind::NotFound => Ok(None),
+        Err(error) => Err(out_of_order(&error)),
+    }
+}
+
+/// The beginning of what the user says first.
+fn title(messages: &[Message<'_>]) -> String {
+    let users = messages.iter().filter(|message| message.role == Role::User);
+    let mut texts =
+        users.flat_map(|message| &message.parts).filter_map(|part| match part.content() {
+            Content::Text(text) => Some(text.to_str()),
+            _ => None,
+        });
+    let text = texts.next().unwrap_or_default();
+    let line = text.trim().lines().next().unwrap_or_default();
+    line.chars().take(80).collect()
+}

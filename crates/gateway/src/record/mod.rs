@@ -1,0 +1,89 @@
+//! What is kept of a call: its messages and its answer, as lines of the log, under the turn that was opened for it.
+
+mod closing;
+mod lines;
+mod received;
+mod recorder;
+
+pub(crate) use lines::{Lines, lines, read as read_record, record};
+pub(crate) use recorder::Recorder;
+
+use sabir_store::{Advance, Opening, Record};
+use sabir_wire::Protocol;
+use sabir_wire::json::{Json, Reader};
+
+/// What is known of a turn before its provider is asked.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) opening: Opening,
+    pub(crate) client: Protocol,
+    /// What the client added.
+    pub(crate) input: Lines,
+    pub(crate) system: Option<Record>,
+    pub(crate) tools: Option<Record>,
+    /// The conversation that the turn advances.
+    pub(crate) conversation: Option<Advance>,
+    /// Whether an answer that breaks off is kept as far as it came.
+    pub(crate) keeps_broken: bool,
+    /// Whether clients may name the answer by its id.
+    pub(crate) is_named: bool,
+    /// Whether the client waits until all is stored.
+    pub(crate) is_awaited: bool,
+    /// The request without its conversation, for those who go on with its settings.
+    pub(crate) settings: Option<String>,
+}
+
+/// What a turn says of itself beside its columns, as JSON.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Details {
+    /// The id of its answer.
+    pub(crate) response: Option<String>,
+    /// Whether the provider was sent the client's own bytes.
+    pub(crate) is_passed: bool,
+    /// Usage in the words of the client's protocol.
+    pub(crate) usage: Option<String>,
+    /// The losses of the request and of its answer.
+    pub(crate) losses: Option<String>,
+    pub(crate) settings: Option<String>,
+    /// The conversation that it advanced.
+    pub(crate) conversation: Option<String>,
+}
+
+impl Details {
+    pub(crate) fn write(&self) -> String {
+        let mut writer = sabir_wire::json::Writer::default();
+        writer.object(|it| {
+            it.optional("response", self.response.as_deref());
+            it.optional("conversation", self.conversation.as_deref());
+            it.field("passed", &self.is_passed);
+            for (name, json) in
+                [("usage", &self.usage), ("losses", &self.losses), ("settings", &self.settings)]
+            {
+                let json = json.as_deref().and_then(|json| Json::parse(json).ok());
+                it.optional(name, json.as_ref());
+            }
+        });
+        writer.into_string()
+    }
+
+    /// Reads what was written. What cannot be read says nothing.
+    pub(crate) fn read(record: &Record) -> Self {
+        let mut details = Self::default();
+        let Ok(mut reader) = Reader::from_slice(record.as_bytes()) else { return details };
+        let _ = reader.object(|key, reader| {
+            match &*key {
+                "response" => details.response = Some(reader.string()?.into_str().into_owned()),
+                "conversation" => {
+                    details.conversation = Some(reader.string()?.into_str().into_owned());
+                }
+                "passed" => details.is_passed = reader.boolean()?,
+                "usage" => details.usage = Some(reader.raw()?.as_str().to_owned()),
+                "losses" => details.losses = Some(reader.raw()?.as_str().to_owned()),
+                "settings" => details.settings = Some(reader.raw()?.as_str().to_owned()),
+                _ => reader.skip()?,
+            }
+            Ok(())
+        });
+        details
+    }
+}

@@ -1,0 +1,178 @@
+//! How a protocol's clients ask for what the gateway remembers, and how they learn that it is not there.
+
+use http::Method;
+use sabir_wire::json::Text;
+use sabir_wire::{Fault, FaultKind};
+
+/// What a protocol says of conversations that its server keeps.
+pub(crate) struct State {
+    /// Reads what a body asks for.
+    pub(crate) read: fn(&str) -> sabir_wire::Result<StateAsked>,
+    /// The member of a body that holds its conversation.
+    pub(crate) messages: &'static str,
+    /// What a method and a path below the version ask of what is kept.
+    pub(crate) find: fn(&Method, &str) -> Option<Kept>,
+    /// Members that are for whoever keeps the conversation, and for nobody else.
+    pub(crate) own_members: &'static [&'static str],
+    /// Whether an answer can be asked for again by its id, item by item.
+    pub(crate) has_responses: bool,
+    /// The whole answer that an event repeats, if it is the last of a stream.
+    pub(crate) last_body: fn(&str) -> Option<String>,
+    pub(crate) explain: fn(&Trouble<'_>) -> Fault<'static>,
+}
+
+/// What a call asks to be remembered or recalled.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct StateAsked {
+    /// Whether the answer is to be kept under its id.
+    pub(crate) is_kept: bool,
+    pub(crate) link: Link,
+}
+
+/// What a call goes on from.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// Nothing that anybody keeps.
+    #[default]
+    Nothing,
+    /// An answer, which others may go on from as well.
+    Answer(String),
+    /// An answer that is gone on from once.
+    Thread(String),
+    Conversation(String),
+    /// Two of them.
+    Several,
+}
+
+/// What a client may ask of what is kept for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    ReadAnswer(String),
+    DeleteAnswer(String),
+    ListInput(String),
+    CancelAnswer(String),
+    SubmitResults(String),
+    CreateConversation,
+    ReadConversation(String),
+    ChangeConversation(String),
+    DeleteConversation(String),
+    ListItems(String),
+    AddItems(String),
+    ReadItem { conversation: String, item: String },
+    DeleteItem { conversation: String, item: String },
+}
+
+/// Why a conversation cannot go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Trouble<'a> {
+    UnknownAnswer(&'a str),
+    MisspeltAnswer(&'a str),
+    UnknownThread(&'a str),
+    ThreadContinued,
+    ThreadInFlight,
+    UnknownConversation(&'a str),
+    UnknownItem(&'a str),
+    Locked,
+    Several,
+    /// Nothing may be kept.
+    Unkept,
+}
+
+impl State {
+    /// A protocol whose clients send everything with each call.
+    pub(super) const fn none(messages: &'static str) -> Self {
+        Self {
+            read: |_| Ok(StateAsked { is_kept: false, link: Link::Nothing }),
+            messages,
+            find: |_, _| None,
+            own_members: &[],
+            has_responses: false,
+            last_body: |_| None,
+            explain,
+        }
+    }
+}
+
+/// What any client is told, in OpenAI's words where it has some.
+pub(super) fn explain(trouble: &Trouble<'_>) -> Fault<'static> {
+    let (kind, message) = match trouble {
+        Trouble::UnknownAnswer(id) => {
+            (FaultKind::BadRequest, format!("Previous response with id '{id}' not found."))
+        }
+        Trouble::MisspeltAnswer(id) => (
+            FaultKind::BadRequest,
+            format!(
+                "Invalid 'previous_response_id': '{id}'. Expected an ID that contains letters, numbers, underscores, or \
+                 dashes, but this value contained additional characters."
+            ),
+        ),
+        Trouble::UnknownThread(id) => (
+            FaultKind::NotFound,
+            format!("`thread`: no message with id '{id}' is kept here."),
+        ),
+        Trouble::ThreadContinued => {
+            (FaultKind::BadRequest, "This message has been continued already.".to_owned())
+        }
+        Trouble::ThreadInFlight => {
+            (FaultKind::BadRequest, "Another call continues this message.".to_owned())
+        }
+        Trouble::UnknownConversation(id) => {
+            (FaultKind::NotFound, format!("Conversation with id '{id}' not found."))
+        }
+        Trouble::UnknownItem(id) => (
+            FaultKind::NotFound,
+            format!(
+                "Item with id '{id}' not found. Items are not persisted when `store` is set to false. Try again with \
+                 `store` set to true, or remove this item from your input."
+            ),
+        ),
+        Trouble::Locked => (
+            FaultKind::BadRequest,
+            "Another process is currently operating on this conversation. Please retry in a few seconds.".to_owned(),
+        ),
+        Trouble::Several => (
+            FaultKind::BadRequest,
+            "Mutually exclusive parameters: name one of `previous_response_id`, `conversation` and the header \
+             `sabir-conversation`."
+                .to_owned(),
+        ),
+        Trouble::Unkept => (
+            FaultKind::BadRequest,
+            "This gateway keeps no conversations: set `record = \"stateful\"` in the section `[store]` of its \
+             configuration."
+                .to_owned(),
+        ),
+    };
+    let mut fault = Fault::new(kind, Text::plain(message));
+    fault.param = trouble.param().map(Text::literal);
+    fault.code = trouble.code().map(Text::literal);
+    fault.retry_after_s = matches!(trouble, Trouble::Locked).then_some(1);
+    fault
+}
+
+impl Trouble<'_> {
+    fn param(&self) -> Option<&'static str> {
+        match self {
+            Self::UnknownAnswer(_) | Self::MisspeltAnswer(_) => Some("previous_response_id"),
+            Self::Locked | Self::UnknownConversation(_) => Some("conversation"),
+            Self::UnknownItem(_) => Some("input"),
+            Self::UnknownThread(_) | Self::ThreadContinued | Self::ThreadInFlight => Some("thread"),
+            Self::Several | Self::Unkept => None,
+        }
+    }
+
+    pub(super) fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::UnknownAnswer(_) => Some("previous_response_not_found"),
+            Self::UnknownThread(_) => Some("thread_not_found"),
+            Self::ThreadContinued => Some("thread_already_continued"),
+            Self::ThreadInFlight => Some("thread_continue_in_flight"),
+            Self::Locked => Some("conversation_locked"),
+            Self::Several => Some("mutually_exclusive_parameters"),
+            Self::MisspeltAnswer(_)
+            | Self::UnknownConversation(_)
+            | Self::UnknownItem(_)
+            | Self::Unkept => None,
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What a memory keeps of requests and answers: elements come back as they were, mean the same however a client spells them,
+//! and reach every target from a request of another protocol as they do from their own.
+
+use sabir_wire::conversation::Message;
+use sabir_wire::protocol::Exchange;
+use sabir_wire::target::{ModelPlace, Target};
+use sabir_wire::{Error, Protocol, Report};
+use serde_json::Value;
+
+use crate::canonical::{Difference, Statement};
+use crate::laws::{Law, Violation, violation};
+use crate::sample::Sample;
+use crate::translate;
+
+mod plain;
+mod respell;
+
+/// The laws for a request.
+pub(super) fn request(sample: &Sample) -> Vec<Violation> {
+    let Sample { protocol, body, model, .. } = sample;
+    let found = || -> Result<Vec<Violation>, Error> {
+        let exchange = protocol.decode_request(body)?;
+        let mut violations = restored(*protocol, &exchange)?;
+        violations.extend(meanings(sample, &exchange)?);
+        let elements = elements_of(&exchange)?;
+        let named = exchange.request().model.as_ref().map(|it| it.to_str().into_owned());
+        violations.extend(adopted(*protocol, &elements, model.as_ref().or(named.as_ref()))?);
+        Ok(violations)
+    };
+    found().unwrap_or_else(|error| vec![violation(Law::Kept, None, error.to_string())])
+}
+
+/// The laws for a whole answer: as the history of a request of any protocol it goes back to its provider as it was.
+pub(super) fn answer(sample: &Sample) -> Vec<Violation> {
+    let Sample { protocol, body, .. } = sample;
+    let found = || -> Result<Vec<Violation>, Error> {
+        let response = protocol.decode_response(body)?;
+        let text = String::from_utf8_lossy(body);
+        let entries = protocol.answer_entries(text.trim_start_matches('\u{feff}'))?;
+        if response.fault.is_some() || entries.is_empty() {
+            return Ok(Vec::new());
+        }
+        let elements: Vec<&str> = entries.iter().map(|entry| &*entry.json).collect();
+        let model = response.model.as_ref().map(|it| it.to_str().into_owned());
+        let mut violations = adopted(*protocol, &elements.join(","), model.as_ref())?;
+        violations.extend(seals_return(*protocol, &elements.join(","), model.as_ref())?);
+        Ok(violations)
+    };
+    found().unwrap_or_else(|error| vec![violation(Law::Kept, None, error.to_string())])
+}
+
+fn elements_of(exchange: &Exchange<'_>) -> Result<String, Error> {
+    let entries = exchange.entries()?.entries;
+    let elements: Vec<&str> = entries.iter().map(|entry| &*entry.json).collect();
+    Ok(elements.join(","))
+}
+
+/// What was kept of a request, restored for one of its own protocol, states what the request does.
+fn restored(protocol: Protocol, exchange: &Exchange<'_>) -> Result<Vec<Violation>, Error> {
+    let kept = exchange.entries()?;
+    let (system, tools) =
+        protocol.restore_settings(kept.system.as_deref(), kept.tools.as_deref(), protocol)?;
+    let mut restored = exchange.clone();
+    restored.edit().messages = system;
+    restored.edit().tools = tools;
+    restored.recall(protocol.restore_messages(&elements_of(exchange)?, 0, protocol)?);
+    let before = Statement::of_conversation(exchange);
+    let after = Statement::of_conversation(&restored);
+    Ok(told(protocol, before.unreported(&after, &Report::default())).into_iter().collect())
+}
+
+fn told(target: Protocol, differences: Vec<Difference>) -> Option<Violation> {
+    let list: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    (!list.is_empty()).then(|| violation(Law::Kept, target, list.join("\n        ")))
+}
+
+/// The meanings of a request are those of the same request in other spellings.
+fn meanings(sample: &Sample, exchange: &Exchange<'_>) -> Result<Vec<Violation>, Error> {
+    let Sample { protocol, body, model, .. } = sample;
+    let before = flat(exchange)?;
+    let mut violations = Vec::new();
+    let mut compare = |what: &str, protocol: Protocol, other: &str| -> Result<(), Error> {
+        let after = flat(&protocol.decode_request(other.as_bytes())?)?;
+        if before != after {
+            let at = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
+            let detail = format!("{what}: part {at} of {} and {}", before.len(), after.len());
+            violations.push(violation(Law::MeansTheSame, protocol, detail));
+        }
+        Ok(())
+    };
+    let (anew, _) = translate::request_anew(*protocol, body)?;
+    compare("encoded anew", *protocol, &anew)?;
+    let value: Value = serde_json::from_slice(body).unwrap_or_default();
+    for (what, respelled) in respell::all(*protocol, &value) {
+        compare(what, *protocol, &respelled.to_string())?;
+    }
+    if plain::is_plain(exchange.request()) {
+        for target in Protocol::ALL.into_iter().filter(|target| target != protocol) {
+            let (other, _) = translate::request(*protocol, target, body, model.as_deref())?;
+            compare("translated", target, &other)?;
+        }
+    }
+    Ok(violations)
+}
+
+/// The meanings of all elements in a row.
+fn flat(exchange: &Exchange<'_>) -> Result<Vec<Vec<u8>>, Error> {
+    Ok(exchange.entries()?.entries.into_iter().flat_map(|entry| entry.meanings).collect())
+}
+
+/// A history that a request of any other protocol goes on with reaches every target as from a request of its own. Its own
+/// protocol mends more of what comes from elsewhere, and says so.
+fn adopted(
+    protocol: Protocol,
+    elements: &str,
+    model: Option<&String>,
+) -> Result<Vec<Violation>, Error> {
+    let mut violations = Vec::new();
+    for target in Protocol::ALL {
+        let (own, _) = recalled((protocol, protocol, target), elements, model)?;
+        for reader in Protocol::ALL.into_iter().filter(|reader| *reader != protocol) {
+            let (other, report) = recalled((protocol, reader, target), elements, model)?;
+            let after = Statement::of_conversation(&target.decode_request(other.as_bytes())?);
+            let own = Statement::of_conversation(&target.decode_request(own.as_bytes())?);
+            let mut readings = vec![own.unreported(&after, &Report::default())];
+            if target == protocol {
+                readings.push(kept(protocol, elements)?.unreported(&after, &report));
+            }
+            readings.iter_mut().for_each(|it| it.retain(|it| !is_left_behind(it)));
+            let differences = readings.into_iter().min_by_key(Vec::len).unwrap_or_default();
+            violations.extend(told(target, differences).map(|it| Violation {
+                detail: format!("through {}: {}", reader.as_str(), it.detail),
+                ..it
+            }));
+        }
+    }
+    Ok(violations)
+}
+
+/// What a history states in a request of its own protocol, by its places in the turn that it was.
+fn kept(protocol: Protocol, elements: &str) -> Result<Statement, Error> {
+    let next = next(protocol);
+    let mut exchange = protocol.decode_request(next.as_bytes())?;
+    exchange.recall(protocol.restore_messages(elements, 0, protocol)?);
+    Ok(Statement::of_conversation(&exchange))
+}
+
+/// What a vendor sealed in an answer comes back to it through a request of any protocol.
+fn seals_return(
+    protocol: Protocol,
+    elements: &str,
+    model: Option<&String>,
+) -> Result<Vec<Violation>, Error> {
+    let mut violations = Vec::new();
+    let given = protocol.restore_messages(elements, 0, protocol)?;
+    for reader in Protocol::ALL {
+        let (body, _) = recalled((protocol, reader, protocol), elements, model)?;
+        let back = protocol.decode_request(body.as_bytes())?;
+        let mut back = seals(protocol, &back.request().messages);
+        let mut lost = seals(protocol, &given);
+        lost.retain(|seal| match back.iter().position(|it| it == seal) {
+            Some(at) => {
+                back.swap_remove(at);
+                false
+            }
+            None => true,
+        });
+        let detail = format!("through {}: {lost:?} did not come back", reader.as_str());
+        violations.extend((!lost.is_empty()).then(|| violation(Law::Kept, protocol, detail)));
+    }
+    Ok(violations)
+}
+
+/// The body that a target gets of a history of one protocol in a request of another.
+fn recalled(
+    (protocol, reader, target): (Protocol, Protocol, Protocol),
+    elements: &str,
+    model: Option<&String>,
+) -> Result<(String, Report), Error> {
+    let next = next(reader);
+    let mut exchange = reader.decode_request(next.as_bytes())?;
+    exchange.recall(protocol.restore_messages(elements, 0, reader)?);
+    exchange.edit().model = model.cloned().map(Into::into);
+    let at = model.map_or_else(Target::default, |model| Target::for_model(model));
+    let encoded = exchange.encode(target, &at.with_gemini_model(ModelPlace::Body))?;
+    Ok((encoded.body, encoded.report))
+}
+
+/// A request in which the user goes on.
+fn next(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::OpenaiChat | Protocol::AnthropicMessages => {
+            r#"{"messages":[{"role":"user","content":"Go on."}]}"#
+        }
+        Protocol::OpenaiResponses => r#"{"input":[{"role":"user","content":"Go on."}]}"#,
+        Protocol::Gemini => r#"{"contents":[{"role":"user","parts":[{"text":"Go on."}]}]}"#,
+    }
+}
+
+/// What belongs to the request that a history came in, by the beginnings of its names.
+const LEFT_BEHIND: [&str; 3] = ["cache marker", "log probabilities", "unknown "];
+
+/// Whether a statement belongs to the request that the history came in.
+fn is_left_behind(difference: &Difference) -> bool {
+    LEFT_BEHIND.iter().any(|name| difference.name().starts_with(name))
+}
+
+fn seals(protocol: Protocol, messages: &[Message<'_>]) -> Vec<String> {
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    let artefacts = parts.filter_map(|part| part.semantics().artefact());
+    let own = artefacts.filter(|artefact| artefact.issuer() == protocol);
+    own.map(|artefact| artefact.data().to_str().into_owned()).collect()
+}

@@ -1,0 +1,136 @@
+//! Histories that were kept, as messages of a request that may be of another protocol.
+
+use crate::conversation::{Content, Message, Part, ResultOutput, Tool, ToolKind};
+use crate::error::Result;
+use crate::place::Place;
+use crate::protocol::{Exchange, Protocol};
+
+impl<'a> Exchange<'a> {
+    /// Puts recalled messages behind the leading instructions, before whatever else the request says.
+    pub fn recall(&mut self, history: Vec<Message<'a>>) {
+        let messages = &mut self.edit().messages;
+        let leading = messages.iter().take_while(|message| message.role.instructs()).count();
+        messages.splice(leading..leading, history);
+    }
+}
+
+impl Protocol {
+    /// The conversation that these elements of this protocol spell, separated by commas, as messages for a request of
+    /// `reader`'s protocol. Their places begin with `/turns/{turn}`.
+    ///
+    /// In the same protocol all that rides on them is kept. In another one they are adopted: content, artefacts, citations
+    /// and what only one protocol says are kept, since these name their protocol; the rest meant something in the request
+    /// that the elements came in, and stays behind.
+    pub fn restore_messages(
+        self,
+        elements: &str,
+        turn: u32,
+        reader: Protocol,
+    ) -> Result<Vec<Message<'static>>> {
+        let body = self.body_of(elements);
+        let request = self.decode_request_text(&body)?.into_request();
+        let place = |place: Place| place.in_turn(turn, self);
+        let restored = request.messages.into_iter().map(Message::into_owned);
+        Ok(restored.map(|message| moved(message, &place, Keeping::of(self, reader))).collect())
+    }
+
+    /// The instructions and the tools that were kept of a request of this protocol, in the form that
+    /// [`Entries`](crate::protocol::Entries) has them in, for a request of `reader`'s protocol that has none of its own.
+    pub fn restore_settings(
+        self,
+        system: Option<&str>,
+        tools: Option<&str>,
+        reader: Protocol,
+    ) -> Result<(Vec<Message<'static>>, Vec<Tool<'static>>)> {
+        let body = self.body_of_settings(system, tools);
+        let request = self.decode_request_text(&body)?.into_request().into_owned();
+        if reader == self {
+            return Ok((request.messages, request.tools));
+        }
+        let place = |place: Place| place.kept(self);
+        let messages =
+            request.messages.into_iter().map(|it| moved(it, &place, Keeping::Adopted)).collect();
+        let tools = request.tools.into_iter().map(|tool| adopted_tool(tool, &place)).collect();
+        Ok((messages, tools))
+    }
+
+    /// A request that says nothing but these settings. Not all decoders take one without messages; a list that is stated
+    /// again replaces the empty one.
+    fn body_of_settings(self, system: Option<&str>, tools: Option<&str>) -> String {
+        let empty = format!("\"{}\":[]", self.facts().messages());
+        let members = [Some(&*empty), system, tools].into_iter().flatten();
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Whether what rides on a node stays there.
+#[derive(Clone, Copy)]
+enum Keeping {
+    All,
+    /// What names its own protocol.
+    Adopted,
+}
+
+impl Keeping {
+    fn of(source: Protocol, reader: Protocol) -> Self {
+        if source == reader { Self::All } else { Self::Adopted }
+    }
+}
+
+/// Moves a message to another place, with what it keeps.
+fn moved(
+    mut message: Message<'static>,
+    place: &dyn Fn(Place) -> Place,
+    keeping: Keeping,
+) -> Message<'static> {
+    message.semantics.move_all(place);
+    message.parts.iter_mut().for_each(|part| move_part(part, place));
+    match keeping {
+        Keeping::All => {}
+        Keeping::Adopted => adopt(&mut message),
+    }
+    message
+}
+
+fn move_part(part: &mut Part<'_>, place: &dyn Fn(Place) -> Place) {
+    part.semantics_mut().move_all(place);
+    inner_parts(part).iter_mut().for_each(|part| move_part(part, place));
+}
+
+/// Leaves on a message what names its own protocol.
+pub(super) fn adopt(message: &mut Message<'_>) {
+    message.semantics.forget_spelling();
+    message.semantics.keep_what_names_its_protocol();
+    message.parts.iter_mut().for_each(adopt_part);
+}
+
+fn adopt_part(part: &mut Part<'_>) {
+    // What is opaque is written where it stood, and thinking as it came, which their spelling tells.
+    if !matches!(part.content(), Content::Opaque(_) | Content::Reasoning(_)) {
+        part.semantics_mut().forget_spelling();
+    }
+    part.semantics_mut().keep_what_names_its_protocol();
+    inner_parts(part).iter_mut().for_each(adopt_part);
+}
+
+fn inner_parts<'p, 'a>(part: &'p mut Part<'a>) -> &'p mut [Part<'a>] {
+    match part.content_mut() {
+        Content::ToolResult(result) => {
+            let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) =
+                &mut result.output;
+            parts
+        }
+        _ => &mut [],
+    }
+}
+
+/// A tool keeps how it was spelled, since that tells the language of its schemas.
+fn adopted_tool(mut tool: Tool<'static>, place: &dyn Fn(Place) -> Place) -> Tool<'static> {
+    let semantics = tool.semantics.spelled_alike(place(tool.semantics.place()));
+    tool.semantics = semantics.into_owned();
+    if let ToolKind::Namespace(namespace) = &mut tool.kind {
+        let tools = std::mem::take(&mut namespace.tools);
+        namespace.tools = tools.into_iter().map(|tool| adopted_tool(tool, place)).collect();
+    }
+    tool
+}

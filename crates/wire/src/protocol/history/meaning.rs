@@ -1,0 +1,183 @@
+//! What elements mean, as bytes that are equal for equal conversations, whichever protocol tells them: who speaks and what is
+//! said. Spelling, ids, cache markers, artefacts and thinking do not count.
+
+use super::entry::element_of;
+use super::normal;
+use crate::conversation::{
+    Arguments, CallForm, Content, Media, MediaKind, Message, Opaque, Part, ResultOutput, Role,
+    Source, ToolCall, ToolResult,
+};
+use crate::json::{Json, Kind};
+use crate::protocol::{CacheMarker, arguments, media_type};
+
+/// The meanings of each element of a request, by the places of its parts.
+pub(super) fn by_element(
+    messages: &[Message<'_>],
+    pointer: &str,
+    count: usize,
+) -> Vec<Vec<Vec<u8>>> {
+    let mut elements = vec![Vec::new(); count];
+    for message in messages {
+        for part in &message.parts {
+            let element = element_of(message, part, pointer).and_then(|at| elements.get_mut(at));
+            if let Some(meanings) = element {
+                add(meanings, Speaker::of(message.role), part);
+            }
+        }
+    }
+    elements
+}
+
+/// Who speaks, as far as it counts.
+#[derive(Clone, Copy)]
+enum Speaker {
+    User,
+    Assistant,
+    Instructions,
+}
+
+impl Speaker {
+    fn of(role: Role) -> Self {
+        match role {
+            Role::System | Role::Developer => Self::Instructions,
+            Role::User | Role::Tool => Self::User,
+            Role::Assistant => Self::Assistant,
+        }
+    }
+
+    fn tag(self) -> u8 {
+        match self {
+            Self::User => b'u',
+            Self::Assistant => b'a',
+            Self::Instructions => b'i',
+        }
+    }
+}
+
+/// The tags of parts; a part begins with one of them or with its speaker.
+const CALL: u8 = b'c';
+const RESULT: u8 = b'r';
+const TEXT: u8 = b't';
+const MEDIA: u8 = b'm';
+const OPAQUE: u8 = b'o';
+const OBJECT: u8 = b'j';
+
+/// What stands before a text: its speaker, its tag and its length.
+const TEXT_HEAD: usize = 2 + size_of::<u64>();
+
+/// Adds the meaning of a part to those of its element, if it has one.
+fn add(meanings: &mut Vec<Vec<u8>>, speaker: Speaker, part: &Part<'_>) {
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => {
+            let text = text.to_str();
+            match meanings.last_mut() {
+                _ if text.is_empty() => {}
+                Some(last) if last.starts_with(&[speaker.tag(), TEXT]) => lengthen(last, &text),
+                _ => {
+                    let mut meaning = Vec::with_capacity(TEXT_HEAD + text.len());
+                    meaning.extend([speaker.tag(), TEXT]);
+                    put(&mut meaning, text.as_bytes());
+                    meanings.push(meaning);
+                }
+            }
+        }
+        Content::Media(media) => meanings.push(media_meaning(speaker, media)),
+        Content::ToolCall(call) => meanings.push(call_meaning(call)),
+        Content::ToolResult(result) => meanings.push(result_meaning(result)),
+        Content::Opaque(opaque) => meanings.push(opaque_meaning(speaker, opaque)),
+        Content::Reasoning(_) => {}
+    }
+}
+
+/// Adds to a text that is the only value behind its head.
+fn lengthen(meaning: &mut Vec<u8>, text: &str) {
+    meaning.extend_from_slice(text.as_bytes());
+    let len = (meaning.len() - TEXT_HEAD) as u64;
+    meaning[2..TEXT_HEAD].copy_from_slice(&len.to_le_bytes());
+}
+
+/// A value with its length before it.
+fn put(meaning: &mut Vec<u8>, value: &[u8]) {
+    meaning.extend((value.len() as u64).to_le_bytes());
+    meaning.extend_from_slice(value);
+}
+
+fn media_meaning(speaker: Speaker, media: &Media<'_>) -> Vec<u8> {
+    let kind = match media.kind {
+        MediaKind::Image => b'i',
+        MediaKind::Audio => b'a',
+        MediaKind::Video => b'v',
+        MediaKind::Document => b'd',
+    };
+    let mut meaning = vec![speaker.tag(), MEDIA, kind];
+    match &media.source {
+        Source::Base64 { mime, data } => {
+            meaning.push(b'b');
+            put(&mut meaning, mime.as_ref().map(media_type::proper).unwrap_or_default().as_bytes());
+            put(&mut meaning, data.to_str().as_bytes());
+        }
+        Source::Text { mime: _, text } => put_tagged(&mut meaning, b't', &text.to_str()),
+        Source::Url { mime: _, url } => put_tagged(&mut meaning, b'u', &url.to_str()),
+        Source::File { mime: _, id } => put_tagged(&mut meaning, b'f', &id.to_str()),
+    }
+    meaning
+}
+
+fn put_tagged(meaning: &mut Vec<u8>, tag: u8, value: &str) {
+    meaning.push(tag);
+    put(meaning, value.as_bytes());
+}
+
+/// A call by its name and its arguments, as the object that they are for those who take one.
+fn call_meaning(call: &ToolCall<'_>) -> Vec<u8> {
+    let mut meaning = vec![CALL];
+    put(&mut meaning, call.name.to_str().as_bytes());
+    match (&call.arguments, call.form) {
+        (Arguments::Json(json), CallForm::Function) if json.kind() == Kind::Object => {
+            normal::put(&mut meaning, json);
+        }
+        _ => normal::put(
+            &mut meaning,
+            &Json::written(|writer| {
+                // What this does to arguments that are no object is no concern of those who compare them.
+                let _ = arguments::write_object(writer, call);
+            }),
+        ),
+    }
+    meaning
+}
+
+fn result_meaning(result: &ToolResult<'_>) -> Vec<u8> {
+    let mut inner: Vec<Vec<u8>> = Vec::new();
+    if let ResultOutput::Object { response, parts: _ } = &result.output {
+        match arguments::sole_text(response) {
+            Some((_, text)) => add(&mut inner, Speaker::User, &Part::text(text)),
+            None => {
+                let mut object = vec![Speaker::User.tag(), OBJECT];
+                normal::put(&mut object, response);
+                inner.push(object);
+            }
+        }
+    }
+    result.output.parts().iter().for_each(|part| add(&mut inner, Speaker::User, part));
+    let mut meaning = vec![RESULT];
+    put(&mut meaning, &inner.concat());
+    meaning
+}
+
+/// What only one protocol says, without its id and marks. A reference is nothing but an id.
+fn opaque_meaning(speaker: Speaker, opaque: &Opaque<'_>) -> Vec<u8> {
+    let mut meaning = vec![speaker.tag(), OPAQUE];
+    put(&mut meaning, opaque.protocol.as_str().as_bytes());
+    put(&mut meaning, opaque.kind.to_str().as_bytes());
+    let start = meaning.len();
+    normal::put_without(&mut meaning, &opaque.json, &UNCOUNTED);
+    if meaning.len() - start == normal::EMPTY_LEN {
+        meaning.truncate(start);
+        normal::put(&mut meaning, &opaque.json);
+    }
+    meaning
+}
+
+/// Members of what only one protocol says that change from turn to turn, or say what its kind says.
+const UNCOUNTED: [&str; 5] = ["type", "id", "status", CacheMarker::ANTHROPIC, CacheMarker::OPENAI];

@@ -1,0 +1,14 @@
+//! What a memory of conversations needs: a request's history element by element, with what each element means; histories
+//! that were kept, as messages of a later request; and answers as the elements that they become.
+//!
+//! An element is kept exactly as it was sent, so that nobody has to deserialise semantics: they are read off the wire again,
+//! by the code that may write them. Elements are found again by what they mean.
+
+mod adopt;
+mod answer;
+mod entry;
+mod meaning;
+mod mixed;
+mod normal;
+
+pub use entry::{Entries, Entry};

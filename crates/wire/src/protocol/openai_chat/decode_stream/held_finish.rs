@@ -1,0 +1,112 @@
+//! The finish reason of a choice. It is held back until the stream ends, since some servers send more after it.
+
+use crate::conversation::{Finish, FinishKind};
+use crate::error::Result;
+use crate::json::{Kind, Reader};
+use crate::place::Place;
+use crate::protocol::{Event, Note, NoteKind};
+
+/// How far the finish of a choice has come.
+#[derive(Debug, Default)]
+pub(super) enum FinishState {
+    #[default]
+    Open,
+    /// HeldEvents back.
+    Held(HeldFinish),
+    /// Passed on: no part may follow.
+    Passed,
+}
+
+/// A finish reason that is held back.
+#[derive(Debug)]
+pub(super) struct HeldFinish {
+    finish: Finish<'static>,
+    place: Place,
+    /// Whether more content came after it.
+    is_outdated: bool,
+}
+
+impl FinishState {
+    /// Holds a finish reason back. One that is merely repeated does not replace a more specific one.
+    pub(super) fn hold(&mut self, finish: Finish<'_>, place: Place) {
+        let is_better = match self {
+            Self::Open => true,
+            Self::Held(held) => held.is_outdated || held.finish.kind == FinishKind::Stop,
+            Self::Passed => false,
+        };
+        if is_better {
+            *self =
+                Self::Held(HeldFinish { finish: finish.into_owned(), place, is_outdated: false });
+        }
+    }
+
+    /// Takes out the end that is held back.
+    pub(super) fn pass(&mut self) -> Option<(Finish<'static>, Place)> {
+        match std::mem::replace(self, Self::Passed) {
+            Self::Held(held) => Some((held.finish, held.place)),
+            before => {
+                *self = before;
+                None
+            }
+        }
+    }
+}
+
+impl HeldFinish {
+    /// Notices a delta with more content.
+    pub(super) fn observe(&mut self, delta: Option<&Reader<'_>>) -> Result<()> {
+        let Some(delta) = delta else { return Ok(()) };
+        delta.checkpoint().object(|key, reader| {
+            self.is_outdated |= has_content(&key, reader)?;
+            reader.skip()
+        })
+    }
+}
+
+/// Events of the whole answer that came after a finish reason that is held back.
+#[derive(Debug, Default)]
+pub(super) struct HeldEvents(Vec<Event<'static>>);
+
+/// So many are held one by one; a server that states a finish reason in every chunk must not fill the memory.
+const HELD_MAX: usize = 16;
+
+impl HeldEvents {
+    pub(super) fn add(&mut self, event: Event<'_>) {
+        let event = event.into_owned();
+        if self.0.len() < HELD_MAX {
+            return self.0.push(event);
+        }
+        match (self.0.iter_mut().rev().find(|it| are_alike(it, &event)), event) {
+            (Some(Event::Usage(earlier)), Event::Usage(usage)) => earlier.update(usage),
+            (
+                Some(Event::Note(Note { kind: NoteKind::Semantics(earlier), .. })),
+                Event::Note(note),
+            ) => {
+                if let NoteKind::Semantics(later) = note.kind {
+                    earlier.merge(later);
+                }
+            }
+            (_, event) => self.0.push(event),
+        }
+    }
+
+    pub(super) fn release<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
+        self.0.drain(..).for_each(emit);
+    }
+}
+
+fn are_alike(one: &Event<'_>, other: &Event<'_>) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
+/// Whether a member of a delta has content: servers also send `null` and empty values.
+pub(super) fn has_content(key: &str, reader: &Reader<'_>) -> Result<bool> {
+    let mut reader = reader.checkpoint();
+    let is_empty = match reader.kind()? {
+        Kind::Null => true,
+        Kind::String => key == "role" || reader.string()?.is_empty(),
+        Kind::Array | Kind::Object => matches!(&*reader.raw()?.compact(), "[]" | "{}"),
+        Kind::Boolean | Kind::Number => false,
+    };
+    Ok(!is_empty)
+}

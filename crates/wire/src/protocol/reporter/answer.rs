@@ -1,0 +1,158 @@
+//! The walk over an answer: its candidates, why they ended and what they cost.
+
+use super::Reporter;
+use crate::conversation::{Candidate, Content, Count, Part, Response, Usage};
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::{Fate, Field};
+
+impl Reporter<'_> {
+    /// Reports all that the target never carries of a whole response.
+    pub(in crate::protocol) fn response(&mut self, response: &Response<'_>) {
+        if self.is_same() {
+            return;
+        }
+        let root = response.semantics().place();
+        self.set_if(root, Field::ResponseId, &response.id);
+        self.set_if(root, Field::ResponseModel, &response.model);
+        self.set_if(root, Field::ResponseCreated, &response.created);
+        self.set_if(root, Field::ResponseServiceTier, &response.service_tier);
+        self.semantics(response.semantics());
+        for candidate in &response.candidates {
+            self.candidate(candidate);
+        }
+        if let Some(usage) = &response.usage {
+            self.usage(usage);
+        }
+    }
+
+    fn candidate(&mut self, candidate: &Candidate<'_>) {
+        let place = candidate.semantics().place();
+        self.spelling = candidate.semantics().spelling();
+        self.semantics(candidate.semantics());
+        self.message(&candidate.message);
+        for part in candidate.message.parts.iter().filter(|part| is_empty(part)) {
+            self.empty(part.semantics());
+        }
+        if let Some(finish) = &candidate.finish {
+            self.finish(place, finish);
+        }
+    }
+
+    /// Reports what the target never carries of a candidate's end.
+    pub(in crate::protocol) fn finish(
+        &mut self,
+        place: Place,
+        finish: &crate::conversation::Finish<'_>,
+    ) {
+        if place.is_prompt_feedback() {
+            let reason = "a blocked prompt is returned as an answer";
+            self.below(place, "../candidates", LossKind::Synthesised, reason);
+        }
+        self.set(place, Field::FinishReason);
+        if let Some((kind, reason)) = (self.source.conventions().finish_loss)(finish) {
+            self.field(place, Field::FinishReason, kind, reason);
+        }
+        self.set_if(place, Field::StopSequence, &finish.stop_sequence);
+        self.set_if(place, Field::FinishDetails, &finish.details);
+    }
+
+    /// Reports what the target never carries of a usage report; a count of zero says no more than none.
+    pub(in crate::protocol) fn usage(&mut self, usage: &Usage<'_>) {
+        if self.is_same() {
+            return;
+        }
+        let place = usage.semantics().place();
+        if (self.source.conventions().computes_output)(usage) {
+            let reason = "computed from the total and the other counts";
+            self.count(usage, Count::Output, (LossKind::Synthesised, reason));
+        }
+        for count in Count::ALL {
+            let is_lost = |number: &u64| *number > 0 && self.lost.has(count.field());
+            let Some(number) = usage.counts[count].filter(is_lost) else { continue };
+            match self.target.fate(count.field()) {
+                _ if count == Count::Total && is_sum(usage, number) => {}
+                Fate::Lost(kind, reason) => self.count(usage, count, (kind, reason)),
+                Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
+            }
+        }
+        if let Some(extras) = usage.semantics().extras() {
+            self.usage_extras(place, extras);
+        }
+    }
+
+    /// Reports what happened to one count.
+    pub(in crate::protocol) fn count(
+        &mut self,
+        usage: &Usage<'_>,
+        count: Count,
+        (kind, reason): (LossKind, &'static str),
+    ) {
+        self.field(usage.place_of(count), count.field(), kind, reason);
+    }
+
+    fn usage_extras(&mut self, place: Place, extras: &Extras<'_>) {
+        for extra in extras.iter().filter(|extra| !extra.is_void()) {
+            let suffix = extra.pointer();
+            let declared = self.source.declared(suffix.trim_start_matches('/'));
+            let (kind, reason) = match (extra.json.as_str(), declared) {
+                ("0" | "0.0", _) => continue,
+                (_, Some(declared)) if declared.kind == LossKind::Implied => continue,
+                (_, Some(declared)) => (declared.kind, declared.reason),
+                (_, None) => (LossKind::Dropped, "a count that only this vendor reports"),
+            };
+            self.report.lose(extra.place(place).pointer(&suffix), kind, reason);
+        }
+    }
+
+    /// Reports what is said of an empty text, which no target has a place for.
+    fn empty(&mut self, semantics: &NodeSemantics<'_>) {
+        let reason = "an empty text has no effect";
+        self.citations(semantics, LossKind::Approximated, reason);
+        if let Some(logprobs) = semantics.logprobs() {
+            self.weights(semantics.place(), logprobs, (LossKind::Approximated, reason));
+        }
+    }
+
+    /// Reports what an answer that failed says besides, where an error is all there is.
+    pub(in crate::protocol) fn failed(&mut self, response: &Response<'_>) {
+        let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
+        let fields = [
+            (Field::ResponseModel, response.model.is_some()),
+            (Field::ResponseServiceTier, response.service_tier.is_some()),
+        ];
+        for (field, _) in fields.into_iter().filter(|(_, is_set)| *is_set) {
+            self.field(root, field, LossKind::Dropped, reason);
+        }
+        if let Some(usage) = &response.usage {
+            self.node(usage.semantics().place(), LossKind::Dropped, reason);
+        }
+        for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
+            self.node(self.outer(part.semantics().place()), LossKind::Dropped, reason);
+        }
+    }
+}
+
+/// Whether a part of an answer says nothing at all.
+fn is_empty(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Text(text) | Content::Refusal(text) => text.is_empty(),
+        Content::Reasoning(thought) => {
+            let has_text = thought.texts.iter().any(|text| !text.is_empty());
+            !has_text && part.semantics().artefact().is_none()
+        }
+        Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Opaque(_) => {
+            false
+        }
+    }
+}
+
+/// Whether the total says no more than the other counts.
+fn is_sum(usage: &Usage<'_>, total: u64) -> bool {
+    let count = |count: Count| usage.counts[count].unwrap_or(0);
+    let sum = count(Count::Input).saturating_add(count(Count::Output));
+    total == sum || total == sum.saturating_add(count(Count::ToolPrompt))
+}
+
+pub(in crate::protocol) const FINER_FINISH: &str = "other protocols have fewer finish reasons";

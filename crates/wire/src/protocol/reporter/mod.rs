@@ -1,0 +1,267 @@
+//! Reporting losses: one walk over everything that is set, against the target's table of fates.
+//!
+//! What a target never carries is found here, so an encoder cannot forget it; what depends on a value or a model is
+//! reported by the encoder that decides.
+
+mod answer;
+mod node;
+mod request;
+
+pub(in crate::protocol) use answer::FINER_FINISH;
+
+use std::collections::BTreeMap;
+
+use crate::conversation::Candidate;
+use crate::loss::{LossKind, Report};
+use crate::place::Place;
+use crate::protocol::field::FieldSet;
+use crate::protocol::semantics::{NodeSemantics, Spelling};
+use crate::protocol::{Exchange, Fate, Field, Protocol};
+
+/// The report of one translation in the making: who speaks, who is spoken to, and what is lost between them.
+pub(in crate::protocol) struct Reporter<'r> {
+    /// The protocol of the request or the answer.
+    home: Protocol,
+    /// The protocol of what is being written: a recalled message may come from another.
+    source: Protocol,
+    target: Protocol,
+    /// What the target never carries.
+    lost: FieldSet,
+    /// The shape of the whole request, which decides how some of its fields are spelled.
+    spelling: Spelling,
+    side: Side,
+    /// The nodes whose own fields are spelled in another way than the table of their protocol has them.
+    respelled: BTreeMap<Place, Spelling>,
+    report: &'r mut Report,
+}
+
+/// What is translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Request,
+    Answer,
+}
+
+impl<'r> Reporter<'r> {
+    pub(in crate::protocol) fn new(
+        source: Protocol,
+        target: Protocol,
+        report: &'r mut Report,
+    ) -> Self {
+        let lost = target.lost();
+        Self {
+            home: source,
+            source,
+            target,
+            lost,
+            spelling: Spelling::default(),
+            side: Side::Answer,
+            respelled: BTreeMap::new(),
+            report,
+        }
+    }
+
+    pub(in crate::protocol) fn spelled(mut self, spelling: Spelling) -> Self {
+        self.spelling = spelling;
+        self.respell(Place::default(), spelling);
+        self
+    }
+
+    /// Turns to the node at `place`, in whichever protocol that was told.
+    #[inline]
+    pub(in crate::protocol) fn turn_to(&mut self, place: Place) {
+        self.source = self.source_of(place);
+    }
+
+    /// Turns to what is the request's own.
+    pub(in crate::protocol) fn turn_home(&mut self) {
+        self.source = self.home;
+    }
+
+    #[inline]
+    fn source_of(&self, place: Place) -> Protocol {
+        place.protocol().unwrap_or(self.home)
+    }
+
+    /// Whether what is being written was told in the target's protocol, so that nothing of it is lost and extras come back.
+    pub(in crate::protocol) fn is_same(&self) -> bool {
+        self.source == self.target
+    }
+
+    /// Whether one vendor made both protocols, so that what its servers hold and take is the same.
+    pub(in crate::protocol) fn shares_vendor(&self) -> bool {
+        self.source.shares_vendor_with(self.target)
+    }
+
+    pub(in crate::protocol) fn source(&self) -> Protocol {
+        self.source
+    }
+
+    /// Reports what happened to `field` of the node at `place`.
+    pub(in crate::protocol) fn field(
+        &mut self,
+        place: Place,
+        field: Field,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        match self.suffix(place, field) {
+            "" => self.node(place, kind, reason),
+            suffix => self.below(place, suffix, kind, reason),
+        }
+    }
+
+    /// Where a field stands below the node at `place`.
+    fn suffix(&self, place: Place, field: Field) -> &'static str {
+        match self.source_of(place).pointer(field, self.spelling) {
+            "/finishReason" if place.is_prompt_feedback() => "/blockReason",
+            "/function/arguments" if place.is_function_call() => "/arguments",
+            "/function/name" if place.is_function_call() => "/name",
+            suffix => suffix,
+        }
+    }
+
+    /// The pointer of a field of a node, as entries have it.
+    fn pointer(mut self, node: &NodeSemantics<'_>, field: Field) -> String {
+        self.respell(node.place(), node.spelling());
+        let suffix = self.suffix(node.place(), field);
+        self.pointer_below(node.place(), suffix)
+    }
+
+    fn pointer_below(&self, place: Place, suffix: &str) -> String {
+        match (self.respelled.get(&place), self.source_of(place).conventions().respelling) {
+            (Some(spelling), Some(respelled)) => place.pointer(&respelled(suffix, *spelling)),
+            (None, _) | (_, None) => place.pointer(suffix),
+        }
+    }
+
+    /// Reports what happened inside `field` of the node at `place`; `suffix` is empty or begins with a slash.
+    pub(in crate::protocol) fn within(
+        &mut self,
+        place: Place,
+        (field, suffix): (Field, &str),
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        let suffix = format!("{}{suffix}", self.source_of(place).pointer(field, self.spelling));
+        self.below(place, &suffix, kind, reason);
+    }
+
+    /// Reports what happened to one stop sequence; the only one may stand there by itself.
+    pub(in crate::protocol) fn stop(&mut self, index: usize, kind: LossKind, reason: &'static str) {
+        match (self.source.codec().is_stop_string)(self.spelling) {
+            true => self.field(Place::default(), Field::Stop, kind, reason),
+            false => {
+                self.within(Place::default(), (Field::Stop, &format!("/{index}")), kind, reason)
+            }
+        }
+    }
+
+    /// Reports what happened to the whole node at `place`.
+    pub(in crate::protocol) fn node(
+        &mut self,
+        place: Place,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        if self.home == self.target {
+            return;
+        }
+        self.report.lose(place.pointer(""), kind, reason);
+    }
+
+    /// Reports what happened at a pointer relative to the node at `place`; `suffix` is as [`Place::pointer`] takes it.
+    pub(in crate::protocol) fn below(
+        &mut self,
+        place: Place,
+        suffix: &str,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        if self.home == self.target {
+            return;
+        }
+        self.report.lose(self.pointer_below(place, suffix), kind, reason);
+    }
+
+    /// Remembers how a node is spelled, for the pointers of its fields.
+    fn respell(&mut self, place: Place, spelling: Spelling) {
+        if spelling.is_respelled() && self.source_of(place).conventions().respelling.is_some() {
+            self.respelled.insert(place, spelling);
+        }
+    }
+
+    /// Reports what happened to the item that opened at `place` in a stream of Responses, or whose content did: there only its
+    /// id tells it.
+    pub(in crate::protocol) fn item(
+        &mut self,
+        place: Place,
+        kind: LossKind,
+        reason: impl Into<std::borrow::Cow<'static, str>>,
+    ) {
+        if self.source_of(place).conventions().has_items {
+            let id = if place.is_item() { "/id" } else { "../item_id" };
+            self.below(place, id, kind, reason);
+        }
+    }
+
+    /// Consults the target's table for a field that is set.
+    #[inline]
+    fn set(&mut self, place: Place, field: Field) {
+        if self.lost.has(field) {
+            self.lose(place, field);
+        }
+    }
+
+    /// Reports a field that the target's table calls lost.
+    fn lose(&mut self, place: Place, field: Field) {
+        match self.target.fate(field) {
+            Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
+            Fate::Lost(kind, reason) => self.field(place, field, kind, reason),
+        }
+    }
+
+    #[inline]
+    fn set_if(&mut self, place: Place, field: Field, is_set: impl Into<IsSet>) {
+        if is_set.into().0 {
+            self.set(place, field);
+        }
+    }
+}
+
+impl Exchange<'_> {
+    /// Where a field of the request, or of one of its nodes, stands in the input, as reports name it.
+    pub fn pointer(&self, node: Option<&NodeSemantics<'_>>, field: Field) -> String {
+        let (source, mut report) = (self.protocol(), Report::default());
+        let reporter =
+            Reporter::new(source, source, &mut report).spelled(self.semantics().spelling());
+        match node {
+            Some(node) => reporter.pointer(node, field),
+            None => reporter.pointer(&NodeSemantics::default(), field),
+        }
+    }
+}
+
+impl Candidate<'_> {
+    /// Where a field of a node in this answer stands in the input of `protocol`, as reports name it.
+    pub fn pointer(&self, protocol: Protocol, node: &NodeSemantics<'_>, field: Field) -> String {
+        let mut report = Report::default();
+        let reporter = Reporter::new(protocol, protocol, &mut report);
+        reporter.spelled(self.semantics().spelling()).pointer(node, field)
+    }
+}
+
+/// Whether a field is set, from the forms in which fields are held.
+struct IsSet(bool);
+
+impl From<bool> for IsSet {
+    fn from(is_set: bool) -> Self {
+        Self(is_set)
+    }
+}
+
+impl<T> From<&Option<T>> for IsSet {
+    fn from(value: &Option<T>) -> Self {
+        Self(value.is_some())
+    }
+}

@@ -1,0 +1,245 @@
+//! The walk over a request: its settings, its own fields of every protocol, its messages and its tools.
+
+use super::{Reporter, Side};
+use std::collections::BTreeSet;
+
+use crate::conversation::{
+    CallForm, Content, HostedService, HostedTool, Message, OutputFormat, Sampling, Tool, ToolKind,
+};
+use crate::json::{Number, Text};
+use crate::loss::LossKind;
+use crate::place::Place;
+use crate::protocol::semantics::{Declared, NodeSemantics};
+use crate::protocol::{Exchange, Field};
+
+impl Reporter<'_> {
+    /// Reports all that the target never carries of a request.
+    pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
+        self.spelling = exchange.semantics().spelling();
+        self.respell(Place::default(), self.spelling);
+        self.side = Side::Request;
+        if self.is_same() {
+            return;
+        }
+        self.request_fields(exchange);
+        self.request_semantics(exchange);
+        for message in &exchange.request.messages {
+            self.message(message);
+        }
+        for tool in &exchange.request.tools {
+            self.turn_to(tool.semantics().place());
+            if !self.is_same() {
+                self.tool(tool);
+            }
+        }
+        self.turn_home();
+        self.early_results(&exchange.request.messages);
+    }
+
+    /// The number of alternatives, if log probabilities are wanted. Without them servers refuse it, or take it as the wish.
+    pub(in crate::protocol) fn alternatives<'s>(
+        &mut self,
+        sampling: &'s Sampling<'s>,
+    ) -> Option<&'s Number<'s>> {
+        let count = sampling.alternatives()?;
+        if sampling.logprobs != Some(false) {
+            return Some(count);
+        }
+        if count.as_f64() != Some(0.0) {
+            let reason = "no log probabilities are asked for";
+            self.field(Place::default(), Field::TopLogprobs, LossKind::Implied, reason);
+        }
+        None
+    }
+
+    fn request_fields(&mut self, exchange: &Exchange<'_>) {
+        let crate::conversation::Request {
+            model,
+            stream,
+            messages: _,
+            tools: _,
+            tool_choice,
+            parallel_tool_calls,
+            max_output_tokens,
+            sampling,
+            stop,
+            output,
+            verbosity,
+            thinking,
+            safety_identifier,
+            user,
+            metadata,
+            service_tier,
+            store,
+            cache,
+        } = &exchange.request;
+        let root = Place::default();
+        self.set_if(root, Field::Model, model);
+        self.set_if(root, Field::Stream, stream);
+        self.set_if(root, Field::ToolChoice, tool_choice);
+        self.set_if(root, Field::ParallelToolCalls, parallel_tool_calls);
+        self.set_if(root, Field::MaxOutputTokens, max_output_tokens);
+        self.sampling(sampling);
+        self.set_if(root, Field::Stop, !stop.is_empty());
+        self.output(output);
+        self.set_if(root, Field::Verbosity, verbosity);
+        self.thinking(thinking);
+        self.set_if(root, Field::SafetyIdentifier, safety_identifier);
+        self.set_if(root, Field::User, user);
+        self.set_if(root, Field::Metadata, metadata);
+        self.set_if(root, Field::ServiceTier, service_tier);
+        self.set_if(root, Field::Store, store);
+        let crate::conversation::CacheOptions { key, options, retention } = cache;
+        self.set_if(root, Field::CacheKey, key);
+        self.set_if(root, Field::CacheOptions, options);
+        self.set_if(root, Field::CacheRetention, retention);
+    }
+
+    fn sampling(&mut self, sampling: &crate::conversation::Sampling<'_>) {
+        let crate::conversation::Sampling {
+            temperature,
+            top_p,
+            top_k,
+            seed,
+            presence_penalty,
+            frequency_penalty,
+            candidates,
+            logprobs,
+            top_logprobs,
+        } = sampling;
+        let root = Place::default();
+        self.set_if(root, Field::Temperature, temperature);
+        self.set_if(root, Field::TopP, top_p);
+        self.set_if(root, Field::TopK, top_k);
+        self.set_if(root, Field::Seed, seed);
+        self.set_if(root, Field::PresencePenalty, presence_penalty);
+        self.set_if(root, Field::FrequencyPenalty, frequency_penalty);
+        self.set_if(root, Field::Candidates, candidates);
+        self.set_if(root, Field::Logprobs, logprobs);
+        self.set_if(root, Field::TopLogprobs, top_logprobs);
+    }
+
+    fn output(&mut self, output: &OutputFormat<'_>) {
+        let root = Place::default();
+        match output {
+            OutputFormat::Unset => {}
+            OutputFormat::Text | OutputFormat::JsonObject => self.set(root, Field::OutputFormat),
+            OutputFormat::JsonSchema(schema) => {
+                let crate::conversation::OutputSchema { name, description, schema, strict } =
+                    &**schema;
+                self.set_if(root, Field::OutputSchemaName, name);
+                self.set_if(root, Field::OutputSchemaDescription, description);
+                self.set_if(root, Field::OutputSchema, schema);
+                self.set_if(root, Field::OutputSchemaStrict, strict);
+            }
+        }
+    }
+
+    fn thinking(&mut self, thinking: &crate::conversation::Thinking<'_>) {
+        let crate::conversation::Thinking { mode, effort, budget, show } = thinking;
+        let root = Place::default();
+        self.set_if(root, Field::ThinkingMode, mode);
+        self.set_if(root, Field::ThinkingEffort, effort);
+        self.set_if(root, Field::ThinkingBudget, budget);
+        self.set_if(root, Field::ThinkingShow, show);
+    }
+
+    fn request_semantics(&mut self, exchange: &Exchange<'_>) {
+        let root = Place::default();
+        let semantics = exchange.semantics();
+        let session = semantics.session();
+        self.set_if(root, Field::PreviousResponse, &session.previous_response_id);
+        self.set_if(root, Field::Conversation, &session.conversation);
+        self.set_if(root, Field::ToolsStatedEmpty, semantics.tools_stated_empty());
+        let mut declared: Vec<&'static Declared> = Vec::new();
+        declared.extend(semantics.chat().iter().flat_map(|it| it.set()).map(|(it, _)| it));
+        declared.extend(semantics.responses().iter().flat_map(|it| it.set()).map(|(it, _)| it));
+        declared.extend(semantics.anthropic().iter().flat_map(|it| it.set()).map(|(it, _)| it));
+        declared.extend(semantics.gemini().iter().flat_map(|it| it.set()).map(|(it, _)| it));
+        // What says nothing of the conversation is in the table alone.
+        for Declared { path, kind, reason } in declared {
+            if *kind != LossKind::Implied {
+                self.below(root, &["/", path].concat(), *kind, *reason);
+            }
+        }
+        self.extras(root, semantics.extras());
+    }
+
+    /// A result does not say itself what it answers where its call does not stand before it.
+    fn early_results(&mut self, messages: &[Message<'_>]) {
+        let mut customs: BTreeSet<&Text<'_>> = BTreeSet::new();
+        messages.iter().flat_map(|message| &message.parts).for_each(|part| match part.content() {
+            Content::ToolCall(call) if call.form == CallForm::Custom => {
+                customs.extend(&call.id);
+            }
+            Content::ToolResult(result) if result.form == CallForm::Custom => {
+                let is_custom = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
+                if !is_custom {
+                    let reason = "no call with this id is of a custom tool";
+                    self.node(part.semantics().place(), LossKind::Approximated, reason);
+                }
+            }
+            _ => {}
+        });
+    }
+
+    fn tool(&mut self, tool: &Tool<'_>) {
+        let place = tool.semantics().place();
+        self.tool_semantics(tool.semantics());
+        match &tool.kind {
+            ToolKind::Function(function) => {
+                let crate::conversation::FunctionTool {
+                    name: _,
+                    description,
+                    parameters,
+                    strict,
+                    output_schema,
+                } = function;
+                self.set(place, Field::Tool);
+                self.set_if(place, Field::ToolDescription, description);
+                self.set_if(place, Field::ToolParameters, parameters);
+                self.set_if(place, Field::ToolStrict, strict);
+                self.set_if(place, Field::ToolOutputSchema, output_schema);
+            }
+            ToolKind::Custom(custom) => {
+                self.set(place, Field::CustomTool);
+                self.set_if(place, Field::CustomFormat, &custom.format);
+            }
+            ToolKind::Hosted(hosted) => {
+                self.set(place, Field::HostedTool);
+                self.version(place, hosted);
+            }
+            ToolKind::Namespace(namespace) => {
+                self.set(place, Field::NamespaceTool);
+                namespace.tools.iter().for_each(|tool| self.tool(tool));
+            }
+        }
+    }
+
+    /// Some protocols name the version of a tool in its type, and the counterpart elsewhere has one of its own.
+    fn version(&mut self, place: Place, hosted: &HostedTool<'_>) {
+        let is_named = hosted.protocol.conventions().versions_hosted_tools;
+        if hosted.service == HostedService::Other || !is_named {
+            return;
+        }
+        if !matches!(
+            &*hosted.kind.to_str(),
+            "web_search"
+                | "code_interpreter"
+                | "web_search_20250305"
+                | "web_fetch_20250910"
+                | "code_execution_20250825"
+        ) {
+            let reason = "the target's tool for it is of another version";
+            self.below(place, "/type", LossKind::Approximated, reason);
+        }
+    }
+
+    fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
+        self.respell(semantics.place(), semantics.spelling());
+        self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());
+        if let Some(extras) = semantics.extras() {
+            self.extras(semantics.place(), extras);
+        }
+    }
+}
