@@ -241,7 +241,7 @@ fn prose(question: &Question) -> String {
         out.push_str(&format!(" You item_of: {}.", quoted(question.item_of())));
     } else {
         let results: Vec<String> = results.iter().map(|text| quoted(text)).collect();
-        out.push_str(&format!(" The tools item_of: {}.", results.join(", ")));
+        out.push_str(&format!(" The tools said: {}.", results.join(", ")));
     }
     out.push_str(&media(question));
     if script::asks_unicode(&item_of) {

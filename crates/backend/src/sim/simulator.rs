@@ -6,32 +6,36 @@ use std::sync::atomic::AtomicUsize;
 use http::{HeaderMap, Method, StatusCode};
 use sabir_wire::Protocol;
 
-use super::answer::Setting;
+use super::answer::{Outcome, Setting};
 use super::anthropic_messages::AnthropicMessages;
 use super::api::{Api, Url};
 use super::gemini::Gemini;
 use super::openai_chat::OpenaiChat;
-use super::openai_responses::OpenaiResponses;
+use super::openai_responses::{Chains, OpenaiResponses};
 use super::recorder::Recorder;
 use super::{Incoming, Received, Reply, transport};
 
 /// Answers as the API of one protocol would.
 ///
-/// The answer depends on the request alone, except for models named `fault-flaky`, which fail every other time.
+/// The answer depends on the request alone and on what it says that it continues, except for models named `fault-flaky`,
+/// which fail every other time.
 #[derive(Debug)]
 pub struct Simulator {
     protocol: Protocol,
     /// What arrived, for those who may know.
     recorder: Option<Arc<Recorder>>,
     flaky_calls: AtomicUsize,
+    /// What requests may go on from, where the API keeps its answers.
+    chains: Option<Chains>,
 }
 
 const RECORDED: &str = "/_sim/requests";
 
 impl Simulator {
-    /// A simulator that keeps nothing of what it is asked.
+    /// A simulator that tells nobody what it is asked.
     pub fn new(protocol: Protocol) -> Self {
-        Self { protocol, recorder: None, flaky_calls: AtomicUsize::new(0) }
+        let chains = (protocol == Protocol::OpenaiResponses).then(Chains::default);
+        Self { protocol, recorder: None, flaky_calls: AtomicUsize::new(0), chains }
     }
 
     /// A simulator that keeps the last requests, for tests.
@@ -54,7 +58,7 @@ impl Simulator {
             return recorded(recorder, request.method, url.parameter("holds").unwrap_or_default());
         }
         let setting = Setting { api: self.api(), flaky_calls: &self.flaky_calls };
-        let outcome = setting.answer(&request);
+        let outcome = self.continue_with(&setting, &request);
         if let Some(recorder) = &self.recorder {
             recorder.record(Received {
                 status: outcome.reply.status.as_u16(),
@@ -63,6 +67,17 @@ impl Simulator {
             });
         }
         outcome.reply
+    }
+
+    fn continue_with(&self, setting: &Setting<'_>, request: &Incoming<'_>) -> Outcome {
+        let Some(chains) = self.chains.as_ref().filter(|_| request.method == Method::POST) else {
+            return setting.answer(request);
+        };
+        let continued = chains.continued(request.body);
+        let body = continued.as_deref().unwrap_or(request.body);
+        let outcome = setting.answer(&Incoming { body, ..*request });
+        chains.keep(body, &outcome.reply);
+        outcome
     }
 
     /// The last requests that arrived, oldest first.

@@ -328,6 +328,34 @@ fn long_bodies_push_each_other_out() {
 }
 
 #[test]
+fn an_answer_of_responses_is_continued_by_its_id() {
+    let simulator = Simulator::new(Protocol::OpenaiResponses);
+    let ask =
+        |body: &Value| send(&simulator, Method::POST, "/v1/responses", body.to_string().as_bytes());
+    let tools = json!([{"type": "function", "name": "look", "strict": false,
+        "parameters": {"type": "object", "properties": {}}}]);
+    for is_streamed in [false, true] {
+        let first = ask(&json!({"model": "sim", "input": "call look with {}", "tools": tools,
+            "stream": is_streamed}));
+        let text = String::from_utf8(first.bytes).unwrap();
+        let last = text.lines().rev().find_map(|line| line.strip_prefix("data: "));
+        let last: Value = serde_json::from_str(last.unwrap_or(&text)).unwrap();
+        let response = if is_streamed { &last["response"] } else { &last };
+        let output = json!({"type": "function_call_output", "output": "a door",
+            "call_id": response["output"][0]["call_id"]});
+        let mut next = json!({"model": "sim", "input": [output], "tools": tools,
+            "previous_response_id": response["id"]});
+        let second = ask(&next).json();
+        assert!(second.to_string().contains("The tools said"), "{second}");
+        next["previous_response_id"] = json!("resp_unknown");
+        assert_eq!(ask(&next).json()["error"]["code"], "previous_response_not_found");
+    }
+    let unkept = ask(&json!({"model": "sim", "input": "hi", "store": false})).json();
+    let next = json!({"model": "sim", "input": "hi", "previous_response_id": unkept["id"]});
+    assert_eq!(ask(&next).status, 400);
+}
+
+#[test]
 fn the_same_request_gets_the_same_answer() {
     for protocol in Protocol::ALL {
         let body = match protocol {

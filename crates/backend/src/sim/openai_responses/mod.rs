@@ -1,6 +1,7 @@
-//! A simulator of OpenAI's Responses. It keeps no responses: what refers to an earlier one is not found.
+//! A simulator of OpenAI's Responses. Answers can be continued by their ids, which is all that is kept of them.
 
 mod answer;
+mod chain;
 mod count;
 mod fault;
 mod read;
@@ -8,6 +9,8 @@ mod rules;
 mod shape;
 mod stream;
 mod validate;
+
+pub(super) use chain::Chains;
 
 use http::{HeaderMap, Method};
 use serde_json::Value;

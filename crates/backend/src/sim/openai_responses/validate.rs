@@ -20,7 +20,7 @@ pub(super) fn refuse(message: impl Into<String>, param: &str) -> Result<(), Prob
     Err(Problem::invalid(message).at(param).coded("invalid_value"))
 }
 
-/// Nothing is stored here, so nothing stored is found.
+/// What is kept has been put into the input by now: an id that still stands here is unknown.
 fn state(body: &Value) -> Result<(), Problem> {
     let previous = body["previous_response_id"].as_str();
     if previous.is_some() && !body["conversation"].is_null() {
