@@ -12,7 +12,7 @@ use crate::recall::settings::{settings_in, settings_of};
 use crate::recall::wish::{Named, Wish};
 use crate::recall::{Task, out_of_order, submission, trouble};
 use crate::recalled::{KeptBy, Missing, Settings};
-use crate::record::Details;
+use crate::record::{Details, Position};
 use crate::surface::{Link, Trouble};
 
 /// Where a call goes on.
@@ -22,6 +22,8 @@ pub(super) struct Base {
     pub(super) previous: Option<TurnId>,
     /// The last message before it.
     pub(super) tip: Option<Hash>,
+    /// What that message is the end of.
+    pub(super) end: Position,
     /// What goes on being in force if the call does not say otherwise.
     pub(super) settings: Option<Settings>,
     /// The conversation that the call advances.
@@ -35,6 +37,7 @@ impl Base {
         Self {
             previous: None,
             tip: None,
+            end: Position::default(),
             settings: None,
             conversation: None,
             kept_by: KeptBy::Nobody,
@@ -87,7 +90,8 @@ impl Task<'_> {
             (Some(provider), true) => KeptBy::Provider(provider.as_str().to_owned()),
             _ => KeptBy::Nobody,
         };
-        Ok(Base { previous: Some(turn.id), tip: turn.tip, kept_by, ..Base::nothing() })
+        let end = end_of_turn(&turn, &details);
+        Ok(Base { previous: Some(turn.id), tip: turn.tip, end, kept_by, ..Base::nothing() })
     }
 
     /// After a message of a thread, which nobody else may go on from. Instructions and tools go on.
@@ -102,8 +106,9 @@ impl Task<'_> {
             }
         }
         let settings = Some(settings_of(&self.store, &self.owner, &turn).await?);
+        let end = end_of_turn(&turn, &Details::read(&turn.details));
         let (previous, tip) = (Some(turn.id), turn.tip);
-        Ok(Base { previous, tip, settings, ..Base::nothing() })
+        Ok(Base { previous, tip, end, settings, ..Base::nothing() })
     }
 
     /// The turn that an answer ended, if it is kept.
@@ -178,6 +183,10 @@ impl Task<'_> {
         }
         let conversation = found(self.store.conversation(&self.owner, id).await)?;
         let conversation = conversation.ok_or_else(|| self.unknown(id.as_str()))?;
+        let last = match &conversation.last_turn {
+            Some(turn) => found(self.store.turn(&self.owner, turn).await)?,
+            None => None,
+        };
         let settings = match settings {
             SettingsOf::Call => None,
             SettingsOf::Conversation => {
@@ -185,8 +194,11 @@ impl Task<'_> {
             }
         };
         let Conversation { id, tip, last_turn, .. } = conversation;
+        let last = last.filter(|turn| turn.tip == tip);
+        let end = last.map(|turn| end_of_turn(&turn, &Details::read(&turn.details)));
+        let end = end.unwrap_or_else(|| tip.into());
         let (previous, conversation) = (last_turn, Some(id));
-        Ok(Base { previous, tip, settings, conversation, kept_by: KeptBy::Nobody })
+        Ok(Base { previous, tip, end, settings, conversation, kept_by: KeptBy::Nobody })
     }
 
     async fn hold(&self, purpose: Purpose) -> Result<Held> {
@@ -202,6 +214,11 @@ enum SettingsOf {
     Call,
     /// Those of the conversation, unless the call has its own.
     Conversation,
+}
+
+/// Where a turn ends.
+fn end_of_turn(turn: &Turn, details: &Details) -> Position {
+    details.end.unwrap_or_else(|| turn.tip.into())
 }
 
 /// What is there; none if it is not, and a failure if that cannot be known.

@@ -155,7 +155,7 @@ impl<'c> Task<'c> {
         ingress::check_density(&call.survey)?;
         let client = self.client();
         let continued = Continued {
-            tip: base.tip,
+            end: base.end,
             settings: base.settings.clone(),
             may_repeat: wish.header.is_some(),
         };

@@ -1,17 +1,16 @@
 //! What a call adds to the conversation that it continues.
 
-use sabir_store::Hash;
 use sabir_wire::Protocol;
 
 use crate::failure::Result;
 use crate::recall::out_of_order;
 use crate::recalled::Settings;
-use crate::record::{Lines, lines};
+use crate::record::{Lines, Position, lines};
 
 /// What a call goes on from.
 #[derive(Debug, Default)]
 pub(super) struct Continued {
-    pub(super) tip: Option<Hash>,
+    pub(super) end: Position,
     pub(super) settings: Option<Settings>,
     /// Whether the call may begin with all that it goes on from.
     pub(super) may_repeat: bool,
@@ -35,16 +34,17 @@ pub(super) struct Read {
 pub(super) fn read(client: Protocol, body: &str, continued: Continued) -> Result<Read> {
     let exchange = client.decode_request_text(body)?;
     let entries = exchange.entries()?;
-    let Continued { tip, settings, may_repeat } = continued;
-    let log = |base, entries: &_| lines(client, base, entries).map_err(|it| out_of_order(&it));
-    let (known, input) = match tip.filter(|_| may_repeat) {
-        Some(tip) => {
-            let whole = log(None, &entries.entries)?;
-            let last = whole.states.iter().rposition(|state| *state == Some(tip));
+    let Continued { end, settings, may_repeat } = continued;
+    let log =
+        |base: Position, entries: &_| lines(client, base, entries).map_err(|it| out_of_order(&it));
+    let (known, input) = match end.meaning.filter(|_| may_repeat) {
+        Some(known) => {
+            let whole = log(Position::default(), &entries.entries)?;
+            let last = whole.states.iter().rposition(|state| *state == Some(known));
             let known = last.map_or(0, |last| last + 1);
-            (known, log(Some(tip), &entries.entries[known..])?)
+            (known, log(end, &entries.entries[known..])?)
         }
-        None => (0, log(tip, &entries.entries)?),
+        None => (0, log(end, &entries.entries)?),
     };
     let kept = |text: Option<String>| text.map(|text| (client, text));
     let own = Settings { system: kept(entries.system), tools: kept(entries.tools) };

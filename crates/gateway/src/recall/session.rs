@@ -41,7 +41,7 @@ impl Task<'_> {
         let base = known.checked_sub(1).map(|last| hashes[last]);
         let conversation = self.session(&hashes[..known]).await?;
         let new: Vec<NewMessage> = input.messages.drain(known..).collect();
-        input = Lines { messages: new, ..Lines::default() };
+        input = Lines { messages: new, end: input.end, ..Lines::default() };
         let opening = Opening {
             owner: self.owner.clone(),
             id: self.turn_id()?,

@@ -4,6 +4,7 @@ use sabir_store::{
     Closing, Direction, Ending, Hash, ItemId, Name, NewItem, NewResponse, Record, ResponseId,
 };
 use sabir_wire::Protocol;
+use sabir_wire::conversation::Response;
 use sabir_wire::json::{Kind, Reader};
 use sabir_wire::protocol::AnswerContext;
 
@@ -42,18 +43,19 @@ pub(super) fn closing(plan: Plan, ended: Ended) -> sabir_store::Result<Closing> 
     let bodies = bodies(plan.client, &answerer, answer);
     let entries = answerer.protocol.answer_entries(&bodies.own).unwrap_or_default();
     let tip = plan.input.tip().or(plan.opening.base);
-    let output = lines(answerer.protocol, tip, &entries)?;
+    let output = lines(answerer.protocol, plan.input.end, &entries)?;
     let body = bodies.client.as_ref().unwrap_or(&bodies.own);
     let facts = Facts::of(body);
     let response = facts.id.clone().filter(|_| plan.is_named && is_whole);
     let details = Details {
         response: response.clone(),
-        is_passed: answerer.asked.is_none(),
+        is_passed: answerer.asked.is_none() && !facts.is_unkept,
         usage: facts.usage.clone(),
         losses: Some(losses),
         settings: plan.settings,
         conversation: plan.conversation.as_ref().map(|it| it.id.as_str().to_owned()),
         input_end: tip.as_ref().map(digits),
+        end: Some(output.end),
     };
     let mut items = Vec::new();
     if response.is_some() && surface::of(plan.client).state.has_responses {
@@ -88,24 +90,41 @@ fn bodies(client: Protocol, answerer: &Answerer, answer: Answer) -> Bodies {
     let Some(asked) = &answerer.asked else {
         let own = match answer {
             Answer::Body(body) => body,
-            Answer::Folded { response: it, .. } => {
-                upstream.encode_response(&it, upstream, &AnswerContext::default()).body
-            }
+            Answer::Folded { response: it, .. } => spelled(&it, upstream),
         };
         return Bodies { own, client: None };
     };
     match answer {
         Answer::Body(own) => {
-            let translated = upstream.decode_response(own.as_bytes());
-            let client =
-                translated.map(|it| client.encode_response(&it, upstream, asked).body).ok();
-            Bodies { client, own }
+            let Ok(mut it) = upstream.decode_response(own.as_bytes()) else {
+                return Bodies { client: None, own };
+            };
+            let client_body = client.encode_response(&it, upstream, asked).body;
+            let numbered =
+                number_calls(&mut it, client, &client_body).then(|| spelled(&it, upstream));
+            Bodies { own: numbered.unwrap_or(own), client: Some(client_body) }
         }
-        Answer::Folded { response: it, .. } => {
-            let own = upstream.encode_response(&it, upstream, &AnswerContext::default()).body;
-            Bodies { client: Some(client.encode_response(&it, upstream, asked).body), own }
+        Answer::Folded { response: mut it, .. } => {
+            let client_body = client.encode_response(&it, upstream, asked).body;
+            number_calls(&mut it, client, &client_body);
+            Bodies { own: spelled(&it, upstream), client: Some(client_body) }
         }
     }
+}
+
+/// An answer in its provider's own protocol.
+fn spelled(response: &Response<'_>, upstream: Protocol) -> String {
+    upstream.encode_response(response, upstream, &AnswerContext::default()).body
+}
+
+/// Gives calls that came without an id those by which the client knows them, since its results will name these. Whether
+/// there were any.
+fn number_calls(response: &mut Response<'_>, client: Protocol, client_body: &str) -> bool {
+    if response.numbers_calls() {
+        return false;
+    }
+    let known = client.decode_response(client_body.as_bytes());
+    known.map(|known| response.number_calls(&known)).is_ok()
 }
 
 /// What is read off an answer's body.
@@ -113,6 +132,8 @@ fn bodies(client: Protocol, answerer: &Answerer, answer: Answer) -> Bodies {
 struct Facts {
     id: Option<String>,
     usage: Option<String>,
+    /// Whether the provider says that it keeps nothing of it.
+    is_unkept: bool,
     /// The ids of its items, in their order.
     items: Vec<Option<String>>,
 }
@@ -126,6 +147,7 @@ impl Facts {
                 ("usage" | "usageMetadata", Kind::Object) => {
                     facts.usage = Some(reader.raw()?.as_str().to_owned());
                 }
+                ("store", Kind::Boolean) => facts.is_unkept = !reader.boolean()?,
                 ("output", Kind::Array) => reader.array(|_, item| {
                     let id = item.peek_tag("id")?;
                     facts.items.push(id.map(|id| id.into_str().into_owned()));

@@ -1,10 +1,46 @@
 //! Elements of a conversation as lines of the log: each in the spelling of its own protocol, under a hash over all that was
-//! meant up to it.
+//! meant up to it and over the ids of all calls.
 
 use sabir_store::{Hash, NewMessage, Record, Time};
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
 use sabir_wire::protocol::Entry;
+
+/// The end of a history: what was meant up to it, by which it is known again whoever tells it, and the ids by which its calls
+/// went. A line is found by both: the results of a call must find the call that they answer, not one that meant the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) meaning: Option<Hash>,
+    /// None if nothing was called by an id.
+    pub(crate) calls: Option<Hash>,
+}
+
+impl Position {
+    /// The line of the log.
+    fn line(&self) -> Option<Hash> {
+        let meaning = self.meaning.as_ref();
+        match &self.calls {
+            Some(calls) => Some(Hash::of_message(meaning, calls.as_bytes())),
+            None => meaning.copied(),
+        }
+    }
+
+    fn add(&mut self, entry: &Entry<'_>) {
+        for meaning in &entry.meanings {
+            self.meaning = Some(Hash::of_message(self.meaning.as_ref(), meaning));
+        }
+        if !entry.call_ids.is_empty() {
+            self.calls = Some(Hash::of_message(self.calls.as_ref(), &entry.call_ids));
+        }
+    }
+}
+
+/// A line of which nothing else is known.
+impl From<Option<Hash>> for Position {
+    fn from(line: Option<Hash>) -> Self {
+        Self { meaning: line, calls: None }
+    }
+}
 
 /// Lines of the log, and where each element stands in them.
 #[derive(Debug, Default)]
@@ -14,8 +50,10 @@ pub(crate) struct Lines {
     pub(crate) places: Vec<(Hash, u32)>,
     /// The id of each element, where it has one.
     pub(crate) ids: Vec<Option<String>>,
-    /// The hash up to and with each element; that of one without a meaning is that of the element before it.
+    /// What was meant up to and with each element; for one without a meaning, up to the element before it.
     pub(crate) states: Vec<Option<Hash>>,
+    /// Where they end.
+    pub(crate) end: Position,
 }
 
 /// What an element that means nothing by itself is hashed as where nothing follows it.
@@ -25,43 +63,33 @@ const THOUGHT: &[u8] = b"thought";
 /// line of the next one: clients leave it out as they like.
 pub(crate) fn lines(
     protocol: Protocol,
-    base: Option<Hash>,
+    base: impl Into<Position>,
     entries: &[Entry<'_>],
 ) -> sabir_store::Result<Lines> {
-    let mut lines = Lines::default();
-    let mut parent = base;
+    let mut lines = Lines { end: base.into(), ..Lines::default() };
     let mut waiting: Vec<&str> = Vec::new();
     for entry in entries {
         let id = Reader::new(&entry.json).peek_tag("id").ok().flatten();
         lines.ids.push(id.map(|id| id.into_str().into_owned()));
         waiting.push(&entry.json);
         if entry.meanings.is_empty() {
-            lines.states.push(parent);
+            lines.states.push(lines.end.meaning);
             continue;
         }
-        let mut hash = parent;
-        for meaning in &entry.meanings {
-            hash = Some(Hash::of_message(hash.as_ref(), meaning));
-        }
-        lines.states.push(hash);
-        parent = hash;
-        lines.close(protocol, hash, &mut waiting)?;
+        lines.end.add(entry);
+        lines.states.push(lines.end.meaning);
+        lines.close(protocol, &mut waiting)?;
     }
     if !waiting.is_empty() {
-        let hash = Hash::of_message(parent.as_ref(), THOUGHT);
-        lines.close(protocol, Some(hash), &mut waiting)?;
+        lines.end.meaning = Some(Hash::of_message(lines.end.meaning.as_ref(), THOUGHT));
+        lines.close(protocol, &mut waiting)?;
     }
     Ok(lines)
 }
 
 impl Lines {
-    fn close(
-        &mut self,
-        protocol: Protocol,
-        hash: Option<Hash>,
-        elements: &mut Vec<&str>,
-    ) -> sabir_store::Result<()> {
-        let Some(hash) = hash else { return Ok(()) };
+    fn close(&mut self, protocol: Protocol, elements: &mut Vec<&str>) -> sabir_store::Result<()> {
+        let Some(hash) = self.end.line() else { return Ok(()) };
         let places = (0..).take(elements.len()).map(|part| (hash, part));
         self.places.extend(places);
         let record = record(protocol, &elements.join(","))?;
@@ -116,7 +144,27 @@ mod tests {
 
     fn entry(json: &'static str, meanings: &[&str]) -> Entry<'static> {
         let meanings = meanings.iter().map(|meaning| meaning.as_bytes().to_vec()).collect();
-        Entry { json: Cow::Borrowed(json), meanings }
+        Entry { json: Cow::Borrowed(json), meanings, call_ids: Vec::new() }
+    }
+
+    #[test]
+    fn calls_that_mean_the_same_are_told_apart_by_their_ids() {
+        let called =
+            |id: &str| Entry { call_ids: id.as_bytes().to_vec(), ..entry("call", &["call"]) };
+        let [one, other] = ["a", "b"].map(|id| {
+            let said = [entry("1", &["x"]), called(id), entry("2", &["y"])];
+            lines(Protocol::OpenaiResponses, None, &said).unwrap()
+        });
+        assert_eq!(one.states, other.states);
+        assert_eq!(one.messages[0].hash, other.messages[0].hash);
+        assert_ne!(one.messages[1].hash, other.messages[1].hash);
+        assert_ne!(one.messages[2].hash, other.messages[2].hash);
+        // What follows goes on from where it stands, in a later turn too.
+        let more = [entry("3", &["z"])];
+        let later = lines(Protocol::OpenaiResponses, one.end, &more).unwrap();
+        let said = [entry("1", &["x"]), called("a"), entry("2", &["y"]), entry("3", &["z"])];
+        let whole = lines(Protocol::OpenaiResponses, None, &said).unwrap();
+        assert_eq!((later.tip(), later.end), (whole.tip(), whole.end));
     }
 
     #[test]

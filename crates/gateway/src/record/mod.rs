@@ -5,10 +5,12 @@ mod lines;
 mod received;
 mod recorder;
 
-pub(crate) use lines::{Lines, digits, lines, read as read_record, record, record_of, time_of};
+pub(crate) use lines::{
+    Lines, Position, digits, lines, read as read_record, record, record_of, time_of,
+};
 pub(crate) use recorder::Recorder;
 
-use sabir_store::{Advance, Opening, Record};
+use sabir_store::{Advance, Hash, Opening, Record};
 use sabir_wire::Protocol;
 use sabir_wire::json::{Json, Reader};
 
@@ -49,6 +51,8 @@ pub(crate) struct Details {
     pub(crate) conversation: Option<String>,
     /// The line of the log that its input ends with, in hexadecimal digits; the answer stands behind it.
     pub(crate) input_end: Option<String>,
+    /// Where it ends, where its last line alone does not say it.
+    pub(crate) end: Option<Position>,
 }
 
 impl Details {
@@ -58,6 +62,10 @@ impl Details {
             it.optional("response", self.response.as_deref());
             it.optional("conversation", self.conversation.as_deref());
             it.optional("input_end", self.input_end.as_deref());
+            if let Some(Position { meaning: Some(meaning), calls: Some(calls) }) = &self.end {
+                it.field("meaning", &*digits(meaning));
+                it.field("calls", &*digits(calls));
+            }
             it.field("passed", &self.is_passed);
             for (name, json) in
                 [("usage", &self.usage), ("losses", &self.losses), ("settings", &self.settings)]
@@ -72,6 +80,7 @@ impl Details {
     /// Reads what was written. What cannot be read says nothing.
     pub(crate) fn read(record: &Record) -> Self {
         let mut details = Self::default();
+        let mut end = Position::default();
         let Ok(mut reader) = Reader::from_slice(record.as_bytes()) else { return details };
         let _ = reader.object(|key, reader| {
             match &*key {
@@ -80,6 +89,8 @@ impl Details {
                     details.conversation = Some(reader.string()?.into_str().into_owned());
                 }
                 "input_end" => details.input_end = Some(reader.string()?.into_str().into_owned()),
+                "meaning" => end.meaning = hash(&reader.string()?.into_str()),
+                "calls" => end.calls = hash(&reader.string()?.into_str()),
                 "passed" => details.is_passed = reader.boolean()?,
                 "usage" => details.usage = Some(reader.raw()?.as_str().to_owned()),
                 "losses" => details.losses = Some(reader.raw()?.as_str().to_owned()),
@@ -88,6 +99,15 @@ impl Details {
             }
             Ok(())
         });
+        details.end = (end.meaning.is_some() && end.calls.is_some()).then_some(end);
         details
     }
+}
+
+/// A hash out of its digits.
+fn hash(digits: &str) -> Option<Hash> {
+    let pairs = digits.as_bytes().chunks_exact(2);
+    let bytes: Option<Vec<u8>> =
+        pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+    Hash::from_bytes(&bytes?).ok()
 }

@@ -264,6 +264,158 @@ fn a_provider_that_keeps_the_chain_is_sent_its_id() {
 }
 
 #[test]
+fn a_provider_that_keeps_nothing_is_sent_the_chain() {
+    let says = |text: &str, number: usize| {
+        let kept = answer(Protocol::OpenaiResponses, text, number);
+        let unkept = kept.replacen('{', "{\"store\":false,", 1);
+        Script::Reply(json(200, "", &unkept))
+    };
+    let provider = Provider::start(vec![says("BLUE", 1), says("GREEN", 2)]);
+    let gateway = Running::start(&(provider.toml("p", "openai-responses") + STORE));
+    let first = json!({"model": "p/m", "input": "FACT1"});
+    assert_eq!(gateway.post("/v1/responses", &first.to_string()).status, 200);
+    let second = json!({"model": "p/m", "input": "FACT2", "previous_response_id": "resp_own1"});
+    assert_eq!(gateway.post("/v1/responses", &second.to_string()).status, 200);
+    let sent = &provider.received()[1].body;
+    assert_holds(sent, &["FACT1", "BLUE", "FACT2"]);
+    assert!(!sent.contains("previous_response_id"), "{sent}");
+}
+
+/// An answer of a protocol that calls a tool, under an id that the provider made up; Gemini's may have none.
+fn calling_by(protocol: Protocol, id: Option<&str>) -> String {
+    let arguments = r#"{"at":"door"}"#;
+    let body = match protocol {
+        Protocol::OpenaiChat => {
+            json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1,
+            "model": "m", "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
+                "role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
+                    "function": {"name": "look", "arguments": arguments}}]}}]})
+        }
+        Protocol::OpenaiResponses => {
+            json!({"id": format!("resp_{}", id.unwrap()), "object": "response",
+            "created_at": 1, "status": "completed", "model": "m", "output": [{"type": "function_call",
+                "id": format!("fc_{}", id.unwrap()), "call_id": id, "name": "look", "status": "completed",
+                "arguments": arguments}]})
+        }
+        Protocol::AnthropicMessages => {
+            json!({"id": format!("msg_{}", id.unwrap()), "type": "message",
+            "role": "assistant", "model": "m", "stop_reason": "tool_use", "stop_sequence": null,
+            "content": [{"type": "tool_use", "id": id, "name": "look", "input": {"at": "door"}}],
+            "usage": {"input_tokens": 1, "output_tokens": 1}})
+        }
+        Protocol::Gemini => {
+            let mut call = json!({"name": "look", "args": {"at": "door"}});
+            id.into_iter().for_each(|id| call["id"] = json!(id));
+            json!({"candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model",
+                "parts": [{"functionCall": call}]}}], "modelVersion": "m"})
+        }
+    };
+    body.to_string()
+}
+
+/// Asks for a call by Responses, answers it, and returns what the provider was sent then.
+fn answered_call(gateway: &Running, provider: &Provider, result: &str) -> String {
+    let tools = json!([{"type": "function", "name": "look", "strict": false,
+        "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}]);
+    let ask = |input: Value, previous: Option<&Value>| {
+        let body = json!({"model": "p/m", "input": input, "tools": tools, "previous_response_id": previous});
+        let reply = gateway.post("/v1/responses", &body.to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.json()
+    };
+    let first = ask(json!("look around"), None);
+    let output = json!({"type": "function_call_output", "output": result,
+        "call_id": first["output"][0]["call_id"]});
+    ask(json!([output]), Some(&first["id"]));
+    provider.received().last().unwrap().body.clone()
+}
+
+#[test]
+fn a_call_is_answered_in_its_own_conversation() {
+    for upstream in [Protocol::OpenaiChat, Protocol::AnthropicMessages, Protocol::Gemini] {
+        let says = |body: String| Script::Reply(json(200, "", &body));
+        let done = answer(upstream, "BLUE", 1);
+        // The same question and the same call twice, as after a retry: only the ids differ.
+        let provider = Provider::start(vec![
+            says(calling_by(upstream, Some("call_one"))),
+            says(done.clone()),
+            says(calling_by(upstream, Some("call_two"))),
+            says(done),
+        ]);
+        let gateway = Running::start(&(provider.toml("p", upstream.as_str()) + STORE));
+        for (id, other, result) in
+            [("call_one", "call_two", "RESULT1"), ("call_two", "call_one", "RESULT2")]
+        {
+            let sent = answered_call(&gateway, &provider, result);
+            assert!(sent.contains(result) && sent.contains(id), "{upstream:?}: {sent}");
+            assert!(!sent.contains(other), "{upstream:?}: {sent}");
+            assert!(!sent.contains("no result"), "{upstream:?}: {sent}");
+        }
+    }
+}
+
+#[test]
+fn a_call_without_an_id_is_answered() {
+    let says = |body: String| Script::Reply(json(200, "", &body));
+    let done = answer(Protocol::Gemini, "BLUE", 1);
+    let provider = Provider::start(vec![says(calling_by(Protocol::Gemini, None)), says(done)]);
+    let gateway = Running::start(&(provider.toml("p", "gemini") + STORE));
+    let sent = answered_call(&gateway, &provider, "RESULT1");
+    assert!(sent.contains("RESULT1") && !sent.contains("no result"), "{sent}");
+}
+
+#[test]
+fn instructions_among_the_items_of_a_chain_are_carried_over() {
+    for upstream in Protocol::ALL {
+        let house = House::of(&["BLUE", "GREEN", "RED"]);
+        let model = format!("{}/m", upstream.as_str());
+        let input =
+            json!([{"role": "system", "content": "be KIND"}, {"role": "user", "content": "FACT1"}]);
+        let first = house.responses(&json!({"model": "gemini/m", "input": input})).json();
+        let second = json!({"model": "openai-chat/m", "input": "FACT2", "instructions": "be QUICK",
+            "previous_response_id": first["id"]});
+        let second = house.responses(&second).json();
+        let third = json!({"model": model, "input": "FACT3", "previous_response_id": second["id"]});
+        assert_eq!(house.responses(&third).status, 200);
+        let sent = house.sent(upstream);
+        for fact in ["KIND", "FACT1", "FACT2", "FACT3"] {
+            assert_eq!(sent.matches(fact).count(), 1, "{upstream:?} {fact}: {sent}");
+        }
+        assert!(!sent.contains("QUICK"), "{sent}");
+        let id = first["id"].as_str().unwrap();
+        let items = house.gateway.get(&format!("/v1/responses/{id}/input_items?order=asc"));
+        assert_eq!(items.json()["data"][0]["role"], "system", "{}", items.body);
+    }
+}
+
+#[test]
+fn results_of_other_protocols_name_their_tools_for_gemini() {
+    let says = |body: String| Script::Reply(json(200, "", &body));
+    let chat = Provider::start(vec![
+        says(calling_by(Protocol::OpenaiChat, Some("call_one"))),
+        says(answer(Protocol::OpenaiChat, "BLUE", 1)),
+    ]);
+    let gemini = Provider::start(vec![says(answer(Protocol::Gemini, "GREEN", 1))]);
+    let toml = chat.toml("c", "openai-chat") + &gemini.toml("g", "gemini") + STORE;
+    let gateway = Running::start(&toml);
+    let tools = json!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]);
+    for message in [
+        json!({"role": "user", "content": "look"}),
+        json!({"role": "tool", "tool_call_id": "call_one", "content": "RESULT1"}),
+    ] {
+        let body = json!({"model": "c/m", "messages": [message], "tools": tools});
+        let head = "POST /v1/chat/completions\r\nsabir-conversation: mine\r\n";
+        assert_eq!(gateway.request(head, &body.to_string()).status, 200);
+    }
+    let (path, body) = request(Protocol::Gemini, "g", "FACT2");
+    let reply = gateway.request(&format!("POST {path}\r\nsabir-conversation: mine\r\n"), &body);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let sent: Value = serde_json::from_str(&gemini.received()[0].body).unwrap();
+    let result = &sent["contents"][2]["parts"][0]["functionResponse"];
+    assert_eq!(result["name"], "look", "{sent}");
+}
+
+#[test]
 fn items_are_known_by_their_ids() {
     let house = House::of(&["BLUE", "GREEN"]);
     let first = house.responses(&json!({"model": "gemini/m", "input": "FACT1"})).json();

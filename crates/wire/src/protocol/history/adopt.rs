@@ -1,15 +1,47 @@
 //! Histories that were kept, as messages of a request that may be of another protocol.
 
+use std::collections::HashMap;
+
 use crate::conversation::{Content, Message, Part, ResultOutput, Tool, ToolKind};
 use crate::error::Result;
+use crate::json::Text;
 use crate::place::Place;
 use crate::protocol::{Exchange, Protocol};
 
 impl<'a> Exchange<'a> {
     /// Puts recalled messages behind the leading instructions, before whatever else the request says.
     pub fn recall(&mut self, history: Vec<Message<'a>>) {
+        let names_results = self.protocol().facts().names_results;
         let leading = self.leading_messages();
-        self.edit().messages.splice(leading..leading, history);
+        let messages = &mut self.edit().messages;
+        messages.splice(leading..leading, history);
+        if names_results {
+            name_results(messages);
+        }
+    }
+}
+
+/// Names the tools of results that say only which call they answer. Where results name their tools, a request that came so
+/// is written without looking for the calls.
+fn name_results(messages: &mut [Message<'_>]) {
+    let mut names: HashMap<String, Text<'static>> = HashMap::new();
+    for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
+        match part.content_mut() {
+            Content::ToolCall(call) => {
+                let id = call.id.as_ref().map(|id| id.to_str().into_owned());
+                names.extend(id.map(|id| (id, call.name.clone().into_owned())));
+            }
+            Content::ToolResult(result) if result.name.is_none() => {
+                let id = result.call_id.as_ref();
+                result.name = id.and_then(|id| names.get(&*id.to_str()).cloned());
+            }
+            Content::ToolResult(_)
+            | Content::Text(_)
+            | Content::Refusal(_)
+            | Content::Media(_)
+            | Content::Opaque(_)
+            | Content::Reasoning(_) => {}
+        }
     }
 }
 

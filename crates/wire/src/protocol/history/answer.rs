@@ -1,7 +1,9 @@
 //! Answers as a later request has them in its history.
 
 use super::Entry;
+use crate::conversation::{Content, Response, ToolCall};
 use crate::error::Result;
+use crate::json::Text;
 use crate::protocol::Protocol;
 
 impl Protocol {
@@ -18,4 +20,35 @@ impl Protocol {
     pub(super) fn body_of(self, elements: &str) -> String {
         format!("{{\"{}\":[{elements}]}}", self.facts().messages())
     }
+}
+
+impl Response<'_> {
+    /// Whether every call has an id.
+    pub fn numbers_calls(&self) -> bool {
+        calls(self).all(|call| call.id.is_some())
+    }
+
+    /// Gives calls that have no id those of the same answer as somebody else was told it.
+    pub fn number_calls(&mut self, told: &Response<'_>) {
+        let mut ids = calls(told).map(|call| call.id.clone().map(Text::into_owned));
+        for part in self.candidates.iter_mut().flat_map(|it| &mut it.message.parts) {
+            if let Content::ToolCall(call) = part.content_mut() {
+                let told = ids.next().flatten();
+                call.id = call.id.take().or(told);
+            }
+        }
+    }
+}
+
+fn calls<'r>(response: &'r Response<'_>) -> impl Iterator<Item = &'r ToolCall<'r>> {
+    let parts = response.candidates.iter().flat_map(|candidate| &candidate.message.parts);
+    parts.filter_map(|part| match part.content() {
+        Content::ToolCall(call) => Some(&**call),
+        Content::ToolResult(_)
+        | Content::Text(_)
+        | Content::Refusal(_)
+        | Content::Media(_)
+        | Content::Opaque(_)
+        | Content::Reasoning(_) => None,
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::meaning;
+use super::meaning::{self, Said};
 use crate::conversation::{Message, Part};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader, Writer};
@@ -16,6 +16,9 @@ pub struct Entry<'a> {
     /// What it means, part by part: bytes to be hashed one after the other. None for an element that is nothing but
     /// thinking or artefacts.
     pub meanings: Vec<Vec<u8>>,
+    /// The ids by which its calls and results name each other, as bytes: equal meanings whose ids differ are not to stand for
+    /// each other.
+    pub call_ids: Vec<u8>,
 }
 
 /// A request's conversation apart from its settings.
@@ -36,12 +39,14 @@ impl Exchange<'_> {
         let body = self.body().ok_or_else(|| Error::new(ErrorKind::Value, unedited))?;
         let mut members = Members::of(self.protocol(), body)?;
         let (messages, pointer) = (&self.request().messages, self.elements_pointer());
-        let mut meanings = meaning::by_element(messages, pointer, members.elements.len());
+        let mut said = meaning::by_element(messages, pointer, members.elements.len());
         let leading = self.leading_elements(messages, pointer).min(members.elements.len());
         let instructions: Vec<Cow<'_, str>> = members.elements.drain(..leading).collect();
         members.keep_instructions(self.protocol(), &instructions);
-        let entries = members.elements.into_iter().zip(meanings.drain(leading..));
-        let entries = entries.map(|(json, meanings)| Entry { json, meanings }).collect();
+        let entries = members.elements.into_iter().zip(said.drain(leading..));
+        let entries =
+            entries.map(|(json, Said { meanings, call_ids })| Entry { json, meanings, call_ids });
+        let entries = entries.collect();
         Ok(Entries { system: members.system, tools: members.tools, entries })
     }
 
@@ -73,7 +78,8 @@ impl Exchange<'_> {
 
 impl Entry<'_> {
     pub fn into_owned(self) -> Entry<'static> {
-        Entry { json: Cow::Owned(self.json.into_owned()), meanings: self.meanings }
+        let Self { json, meanings, call_ids } = self;
+        Entry { json: Cow::Owned(json.into_owned()), meanings, call_ids }
     }
 }
 

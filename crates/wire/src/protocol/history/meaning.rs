@@ -7,25 +7,44 @@ use crate::conversation::{
     Arguments, CallForm, Content, Media, MediaKind, Message, Opaque, Part, ResultOutput, Role,
     Source, ToolCall, ToolResult,
 };
-use crate::json::{Json, Kind};
+use crate::json::{Json, Kind, Text};
 use crate::protocol::{CacheMarker, arguments, media_type};
 
-/// The meanings of each element of a request, by the places of its parts.
-pub(super) fn by_element(
-    messages: &[Message<'_>],
-    pointer: &str,
-    count: usize,
-) -> Vec<Vec<Vec<u8>>> {
-    let mut elements = vec![Vec::new(); count];
+/// What an element says.
+#[derive(Clone, Default)]
+pub(super) struct Said {
+    pub(super) meanings: Vec<Vec<u8>>,
+    pub(super) call_ids: Vec<u8>,
+}
+
+/// What each element of a request says, by the places of its parts.
+pub(super) fn by_element(messages: &[Message<'_>], pointer: &str, count: usize) -> Vec<Said> {
+    let mut elements = vec![Said::default(); count];
     for message in messages {
         for part in &message.parts {
             let element = element_of(message, part, pointer).and_then(|at| elements.get_mut(at));
-            if let Some(meanings) = element {
-                add(meanings, Speaker::of(message.role), part);
+            if let Some(said) = element {
+                add(&mut said.meanings, Speaker::of(message.role), part);
+                if let Some(id) = call_id(part) {
+                    put(&mut said.call_ids, id.to_str().as_bytes());
+                }
             }
         }
     }
     elements
+}
+
+/// The id that a call and its result share.
+fn call_id<'p>(part: &'p Part<'_>) -> Option<&'p Text<'p>> {
+    match part.content() {
+        Content::ToolCall(call) => call.id.as_ref(),
+        Content::ToolResult(result) => result.call_id.as_ref(),
+        Content::Text(_)
+        | Content::Refusal(_)
+        | Content::Media(_)
+        | Content::Opaque(_)
+        | Content::Reasoning(_) => None,
+    }
 }
 
 /// Who speaks, as far as it counts.
