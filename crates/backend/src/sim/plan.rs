@@ -238,7 +238,7 @@ fn prose(question: &Question) -> String {
         format!("This is Sabir's {} simulator, answering as `{}`.", question.api, question.model);
     let results = question.results();
     if results.is_empty() {
-        out.push_str(&format!(" You item_of: {}.", quoted(question.item_of())));
+        out.push_str(&format!(" You said: {}.", quoted(question.item_of())));
     } else {
         let results: Vec<String> = results.iter().map(|text| quoted(text)).collect();
         out.push_str(&format!(" The tools said: {}.", results.join(", ")));
