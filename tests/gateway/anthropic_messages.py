@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
 import anthropic
 
@@ -16,8 +16,9 @@ MAX_TOKENS = 8192
 class Client:
     protocol = "anthropic-messages"
 
-    def __init__(self, base: str, timeout_s: float) -> None:
-        self.sdk = anthropic.Anthropic(api_key="none", base_url=base, max_retries=0, timeout=timeout_s)
+    def __init__(self, base: str, timeout_s: float, headers: Optional[dict[str, str]] = None) -> None:
+        options = {"max_retries": 0, "timeout": timeout_s, "default_headers": headers}
+        self.sdk = anthropic.Anthropic(api_key="none", base_url=base, **options)
 
     def close(self) -> None:
         self.sdk.close()

@@ -1,7 +1,7 @@
 """The `google-genai` client, generateContent."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
 from google import genai
 from google.genai import errors, types
@@ -15,9 +15,10 @@ MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 class Client:
     protocol = "gemini"
 
-    def __init__(self, base: str, timeout_s: float) -> None:
+    def __init__(self, base: str, timeout_s: float, headers: Optional[dict[str, str]] = None) -> None:
         options = types.HttpOptions(
             base_url=base,
+            headers=headers,
             timeout=int(timeout_s * 1000),
             retry_options=types.HttpRetryOptions(attempts=1),
         )

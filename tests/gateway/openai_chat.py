@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
 import openai
 from openai.lib.streaming.chat import ChatCompletionStreamState
@@ -17,8 +17,9 @@ FINISHES = {"stop": "stop", "length": "length", "tool_calls": "tools", "content_
 class Client:
     protocol = "openai-chat"
 
-    def __init__(self, base: str, timeout_s: float) -> None:
-        self.sdk = openai.OpenAI(api_key="none", base_url=f"{base}/v1", max_retries=0, timeout=timeout_s)
+    def __init__(self, base: str, timeout_s: float, headers: Optional[dict[str, str]] = None) -> None:
+        options = {"max_retries": 0, "timeout": timeout_s, "default_headers": headers}
+        self.sdk = openai.OpenAI(api_key="none", base_url=f"{base}/v1", **options)
 
     def close(self) -> None:
         self.sdk.close()

@@ -18,6 +18,7 @@ import faults
 import gemini
 import leaving
 import manual
+import memory
 import network
 import openai_chat
 import openai_responses
@@ -69,6 +70,7 @@ class Suites:
 
     def everything(self) -> None:
         self.run("scenarios", SCENARIO_THREADS, self.scenarios, self.usual)
+        self.run("memory", SCENARIO_THREADS, self.memory, self.usual)
         others = threading.Thread(target=self.others)
         others.start()
         self.run("faults", FAULT_THREADS, lambda clients: self.fault_cells(clients, faults.QUICK), self.impatient)
@@ -131,6 +133,10 @@ class Suites:
                     name = f"{scenario.__name__.replace('_', '-')}-{number}"
                     cell = scenarios.Cell(client, provider, upstream, is_streamed, name, self.simulators)
                     yield case(scenario.__name__, scenario, cell)
+
+    def memory(self, _: list) -> Iterator[Case]:
+        for name, test in memory.tests(self.usual.base, self.simulators):
+            yield Case(f"memory: {name}", test)
 
     def fault_cells(self, clients: list, table: tuple) -> Iterator[Case]:
         for fault, expect in table:
