@@ -15,7 +15,16 @@ use crate::support::{Mode, ask};
 /// real provider can know.
 const REFUSED_AT_HOME: &[(&str, &str)] = &[
     // Wrong on purpose: translations repair or report these.
+    ("adaptive-with-an-effort-that-no-model-has/anthropic-messages", "output_config.effort"),
+    ("alternatives-without-log-probabilities/gemini", "logprobs is only valid"),
     ("budgets-with-an-exponent/gemini", "expected integer"),
+    ("data-url-with-a-stray-percent-sign/openai-chat", "expected a base64-encoded data URL"),
+    ("gemini-repeated-results/gemini", "number of function response parts"),
+    ("gemini-result-of-an-earlier-turn/gemini", "in the order of the function call parts"),
+    (
+        "result-behind-words-and-an-empty-answer/openai-chat",
+        "did not have response messages: call_2",
+    ),
     ("call-without-a-result/openai-chat", "did not have response messages: call_2"),
     ("lifted-instructions-between-results/openai-chat", "did not have response messages: call_2"),
     ("documents-without-words-vanish/anthropic-messages", "must be last or be followed"),
@@ -238,6 +247,33 @@ const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
         "gemini-signatures-come-back-on-their-calls/openai-responses",
         Protocol::Gemini,
         "Corrupted thought signature",
+    ),
+    // Histories that are broken: what repairs them comes before a translation.
+    ("gemini-repeated-results/gemini", Protocol::OpenaiChat, "must be a response to"),
+    ("gemini-repeated-results/gemini", Protocol::OpenaiResponses, "call_id"),
+    ("gemini-repeated-results/gemini", Protocol::AnthropicMessages, "unexpected `tool_use_id`"),
+    ("gemini-result-of-an-earlier-turn/gemini", Protocol::OpenaiChat, "must be a response to"),
+    ("gemini-result-of-an-earlier-turn/gemini", Protocol::OpenaiResponses, "No tool call found"),
+    (
+        "gemini-result-of-an-earlier-turn/gemini",
+        Protocol::AnthropicMessages,
+        "unexpected `tool_use_id`",
+    ),
+    (
+        "result-behind-an-empty-answer/openai-responses",
+        Protocol::OpenaiChat,
+        "did not have response messages: call_1",
+    ),
+    ("result-behind-an-empty-answer/openai-responses", Protocol::Gemini, "in the order of"),
+    (
+        "result-behind-words-and-an-empty-answer/openai-chat",
+        Protocol::AnthropicMessages,
+        "must come first",
+    ),
+    (
+        "result-behind-words-and-an-empty-answer/openai-chat",
+        Protocol::Gemini,
+        "come first in their turn",
     ),
     // What both OpenAI APIs refuse goes from one to the other as it is.
     ("root-anyof-in-a-tool/openai-chat", Protocol::OpenaiResponses, "type: \"object\""),

@@ -292,7 +292,9 @@ impl Answering {
             Poll::Pending if flight.admission.is_out_of_time() => Err(Failure::shutdown().fault),
             polled => ready!(polled),
         };
-        if let Err(fault) = ready {
+        // An answer that has failed says so already.
+        let has_failed = self.ended.as_ref().is_some_and(|it| it.outcome != Outcome::Answered);
+        if let Err(fault) = ready.or_else(|fault| if has_failed { Ok(()) } else { Err(fault) }) {
             if let Some(ended) = &mut self.ended {
                 ended.outcome = Outcome::Failed(Whose::Gateway);
                 ended.fault = Some(fault.kind);

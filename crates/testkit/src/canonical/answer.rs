@@ -89,7 +89,9 @@ fn of_usage(protocol: Protocol, usage: &Usage<'_>, at: &dyn Fn(Field) -> String)
     let own = part::semantics(protocol, usage.semantics(), at).into_iter();
     let is_count = |fact: &Fact| fact.value.as_f64() != Some(0.0);
     let is_tier = |fact: &Fact| fact.name.to_lowercase().ends_with("tier");
-    facts.extend(own.filter(|fact| is_count(fact) && !is_tier(fact)));
+    let own = own.filter(|fact| is_count(fact) && !is_tier(fact));
+    // The answer may have fields of the same names.
+    facts.extend(own.map(|fact| Fact { name: format!("usage: {}", fact.name), ..fact }));
     facts
 }
 

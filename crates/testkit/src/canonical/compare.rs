@@ -6,7 +6,8 @@ use sabir_wire::protocol::{Fate, Field};
 use sabir_wire::{Loss, LossKind, Report};
 use serde_json::Value;
 
-use super::part::{TEXT, TEXTS};
+use super::align::{behind, notes, text_of};
+use super::part::{CITATION, LOGPROBS, TEXT};
 use super::values::{is_within, leaves, strings};
 use super::{Fact, Group, Node, Statement, defaults, normal};
 
@@ -46,6 +47,20 @@ impl Difference {
         strings(&self.before)
     }
 
+    /// Whether it is a text that both statements hold, in other pieces and white space apart.
+    pub fn is_recut(&self, before: &Statement, after: &Statement) -> bool {
+        match self.name.as_str() {
+            TEXT => after.says(&strings(&self.before)),
+            "added assistant text" => before.says(&strings(&self.after)),
+            _ => false,
+        }
+    }
+
+    /// Whether a fact was added that was not stated there.
+    pub(super) fn is_addition_of(&self, name: &str, value: &Value) -> bool {
+        normal::is_void(&self.before) && self.name == name && normal::same(&self.after, value)
+    }
+
     /// Whether it speaks of what only its issuer can read.
     pub fn is_sealed(&self) -> bool {
         [Field::Signature, Field::Ciphertext].iter().any(|field| field.name() == self.name)
@@ -69,19 +84,18 @@ pub(super) fn compare(before: &Statement, after: &Statement, report: &Report) ->
     differences
 }
 
-struct Comparison<'c> {
+pub(super) struct Comparison<'c> {
     before: &'c Statement,
     after: &'c Statement,
     entries: &'c [Loss],
 }
 
 const TOTAL: &str = "usage: total";
-const CITATION: &str = "citation ";
 const ARRIVED: &str = ", reported as dropped and arrived";
 
 /// What became of a fact.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Change {
+pub(super) enum Change {
     Gone,
     Added,
     Altered,
@@ -116,7 +130,10 @@ impl Comparison<'_> {
             after: after.clone(),
         };
         if normal::same(before, after) {
-            if !self.is_unstated(fact) && self.has(&fact.pointer, |it| it == LossKind::Dropped) {
+            // The tokens of one text stand in several frames, of which one may be dropped.
+            let origin = fact.origin.as_ref().filter(|_| fact.name == LOGPROBS);
+            let place = origin.unwrap_or(&fact.pointer);
+            if !self.is_unstated(fact) && self.has(place, |it| it == LossKind::Dropped) {
                 differences.push(Difference {
                     name: format!("{}{ARRIVED}", fact.name),
                     ..differ(&fact.pointer, before, after)
@@ -163,7 +180,7 @@ impl Comparison<'_> {
     }
 
     /// Whether a text is given a source that the report says of another text.
-    fn is_other_citation(&self, added: &Fact) -> bool {
+    pub(super) fn is_other_citation(&self, added: &Fact) -> bool {
         let is_citation = |fact: &&Fact| fact.name.starts_with(CITATION);
         let mut others = self.before.lists.iter().flatten().flat_map(|node| &node.facts);
         added.name.starts_with(CITATION)
@@ -198,7 +215,7 @@ impl Comparison<'_> {
     }
 
     /// Whether an entry speaks of such a change at this place or above it. The root pointer covers nothing.
-    fn is_covered(&self, pointer: &str, change: Change) -> bool {
+    pub(super) fn is_covered(&self, pointer: &str, change: Change) -> bool {
         self.has(pointer, |kind| match (change, kind) {
             (Change::Gone, kind) => kind != LossKind::Synthesised,
             (Change::Added, kind) => !matches!(kind, LossKind::Implied | LossKind::Withheld),
@@ -210,27 +227,12 @@ impl Comparison<'_> {
         self.entries.iter().any(|it| is_wanted(it.kind) && is_below(pointer, &it.pointer))
     }
 
-    /// Aligns two lists so that as little as possible differs.
-    fn lists(&self, before: &[Node], after: &[Node]) -> Vec<Difference> {
-        let pair = |one: &Node, other: &Node| {
-            let is_same =
-                one.sort == other.sort && same_facts(one, other) && same_facts(other, one);
-            is_same && self.pair(one, other).is_empty()
-        };
-        let head = before.iter().zip(after).take_while(|(one, other)| pair(one, other)).count();
-        let (before, after) = (&before[head..], &after[head..]);
-        let tail = (before.iter().rev().zip(after.iter().rev()))
-            .take_while(|(one, other)| pair(one, other))
-            .count();
-        self.align(&before[..before.len() - tail], &after[..after.len() - tail])
-    }
-
-    fn pair(&self, before: &Node, after: &Node) -> Vec<Difference> {
+    pub(super) fn pair(&self, before: &Node, after: &Node) -> Vec<Difference> {
         self.facts(&before.facts, &after.facts, &before.place)
     }
 
     /// What is missing with a node that did not arrive.
-    fn gone(&self, node: &Node) -> Vec<Difference> {
+    pub(super) fn gone(&self, node: &Node) -> Vec<Difference> {
         match self.is_covered(&node.place, Change::Gone) {
             true => Vec::new(),
             false => self.facts(&node.facts, &[], &node.place),
@@ -238,13 +240,15 @@ impl Comparison<'_> {
     }
 
     /// What is there with a node that came from nowhere: it may replace a neighbour, or be reported beside one.
-    fn added(&self, node: &Node, neighbours: &[&Node]) -> Vec<Difference> {
+    pub(super) fn added(&self, node: &Node, neighbours: &[&Node]) -> Vec<Difference> {
         let is_stated = |fact: &&Fact| !normal::is_void(&fact.value);
         let Some(fact) = node.facts.iter().find(is_stated) else { return Vec::new() };
         let replaces = |it: &&Node| {
             let is_dropped = self.has(&it.place, |kind| kind == LossKind::Dropped);
             let arrived = it.sort == node.sort && same_facts(it, node);
-            self.is_covered(&it.place, Change::Altered) && !(is_dropped && arrived)
+            self.is_covered(&it.place, Change::Altered)
+                && !(is_dropped && arrived)
+                && !self.has_arrived(it)
         };
         let is_made_up = self.entries.iter().any(|entry| {
             let is_near = |it: &&Node| {
@@ -257,13 +261,33 @@ impl Comparison<'_> {
             let is_changed = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
             it.sort == node.sort && has_no_more(node, it) && self.has(&it.place, is_changed)
         });
-        let is_asked = node.sort == "instructions text" && self.is_instruction_reported();
+        let is_moved = is_moved || self.is_moved_together(node);
+        let asks_for_json = text_of(node).is_some_and(|text| text.contains("JSON"));
+        let is_asked = asks_for_json && self.is_instruction_reported();
         if is_made_up || is_asked || is_moved || neighbours.iter().any(replaces) {
             return Vec::new();
         }
         let pointer = neighbours.first().map_or(String::new(), |it| it.place.clone());
         let (name, after) = (format!("added {}", node.sort), fact.value.clone());
         vec![Difference { pointer, name, before: Value::Null, after }]
+    }
+
+    /// Whether all nodes that state the same as this one are there.
+    fn has_arrived(&self, node: &Node) -> bool {
+        let is_same =
+            |it: &&Node| it.sort == node.sort && same_facts(node, it) && same_facts(it, node);
+        let count = |it: &Statement| it.lists.iter().flatten().filter(is_same).count();
+        count(self.after) >= count(self.before)
+    }
+
+    /// Whether a text is that of several that the report says stand elsewhere, line by line.
+    fn is_moved_together(&self, node: &Node) -> bool {
+        let is_changed = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
+        let is_moved = |it: &&Node| it.sort == node.sort && self.has(&it.place, is_changed);
+        let pieces = self.before.lists.iter().flatten().filter(is_moved).filter_map(text_of);
+        let Some(text) = text_of(node) else { return false };
+        let left = pieces.fold(text, |left, piece| behind(left, piece, false).unwrap_or(left));
+        left.is_empty() && notes(node).next().is_none()
     }
 
     /// Whether an entry says that instructions ask for an output in place of a setting, or that some are made up where
@@ -283,153 +307,6 @@ impl Comparison<'_> {
         };
         self.before.facts.iter().any(is_worded) || self.entries.iter().any(is_new)
     }
-
-    fn align(&self, before: &[Node], after: &[Node]) -> Vec<Difference> {
-        let steps = self.steps(before, after);
-        let (mut i, mut j, mut differences) = (0, 0, Vec::new());
-        while i < before.len() || j < after.len() {
-            let Step { taken, .. } = &steps[i][j];
-            let (from, to) = (*taken).unwrap_or((1, 1));
-            differences.extend(self.step(before, after, (i, j), (from, to)));
-            (i, j) = (i + from, j + to);
-        }
-        differences
-    }
-
-    /// The differences of taking `from` nodes before and `to` nodes after as one step.
-    fn step(
-        &self,
-        before: &[Node],
-        after: &[Node],
-        (i, j): (usize, usize),
-        (from, to): (usize, usize),
-    ) -> Vec<Difference> {
-        match (from, to) {
-            (1, 1) => self.pair(&before[i], &after[j]),
-            (1, 0) => self.gone(&before[i]),
-            (0, 1) => {
-                let neighbours = [before.get(i.wrapping_sub(1)), before.get(i)];
-                let neighbours: Vec<&Node> = neighbours.into_iter().flatten().collect();
-                self.added(&after[j], &neighbours)
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// How many neighbours may have become this one text: their texts in order, line by line or at once. What the report
-    /// speaks of may be told between them in other words.
-    fn joined(&self, before: &[Node], after: &Node) -> Vec<usize> {
-        let mut counts = Vec::new();
-        let Some(mut rest) = text_of(after) else { return counts };
-        let mut is_free = false;
-        for (index, node) in before.iter().enumerate() {
-            if is_silent(node) {
-                continue;
-            }
-            if self.is_covered(&node.place, Change::Altered) {
-                is_free = true;
-            } else {
-                let text = text_of(node).filter(|_| node.sort == after.sort);
-                let Some(onwards) = text.and_then(|text| behind(rest, text, is_free)) else {
-                    break;
-                };
-                (rest, is_free) = (onwards, false);
-            }
-            let run = &before[..=index];
-            if index > 0 && (rest.is_empty() || is_free) && self.has_same_notes(run, after) {
-                counts.push(index + 1);
-            }
-        }
-        counts
-    }
-
-    /// Whether one text has of what is said beside it what its pieces have together, or the report says otherwise.
-    fn has_same_notes(&self, pieces: &[Node], whole: &Node) -> bool {
-        let all: Vec<&Fact> = pieces.iter().flat_map(notes).collect();
-        let is_there = |fact: &&Fact| notes(whole).any(|it| normal::same(&it.value, &fact.value));
-        let is_known = |fact: &Fact| {
-            all.iter().any(|it| {
-                normal::same(&it.value, &fact.value)
-                    || self.is_covered(&it.pointer, Change::Altered)
-            })
-        };
-        all.iter().all(|fact| is_there(fact) || self.is_covered(&fact.pointer, Change::Gone))
-            && notes(whole).all(is_known)
-    }
-
-    /// Whether the pieces of one text have together of what is said beside it what it has, or the report says otherwise.
-    fn share_notes(&self, whole: &Node, pieces: &[Node]) -> bool {
-        let stated = |fact: &Fact, nodes: &[Node]| {
-            nodes.iter().flat_map(notes).any(|it| normal::same(&it.value, &fact.value))
-        };
-        let is_kept =
-            |fact: &Fact| stated(fact, pieces) || self.is_covered(&fact.pointer, Change::Gone);
-        let known = std::slice::from_ref(whole);
-        notes(whole).all(is_kept) && pieces.iter().flat_map(notes).all(|it| stated(it, known))
-    }
-
-    /// How many neighbouring texts this one became, word for word.
-    fn split(&self, before: &Node, after: &[Node]) -> Option<usize> {
-        let mut rest = text_of(before)?;
-        let is_same =
-            |run: &[Node]| self.has_same_notes(run, before) || self.share_notes(before, run);
-        for (index, node) in after.iter().enumerate() {
-            rest = rest.strip_prefix(text_of(node).filter(|_| node.sort == before.sort)?)?;
-            let run = &after[..=index];
-            if index > 0 && rest.is_empty() && is_same(run) {
-                return Some(index + 1);
-            }
-        }
-        None
-    }
-
-    /// For each place in both lists, the cheapest step onwards.
-    fn steps(&self, before: &[Node], after: &[Node]) -> Vec<Vec<Step>> {
-        let (rows, columns) = (before.len(), after.len());
-        let mut steps = vec![vec![Step::default(); columns + 1]; rows + 1];
-        for i in (0..=rows).rev() {
-            for j in (0..=columns).rev() {
-                if (i, j) == (rows, columns) {
-                    continue;
-                }
-                let mut choices = vec![];
-                if i < rows && j < columns {
-                    if before[i].sort == after[j].sort {
-                        choices.push((1, 1));
-                    }
-                    let joined = self.joined(&before[i..], &after[j]).into_iter();
-                    choices.extend(joined.map(|count| (count, 1)));
-                    choices.extend(self.split(&before[i], &after[j..]).map(|count| (1, count)));
-                }
-                choices.extend((i < rows).then_some((1, 0)));
-                choices.extend((j < columns).then_some((0, 1)));
-                let cost = |(from, to): (usize, usize)| {
-                    let here = self.step(before, after, (i, j), (from, to)).len();
-                    here + steps[i + from][j + to].cost
-                };
-                let best = choices.into_iter().map(|it| (cost(it), it)).min_by_key(|it| it.0);
-                if let Some((cost, taken)) = best {
-                    steps[i][j] = Step { cost, taken: Some(taken) };
-                }
-            }
-        }
-        steps
-    }
-}
-
-#[derive(Clone, Default)]
-struct Step {
-    cost: usize,
-    taken: Option<(usize, usize)>,
-}
-
-/// What is left of a text behind another that it begins with, or holds if it is free to say more before it.
-fn behind<'t>(text: &'t str, piece: &str, is_free: bool) -> Option<&'t str> {
-    if is_free {
-        return Some(&text[text.find(piece)? + piece.len()..]);
-    }
-    let line = text.strip_prefix('\n').and_then(|line| line.strip_prefix(piece));
-    line.or_else(|| text.strip_prefix(piece))
 }
 
 /// Whether one of several sources that share a place is gone: the entry of that place speaks of it.
@@ -441,26 +318,6 @@ fn is_one_gone(arrived: &Difference, before: &[Fact], after: &[Fact]) -> bool {
         })
 }
 
-fn is_silent(node: &Node) -> bool {
-    node.facts.iter().all(|fact| normal::is_void(&fact.value))
-}
-
-/// The text of a node, or of a thought that is one text.
-fn text_of(node: &Node) -> Option<&str> {
-    let fact = node.facts.iter().find(|fact| [TEXT, TEXTS].contains(&&*fact.name))?;
-    match fact.value.as_array().filter(|_| fact.name == TEXTS) {
-        Some(texts) => texts.first().filter(|_| texts.len() == 1)?.as_str(),
-        None => Some(fact.value.as_str().unwrap_or("")),
-    }
-}
-
-/// What is said beside the text of a node.
-fn notes(node: &Node) -> impl Iterator<Item = &Fact> {
-    node.facts
-        .iter()
-        .filter(|fact| ![TEXT, TEXTS].contains(&&*fact.name) && !normal::is_void(&fact.value))
-}
-
 /// Whether all that one node states is stated by the other, too.
 fn has_no_more(one: &Node, other: &Node) -> bool {
     one.facts.iter().filter(|fact| !normal::is_void(&fact.value)).all(|fact| {
@@ -469,7 +326,7 @@ fn has_no_more(one: &Node, other: &Node) -> bool {
     })
 }
 
-fn same_facts(one: &Node, other: &Node) -> bool {
+pub(super) fn same_facts(one: &Node, other: &Node) -> bool {
     one.facts.iter().all(|fact| {
         let value = other.facts.iter().find(|it| it.name == fact.name).map(|it| &it.value);
         normal::same(&fact.value, value.unwrap_or(&Value::Null))

@@ -3,10 +3,12 @@
 //! A conversation is compared as a sequence of parts by speaker: where one message ends and the next of the same speaker
 //! begins, and which ids connect a call with its result, are shapes that each protocol has its own way for.
 
+mod align;
 mod answer;
 mod compare;
 mod defaults;
 mod normal;
+mod pairing;
 mod part;
 mod request;
 mod tool;
@@ -43,6 +45,8 @@ struct Fact {
     group: Group,
     value: Value,
     pointer: String,
+    /// The frame of a stream in which it stands, and where; its place in the answer is one for several frames.
+    origin: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +109,19 @@ impl Statement {
         Self { protocol: exchange.protocol(), facts: Vec::new(), lists: vec![nodes] }
     }
 
+    /// The parts of an answer alone, without how it ended, what it cost, and a call that was cut off.
+    pub fn said(mut self) -> Self {
+        self.facts.clear();
+        let is_cut = |node: &Node| {
+            let of = |name: &str| node.facts.iter().find(|fact| fact.name == name);
+            let is_function = of("form").is_some_and(|form| normal::is_void(&form.value));
+            is_function && of("arguments").is_some_and(|arguments| arguments.value.is_string())
+        };
+        let is_said = |node: &Node| !node.sort.starts_with("end ") && !is_cut(node);
+        self.lists.iter_mut().for_each(|nodes| nodes.retain(is_said));
+        self
+    }
+
     /// The same with texts and thoughts in one piece that a stream cut.
     pub fn joined(mut self) -> Self {
         self.lists = self.lists.into_iter().map(part::joined).collect();
@@ -130,11 +147,33 @@ impl Statement {
             && thoughts.any(|it| it.facts.iter().any(|fact| fact.pointer == difference.pointer))
     }
 
+    /// Whether a difference is the signature of a thought on the part behind the thought, or behind several.
+    pub fn is_seal_behind_thought(&self, difference: &Difference) -> bool {
+        let is_here = |node: &Node| node.facts.iter().any(|it| it.pointer == difference.pointer);
+        let is_seal = |fact: &Fact| difference.is_addition_of(&fact.name, &fact.value);
+        let follows_thought = |nodes: &Vec<Node>| {
+            let at = nodes.iter().position(is_here).unwrap_or_default();
+            let thoughts = nodes[..at].iter().rev().take_while(|it| it.sort.ends_with("reasoning"));
+            thoughts.flat_map(|it| &it.facts).any(is_seal)
+        };
+        difference.is_sealed() && self.lists.iter().any(follows_thought)
+    }
+
     /// Whether all words of what is missing stand somewhere here.
     pub fn has_words_of(&self, difference: &Difference) -> bool {
         let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);
         let words: Vec<&str> = facts.flat_map(|fact| values::strings(&fact.value)).collect();
         difference.words().iter().all(|it| words.iter().any(|word| word.contains(it)))
+    }
+
+    /// Whether the texts here hold these words, white space apart and in whatever pieces.
+    fn says(&self, words: &[&str]) -> bool {
+        let spelled = |words: &[&str]| words.concat().split_whitespace().collect::<String>();
+        let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);
+        let texts = facts.filter(|fact| fact.name == part::TEXT);
+        let all: Vec<&str> = texts.filter_map(|fact| fact.value.as_str()).collect();
+        let wanted = spelled(words);
+        !wanted.is_empty() && spelled(&all).contains(&wanted)
     }
 
     /// Gives every place by another name, where it has one.
@@ -144,10 +183,14 @@ impl Statement {
                 *pointer = other;
             }
         };
-        self.facts.iter_mut().for_each(|fact| rename(&mut fact.pointer));
+        let rename_fact = |fact: &mut Fact| {
+            fact.origin = Some(fact.pointer.clone());
+            rename(&mut fact.pointer);
+        };
+        self.facts.iter_mut().for_each(rename_fact);
         for node in self.lists.iter_mut().flatten() {
             rename(&mut node.place);
-            node.facts.iter_mut().for_each(|fact| rename(&mut fact.pointer));
+            node.facts.iter_mut().for_each(rename_fact);
         }
         self
     }
@@ -155,7 +198,8 @@ impl Statement {
 
 impl Fact {
     fn new(name: impl Into<String>, value: impl Into<Value>, pointer: String) -> Self {
-        Self { name: name.into(), group: Group::Alone, value: value.into(), pointer }
+        let group = Group::Alone;
+        Self { name: name.into(), group, value: value.into(), pointer, origin: None }
     }
 
     fn of(mut self, group: Group) -> Self {

@@ -8,9 +8,10 @@ pub(super) fn text(text: &Text<'_>) -> Value {
 }
 
 pub(super) fn number(number: &Number<'_>) -> Value {
-    match number.as_f64() {
-        Some(value) => json!(value),
-        None => Value::from(number.as_str()),
+    match (number.as_whole(), number.as_f64()) {
+        (Some(whole), _) => json!(whole),
+        (None, Some(value)) => json!(value),
+        (None, None) => Value::from(number.as_str()),
     }
 }
 
@@ -25,6 +26,21 @@ pub(super) fn parsed(value: Value) -> Value {
             serde_json::from_str(text).unwrap_or(value)
         }
         _ => value,
+    }
+}
+
+/// JSON in which null and what is empty are something, as they are to a tool.
+pub(super) fn solid(value: Value) -> Value {
+    match value {
+        Value::Null => Value::from("\0null"),
+        Value::String(text) if text.is_empty() => Value::from("\0empty"),
+        Value::Array(list) if list.is_empty() => Value::from("\0[]"),
+        Value::Object(object) if object.is_empty() => Value::from("\0{}"),
+        Value::Array(list) => list.into_iter().map(solid).collect(),
+        Value::Object(object) => {
+            object.into_iter().map(|(name, value)| (name, solid(value))).collect()
+        }
+        value => value,
     }
 }
 
@@ -95,6 +111,12 @@ fn nullable(schema: &mut Map<String, Value>) {
     {
         schema.remove("nullable");
         schema.insert("type".to_owned(), json!([word, "null"]));
+        // A choice that may be null lists it.
+        if let Some(Value::Array(choices)) = schema.get_mut("enum")
+            && !choices.contains(&Value::Null)
+        {
+            choices.push(Value::Null);
+        }
     }
     if schema.get("nullable") == Some(&Value::Bool(true))
         && let Some(Value::Array(choices)) = schema.get_mut("anyOf")
@@ -117,7 +139,10 @@ pub(super) fn is_void(value: &Value) -> bool {
 
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
-        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        (Value::Number(one), Value::Number(other)) => match (one.as_u64(), other.as_u64()) {
+            (Some(one), Some(other)) => one == other,
+            _ => one.as_f64() == other.as_f64(),
+        },
         (Value::Object(one), Value::Object(other)) => {
             let is_same = |(key, value): (&String, &Value)| match other.get(key) {
                 Some(other) => same(value, other),
@@ -139,5 +164,22 @@ pub(super) fn tier(tier: &str) -> Value {
         // Whatever the account is set to, which is so unless something else is asked for.
         "auto" => Value::Null,
         word => Value::from(word),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_a_double_cannot_tell_apart_are_not_the_same() {
+        assert!(same(&json!(3), &json!(3.0)));
+        assert!(!same(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992_u64)));
+    }
+
+    #[test]
+    fn what_is_empty_is_something_to_a_tool() {
+        assert!(!same(&solid(json!({"port": ""})), &solid(json!({}))));
+        assert!(!same(&solid(json!({"port": ""})), &solid(json!({"port": null}))));
     }
 }

@@ -10,6 +10,7 @@ use sabir_wire::protocol::{ArtefactKind, Exchange, Extra, Extras, Field, NodeSem
 use sabir_wire::{LossKind, Protocol, base64};
 use serde_json::{Value, json};
 
+use super::pairing::{Call, pairs};
 use super::{Fact, Group, Node, normal};
 
 /// Where a field of a node stands.
@@ -152,6 +153,12 @@ impl<'f> Reading<'f> {
             CallForm::Function => normal::parsed(arguments),
             CallForm::Custom => arguments,
         };
+        // A call without arguments has an empty object of them.
+        let is_empty = match &arguments {
+            Value::Object(object) => object.is_empty(),
+            other => normal::is_void(other),
+        };
+        let arguments = if is_empty { Value::Null } else { normal::solid(arguments) };
         node.with("form", call_form(call.form), at(Field::ToolCall))
             .with("name", normal::text(&call.name), at(Field::CallName))
             .with("arguments", arguments, at(Field::CallArguments))
@@ -178,72 +185,10 @@ impl<'f> Reading<'f> {
         for part in result.output.parts() {
             let mut inner = self.part(part, "result");
             let texts = inner.facts.iter_mut().filter(|fact| fact.name == "text");
-            texts.for_each(|fact| fact.value = normal::parsed(fact.value.take()));
+            texts.for_each(|fact| fact.value = result_text(fact.value.take()));
             self.nodes.push(inner);
         }
     }
-}
-
-/// A call, by which a result is known, and not by an id.
-#[derive(Clone)]
-struct Call {
-    number: usize,
-    id: Option<String>,
-    name: String,
-    is_answered: bool,
-}
-
-/// The call of every result, in their order. A result is of the call that it names by its id; one without such a call is
-/// of the first of its name in the turn before it that is left.
-fn pairs(messages: &[Message<'_>]) -> VecDeque<Option<Call>> {
-    let (mut calls, mut pairs, mut turn) = (Vec::new(), VecDeque::new(), 0);
-    for run in messages.chunk_by(|one, other| is_assistant(one) == is_assistant(other)) {
-        let parts = run.iter().flat_map(|message| &message.parts);
-        if is_assistant(&run[0]) {
-            turn = calls.len();
-        }
-        let mut results = Vec::new();
-        for part in parts {
-            match part.content() {
-                Content::ToolCall(call) => calls.push(Call {
-                    number: calls.len(),
-                    id: call.id.as_ref().map(|id| id.to_str().into_owned()),
-                    name: call.name.to_str().into_owned(),
-                    is_answered: false,
-                }),
-                Content::ToolResult(result) => results.push(&**result),
-                _ => {}
-            }
-        }
-        pairs.extend(answered(&results, &mut calls, turn));
-    }
-    pairs
-}
-
-fn is_assistant(message: &Message<'_>) -> bool {
-    message.role == Role::Assistant
-}
-
-/// The calls that the results of one turn answer.
-fn answered(results: &[&ToolResult<'_>], calls: &mut [Call], turn: usize) -> Vec<Option<Call>> {
-    let mut by_id = |result: &&ToolResult<'_>| {
-        let id = Some(result.call_id.as_ref()?.to_str().into_owned());
-        let open = calls.iter().position(|call| call.id == id && !call.is_answered);
-        let number = open.or_else(|| calls.iter().rposition(|call| call.id == id))?;
-        calls[number].is_answered = true;
-        Some(calls[number].clone())
-    };
-    let mut found: Vec<Option<Call>> = results.iter().map(&mut by_id).collect();
-    for (result, found) in results.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
-        let name = result.name.as_ref().map(|name| name.to_str().into_owned());
-        let mut open = calls[turn..].iter_mut().filter(|call| !call.is_answered);
-        let call = open.find(|call| Some(&call.name) == name.as_ref());
-        *found = call.map(|call| {
-            call.is_answered = true;
-            call.clone()
-        });
-    }
-    found
 }
 
 /// Joins texts and thoughts of which nothing else is stated with those that follow: a stream cut them.
@@ -290,10 +235,23 @@ pub(super) const TEXTS: &str = "texts";
 /// The fact that holds what only one protocol has.
 const JSON: &str = "json";
 
+/// The facts that hold sources and the probabilities of tokens.
+pub(super) const CITATION: &str = "citation ";
+pub(super) const LOGPROBS: &str = "log probabilities";
+
+/// How the facts begin that hold fields that only one protocol has, or that nobody knows.
+const UNKNOWN: &str = "unknown ";
+
 /// Whether a node need not arrive: it says nothing, or what only one protocol has.
 fn is_fleeting(node: &Node) -> bool {
     let is_opaque = node.facts.iter().any(|fact| fact.name == JSON);
-    is_opaque || node.facts.iter().all(|fact| normal::is_void(&fact.value))
+    is_opaque || node.facts.iter().all(|fact| normal::is_void(&fact.value) || is_aside(fact))
+}
+
+/// Whether a fact is said of what a node says, which is nothing by itself.
+fn is_aside(fact: &Fact) -> bool {
+    let asides = [UNKNOWN, CITATION, LOGPROBS, "cache marker", "phase"];
+    asides.iter().any(|aside| fact.name.starts_with(aside))
 }
 
 const SEALS: [Field; 2] = [Field::Signature, Field::Ciphertext];
@@ -322,18 +280,32 @@ fn output(result: &ToolResult<'_>) -> (Option<bool>, Option<Value>) {
     let only = response.as_object().filter(|it| it.len() == 1).and_then(|it| it.iter().next());
     match only {
         Some((key, value @ Value::String(_))) if key == "output" => {
-            (result.is_error, Some(normal::parsed(value.clone())))
+            (result.is_error, Some(result_text(value.clone())))
         }
         Some((key, value @ Value::String(_))) if key == "error" => {
-            (Some(true), Some(normal::parsed(value.clone())))
+            (Some(true), Some(result_text(value.clone())))
         }
-        _ => (result.is_error, Some(response)),
+        _ => (result.is_error, Some(normal::solid(response))),
+    }
+}
+
+/// What the text of a result says. Of no text it is nothing.
+fn result_text(text: Value) -> Value {
+    match normal::is_void(&text) {
+        true => text,
+        false => normal::solid(normal::parsed(text)),
     }
 }
 
 fn of_media(media: &Media<'_>, node: Node, at: &dyn Fn(Field) -> String) -> Node {
     let Media { kind, source, detail, name } = media;
     let place = node.place.clone();
+    // What holds nothing is nothing of any kind.
+    let is_empty = match source {
+        Source::Base64 { data, .. } => data.is_empty(),
+        Source::Text { text, .. } => text.is_empty(),
+        Source::Url { .. } | Source::File { .. } => false,
+    };
     let node = match source {
         Source::Base64 { data, .. } => node.with("data", normal::base64(data), place.clone()),
         Source::Text { text, .. } => {
@@ -346,8 +318,9 @@ fn of_media(media: &Media<'_>, node: Node, at: &dyn Fn(Field) -> String) -> Node
     let mime = source.mime().map(normal::mime);
     let plain = || matches!(source, Source::Text { .. }).then(|| Value::from("text/plain"));
     // What stands at an address says itself what it is.
-    let mime = mime.or_else(plain).filter(|_| !matches!(source, Source::Url { .. }));
-    node.with("kind", format!("{kind:?}"), place.clone())
+    let mime = mime.or_else(plain).filter(|_| !matches!(source, Source::Url { .. }) && !is_empty);
+    let kind = (!is_empty).then(|| format!("{kind:?}"));
+    node.with("kind", kind, place.clone())
         .with("type", mime, place)
         .with("detail", detail.as_ref().map(normal::text), at(Field::MediaDetail))
         .with("name", name.as_ref().map(normal::text), at(Field::MediaName))
@@ -394,13 +367,13 @@ pub(super) fn semantics(
         ]);
         let pointer = citation.place().map(|place| place.to_string());
         let pointer = pointer.unwrap_or_else(|| at(Field::Citations));
-        facts.push(Fact::new(format!("citation {number}"), value, pointer));
+        facts.push(Fact::new(format!("{CITATION}{number}"), value, pointer));
     }
     if let Some(logprobs) = semantics.logprobs() {
         let value = normal::json(&logprobs.entries());
         let pointer = logprobs.place().map(|place| place.to_string());
         let pointer = pointer.unwrap_or_else(|| at(Field::PartLogprobs));
-        facts.push(Fact::new("log probabilities", value, pointer));
+        facts.push(Fact::new(LOGPROBS, value, pointer));
     }
     if let Some(phase) = semantics.item().and_then(|item| item.phase.as_ref()) {
         facts.push(Fact::new("phase", normal::text(phase), format!("{}/phase", item_of(&place))));
@@ -440,7 +413,7 @@ pub(super) fn of_extras(
         let inner = pointer.strip_prefix("/message").filter(|_| place.ends_with("/delta"));
         let place = format!("{place}{}", inner.unwrap_or(&pointer));
         let group = if is_spelling(&pointer) { Group::Spelling } else { Group::Alone };
-        Fact::new(format!("unknown {pointer}"), value, place).of(group)
+        Fact::new(format!("{UNKNOWN}{pointer}"), value, place).of(group)
     };
     extras.map(fact).collect()
 }

@@ -80,6 +80,18 @@ mod tests {
     }
 
     #[test]
+    fn a_sentence_in_place_of_a_setting_asks_for_json() {
+        let entry = Some(("/response_format", LossKind::Approximated));
+        let with = |sentence: &str| {
+            format!(
+                r#"[{{"type":"text","text":"Be brief."}},{{"type":"text","text":"{sentence}"}}]"#
+            )
+        };
+        check_planted(("\"Be brief.\"", &with("Answer in JSON.")), entry, false);
+        check_planted(("\"Be brief.\"", &with("Be kind.")), entry, true);
+    }
+
+    #[test]
     fn what_is_reported_as_dropped_does_not_arrive() {
         check_planted(("0.5", "0.5"), Some(("/temperature", LossKind::Dropped)), true);
         check_planted(

@@ -169,7 +169,7 @@ fn pair(
     let message = translated.fault_message();
     violations.extend(translated.disorder.map(|it| violation(Law::LegalOrder, target, it)));
     match (whole.fault.is_none(), ends_well) {
-        (true, true) => {
+        (true, true) | (false, false) => {
             violations.extend(honest(
                 (protocol, target),
                 (bytes, whole),
@@ -177,7 +177,6 @@ fn pair(
                 &report,
             ));
         }
-        (false, false) => {}
         (true, false) => violations.push(violation(Law::Honest, target, message)),
         (false, true) => {
             let detail = "a stream that failed was translated into one that did not";
@@ -213,6 +212,12 @@ fn honest(
     let frames = frames::values(bytes);
     let place = |pointer: &str| frames::in_answer(protocol, &frames, pointer);
     let report = in_answer(protocol, bytes, report);
+    let has_failed = before.fault.is_some();
     let before = Statement::of_answer(protocol, before).placed(place);
-    honesty::check(target, &before, &Statement::of_answer(target, after), &report)
+    let after = Statement::of_answer(target, after);
+    match has_failed {
+        // What was said before an error arrives. How it failed has a law of its own, and what it cost no place beside that.
+        true => honesty::check(target, &before.said(), &after.said(), &report),
+        false => honesty::check(target, &before, &after, &report),
+    }
 }

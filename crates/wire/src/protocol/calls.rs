@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use crate::alias::{Aliases, CallIdRule, ToolNameRule};
 use crate::conversation::{Content, Message, Part, Request, Tool, ToolCall, ToolKind, ToolResult};
@@ -24,6 +25,8 @@ pub(in crate::protocol) struct Calls<'r> {
     made_up: Vec<(Position, Position)>,
     /// The calls that results without an id answer, in the order of the results' positions.
     answered: Vec<(Position, &'r ToolCall<'r>)>,
+    /// The results that answer another call than that of their id.
+    redirected: Vec<Position>,
     /// The messages in which results find the names of their calls.
     messages: &'r [Message<'r>],
     /// Where their calls with ids stand, in the order of ids and positions; found out when a result stands far from its
@@ -33,6 +36,9 @@ pub(in crate::protocol) struct Calls<'r> {
 
 /// So many parts before a result are looked through for its call.
 const NEAR: usize = 16;
+
+/// Why a result is written with another id than its own.
+pub(in crate::protocol) const REDIRECTED: &str = "the id belongs to another call";
 
 /// Where a part stands: the index of its message and its own.
 pub(in crate::protocol) type Position = (usize, usize);
@@ -51,6 +57,7 @@ impl<'r> Calls<'r> {
             ids: (!fit.ids).then(|| id_aliases(request, ids)),
             made_up: Vec::new(),
             answered: Vec::new(),
+            redirected: Vec::new(),
             messages: &request.messages,
             called: OnceCell::new(),
         };
@@ -157,6 +164,11 @@ impl<'r> Calls<'r> {
         find(&self.made_up, at).is_some()
     }
 
+    /// Whether the result at a position answers another call than that of its id.
+    pub(in crate::protocol) fn is_redirected(&self, at: Position) -> bool {
+        self.redirected.binary_search(&at).is_ok()
+    }
+
     fn id<'t>(&'t self, at: Position, id: Option<&'t Text<'_>>) -> Text<'t> {
         if let Some(call) = find(&self.made_up, at) {
             return made_up_id(call);
@@ -172,6 +184,8 @@ impl<'r> Calls<'r> {
     /// Finds the calls that results answer without telling their ids.
     fn pair(&mut self, request: &'r Request<'r>) {
         let mut open_calls = OpenCalls::default();
+        let ids: OnceCell<BTreeSet<&Text<'_>>> = OnceCell::new();
+        let is_called = |id: &'r Text<'r>| ids.get_or_init(|| call_ids(request)).contains(id);
         for (message_index, message) in request.messages.iter().enumerate() {
             open_calls.begin(message.role);
             let mut reserved = None;
@@ -190,7 +204,10 @@ impl<'r> Calls<'r> {
                         }
                         let has_own = |own: &Vec<usize>| own.binary_search(&part_index).is_ok();
                         if !reserved.as_ref().is_some_and(has_own) {
-                            self.answer(at, open_calls.answer(result));
+                            let found = open_calls.answer(result);
+                            let id = result.call_id.as_ref().filter(|_| found.is_some());
+                            self.redirected.extend(id.filter(|id| is_called(id)).map(|_| at));
+                            self.answer(at, found);
                         }
                     }
                     _ => {}
@@ -304,6 +321,10 @@ fn calls<'r>(request: &'r Request<'r>) -> impl Iterator<Item = &'r ToolCall<'r>>
         Content::ToolCall(call) => Some(&**call),
         _ => None,
     })
+}
+
+fn call_ids<'r>(request: &'r Request<'r>) -> BTreeSet<&'r Text<'r>> {
+    calls(request).filter_map(|call| call.id.as_ref()).collect()
 }
 
 /// The ids of calls and of results, in order.

@@ -230,6 +230,18 @@ impl Reporter<'_> {
         self.below(place, &format!("/{}", marker.key), kind, reason);
     }
 
+    /// Reports what is said of an empty text or document, which goes with it where that is left out.
+    pub(in crate::protocol) fn empty_text(&mut self, semantics: &NodeSemantics<'_>) {
+        let reason = "an empty text or document is left out";
+        if let Some(marker) = semantics.cache() {
+            self.marker(semantics.place(), marker, LossKind::Dropped, reason);
+        }
+        self.citations(semantics, LossKind::Dropped, reason);
+        if semantics.logprobs().is_some() {
+            self.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
+        }
+    }
+
     /// Reports undeclared fields, which no other protocol can carry; those that say nothing are no loss.
     pub(in crate::protocol) fn extras(&mut self, place: Place, extras: &Extras<'_>) {
         if self.is_same() {

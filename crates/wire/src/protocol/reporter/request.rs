@@ -4,9 +4,9 @@ use super::{Reporter, Side};
 use std::collections::BTreeSet;
 
 use crate::conversation::{
-    CallForm, Content, HostedService, HostedTool, Message, OutputFormat, Tool, ToolKind,
+    CallForm, Content, HostedService, HostedTool, Message, OutputFormat, Sampling, Tool, ToolKind,
 };
-use crate::json::Text;
+use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::semantics::{Declared, NodeSemantics};
@@ -34,6 +34,22 @@ impl Reporter<'_> {
         }
         self.turn_home();
         self.early_results(&exchange.request.messages);
+    }
+
+    /// The number of alternatives, if log probabilities are wanted. Without them servers refuse it, or take it as the wish.
+    pub(in crate::protocol) fn alternatives<'s>(
+        &mut self,
+        sampling: &'s Sampling<'s>,
+    ) -> Option<&'s Number<'s>> {
+        let count = sampling.alternatives()?;
+        if sampling.logprobs != Some(false) {
+            return Some(count);
+        }
+        if count.as_f64() != Some(0.0) {
+            let reason = "no log probabilities are asked for";
+            self.field(Place::default(), Field::TopLogprobs, LossKind::Implied, reason);
+        }
+        None
     }
 
     fn request_fields(&mut self, exchange: &Exchange<'_>) {

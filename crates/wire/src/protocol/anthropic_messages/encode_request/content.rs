@@ -11,7 +11,7 @@ use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::types::SELF;
-use crate::protocol::calls::Position;
+use crate::protocol::calls::{Position, REDIRECTED};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{Field, arguments, placeholder};
@@ -160,6 +160,9 @@ impl<'r> Encoding<'r, '_> {
         if own.is_none() {
             let reason = "Messages pairs results with calls by id";
             self.reporter.field(place, field, LossKind::Synthesised, reason);
+        }
+        if self.calls.is_redirected(at) {
+            self.reporter.field(place, field, LossKind::Repaired, REDIRECTED);
         }
         id
     }

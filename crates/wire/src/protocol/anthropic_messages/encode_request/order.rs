@@ -34,7 +34,10 @@ impl<'r> Turns<'r> {
             let pieces = &mut self.pieces[turn.pieces.clone()];
             match turn.side {
                 Side::Assistant => arranging.open(pieces),
-                Side::User => report_order(arranging.results(pieces), &request.messages, reporter),
+                Side::User => {
+                    let moved = arranging.results(pieces, &turn.sent);
+                    report_order(moved, &request.messages, reporter);
+                }
                 Side::System => {}
             }
         }
@@ -93,8 +96,9 @@ impl<'c> Arranging<'c> {
         !pieces[first..].iter().any(is_result)
     }
 
-    /// Puts the results of a turn first; answers the messages of a turn that changed by it.
-    fn results(&mut self, pieces: &mut [Piece<'_>]) -> BTreeSet<usize> {
+    /// Puts the results of a turn first, those that were sent before the others; answers the messages of a turn that
+    /// changed by it.
+    fn results(&mut self, pieces: &mut [Piece<'_>], sent: &[usize]) -> BTreeSet<usize> {
         if self.are_in_order(pieces) {
             return BTreeSet::new();
         }
@@ -120,10 +124,16 @@ impl<'c> Arranging<'c> {
             }
             ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
         }
-        if ranked.is_sorted_by_key(|(rank, _)| *rank) {
+        let round = |index: usize| sent.partition_point(|end| *end <= index);
+        let key = |(index, (rank, _)): (usize, &(usize, Piece<'_>))| (round(index), *rank);
+        if ranked.iter().enumerate().map(key).is_sorted() {
             return BTreeSet::new();
         }
-        ranked.sort_by_key(|(rank, _)| *rank);
+        let mut begin = 0;
+        for end in sent.iter().copied().chain([ranked.len()]) {
+            ranked[begin..end].sort_by_key(|(rank, _)| *rank);
+            begin = end;
+        }
         let moved = ranked.iter().map(|(_, piece)| piece.at.0).collect();
         pieces.iter_mut().zip(ranked).for_each(|(place, (_, piece))| *place = piece);
         moved

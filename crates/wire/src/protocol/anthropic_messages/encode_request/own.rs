@@ -46,7 +46,7 @@ impl Keeping<'_> {
             } else if !pieces.is_empty() || message.parts.is_empty() {
                 // A message of nothing but foreign thinking would be empty, which is refused.
                 let semantics = Some(message.semantics());
-                turns.turns.push(Turn { side: Side::of(message.role), pieces, semantics });
+                turns.turns.push(Turn { semantics, ..Turn::new(Side::of(message.role), pieces) });
             }
         }
         turns

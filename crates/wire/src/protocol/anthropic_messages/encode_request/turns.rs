@@ -30,6 +30,17 @@ pub(super) struct Turn<'r> {
     pub(super) pieces: Range<usize>,
     /// What rides on the message that it is, if that came in this protocol.
     pub(super) semantics: Option<&'r NodeSemantics<'r>>,
+    /// How many pieces there were whenever the assistant had its turn in between and said nothing that can be sent. They
+    /// stay where they are, so that what was sent before stays as it was.
+    pub(super) sent: Vec<usize>,
+    /// Whether there are words among them, behind which no result may stand.
+    pub(super) has_sent_words: bool,
+}
+
+impl Turn<'_> {
+    pub(super) fn new(side: Side, pieces: Range<usize>) -> Self {
+        Self { side, pieces, semantics: None, sent: Vec::new(), has_sent_words: false }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,6 +256,9 @@ impl<'r> Gathering<'r, '_, '_> {
         let pieces = from..self.turns.pieces.len();
         if pieces.is_empty() {
             self.is_parted = true;
+            if side == Side::Assistant {
+                self.send();
+            }
             return;
         }
         let is_parted = std::mem::take(&mut self.is_parted);
@@ -254,15 +268,25 @@ impl<'r> Gathering<'r, '_, '_> {
             Some(turn) if turn.side == side && may_join => {
                 turn.pieces.end = pieces.end;
             }
-            _ => self.turns.turns.push(Turn { side, pieces, semantics: None }),
+            _ => self.turns.turns.push(Turn::new(side, pieces)),
         }
+    }
+
+    /// The assistant has its turn, and nothing of it can be sent.
+    fn send(&mut self) {
+        let Some(turn) = self.turns.turns.last_mut() else { return };
+        let pieces = &self.turns.pieces[turn.pieces.clone()];
+        let begin = turn.sent.last().copied().unwrap_or_default();
+        turn.has_sent_words |= !pieces[begin..].iter().all(is_result);
+        turn.sent.push(pieces.len());
     }
 
     /// Whether the last turn and the pieces from a number on begin with results: those of one round share a message,
     /// whatever stood between them.
     fn are_results(&self, from: usize) -> bool {
         let is_result = |at: usize| self.turns.pieces.get(at).is_some_and(is_result);
-        self.turns.turns.last().is_some_and(|turn| is_result(turn.pieces.start)) && is_result(from)
+        let takes_results = |turn: &Turn<'_>| is_result(turn.pieces.start) && !turn.has_sent_words;
+        self.turns.turns.last().is_some_and(takes_results) && is_result(from)
     }
 
     /// Puts what a side says of a message behind all pieces, and answers from which number on it stands there.

@@ -70,7 +70,8 @@ impl<'x> Scribe<'x, '_> {
         if self.is_same() {
             return object.field(key, number);
         }
-        if field == Field::TopLogprobs && self.exchange.request.sampling.alternatives().is_none() {
+        let sampling = &self.exchange.request.sampling;
+        if field == Field::TopLogprobs && self.reporter.alternatives(sampling).is_none() {
             return;
         }
         if field == Field::Seed && !fits_32_bits(number) {

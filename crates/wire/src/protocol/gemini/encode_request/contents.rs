@@ -26,18 +26,42 @@ pub(super) struct Turn<'x> {
     /// Whether the other side has spoken since, though none of it could be sent. What follows begins a turn of its own, so
     /// that a conversation that grows does not change what it began with.
     parted: bool,
+    /// How many pieces there were whenever the model had its turn in between. They stay where they are for the same reason.
+    sent: Vec<usize>,
+    /// Whether there are words among them, behind which no result may stand.
+    has_sent_words: bool,
 }
 
 impl<'x> Turn<'x> {
     fn of(side: Side, pieces: Pieces<'x>) -> Self {
-        Self { side, message: None, pieces, parted: false }
+        Self { side, message: None, pieces, parted: false, sent: Vec::new(), has_sent_words: false }
     }
 
     /// Whether more of the same side may stand in it. The results of one round must, whatever stood between them: the
     /// vendor wants as many in the next content as there were calls.
     fn takes(&self, pieces: &[Piece<'x>]) -> bool {
         let begins_with_result = |pieces: &[Piece<'_>]| pieces.first().is_some_and(is_result);
-        !self.parted || begins_with_result(&self.pieces) && begins_with_result(pieces)
+        let takes_results = begins_with_result(&self.pieces) && !self.has_sent_words;
+        !self.parted || takes_results && begins_with_result(pieces)
+    }
+
+    /// The other side has its turn.
+    fn send(&mut self) {
+        let begin = self.sent.last().copied().unwrap_or_default();
+        self.has_sent_words |= !self.pieces[begin..].iter().all(is_result);
+        self.sent.push(self.pieces.len());
+    }
+
+    /// The pieces that were sent at once, and those behind them.
+    fn rounds(&mut self) -> impl Iterator<Item = &mut [Piece<'x>]> {
+        let (mut rest, mut begin) = (&mut *self.pieces, 0);
+        let ends = self.sent.iter().copied().chain([usize::MAX]);
+        ends.map(move |end| {
+            let len = rest.len().min(end - begin);
+            let (round, behind) = std::mem::take(&mut rest).split_at_mut(len);
+            (rest, begin) = (behind, end);
+            round
+        })
     }
 }
 
@@ -214,6 +238,9 @@ impl<'x> Scribe<'x, '_> {
             let other = turns.last_mut().filter(|last| last.side != side);
             if let Some(other) = other {
                 other.parted = true;
+                if side == Side::Model {
+                    other.send();
+                }
             }
             if !message.is_blank() {
                 let reason = "nothing of the message can be sent";
@@ -250,7 +277,7 @@ impl<'x> Scribe<'x, '_> {
                 continue;
             }
             let before: Vec<Position> = turn.pieces.iter().map(|piece| piece.at).collect();
-            turn.pieces.sort_by_cached_key(|piece| rank(piece, &ranks));
+            turn.rounds().for_each(|round| round.sort_by_cached_key(|piece| rank(piece, &ranks)));
             for (piece, at) in turn.pieces.iter().zip(before) {
                 if piece.at != at {
                     // A message of its own moves as a whole.

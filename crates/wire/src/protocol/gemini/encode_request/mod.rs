@@ -46,7 +46,7 @@ pub(in crate::protocol) fn encode_request(
 fn withhold(exchange: &Exchange<'_>, report: &mut Report) {
     for part in exchange.request.messages.iter().flat_map(|message| &message.parts) {
         if part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != SELF) {
-            let pointer = part.semantics().place().pointer("/thoughtSignature");
+            let pointer = exchange.pointer(Some(part.semantics()), Field::Signature);
             report.lose(pointer, LossKind::Withheld, "another vendor's signature");
         }
     }

@@ -45,12 +45,12 @@ impl<'x> Scribe<'x, '_> {
         }
         match part.content() {
             Content::Text(text) if part.is_blank() => {
-                if !text.is_empty() {
-                    self.reporter.node(
-                        place,
-                        LossKind::Repaired,
-                        "the vendor refuses a blank text",
-                    );
+                match text.is_empty() {
+                    true => self.report_answer_semantics(part),
+                    false => {
+                        let reason = "the vendor refuses a blank text";
+                        self.reporter.node(place, LossKind::Repaired, reason);
+                    }
                 }
                 false
             }

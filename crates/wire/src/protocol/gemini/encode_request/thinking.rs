@@ -56,6 +56,7 @@ impl<'x> Scribe<'x, '_> {
             (_, _, Some(tokens)) => self.budget(object, tokens),
             (_, Some(effort), None) => self.effort(object, effort),
             (Some(ThinkingMode::Adaptive | ThinkingMode::Enabled), None, None) => {
+                self.refuse_words(thinking);
                 self.by_itself(object);
             }
             (Some(ThinkingMode::BetweenTools) | None, None, None) => self.refuse_words(thinking),

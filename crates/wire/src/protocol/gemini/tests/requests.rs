@@ -87,4 +87,8 @@ fn a_foreign_signature_is_withheld_even_from_its_own_protocol() {
     let encoded = exchange.encode(SELF, &Target::default()).unwrap();
     assert!(!encoded.body.contains("sabir1"));
     assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/0/thoughtSignature"]);
+    let exchange = body.replace("thoughtSignature", "thought_signature");
+    let exchange = SELF.decode_request(exchange.as_bytes()).unwrap();
+    let encoded = exchange.encode(SELF, &Target::default()).unwrap();
+    assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/0/thought_signature"]);
 }

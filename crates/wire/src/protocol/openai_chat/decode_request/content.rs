@@ -9,6 +9,7 @@ use crate::conversation::{
 };
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
+use crate::percent;
 use crate::place::{Place, Step};
 use crate::protocol::object::{Member, Unread, read_object, read_tag};
 use crate::protocol::openai_chat::types::{SELF, shape};
@@ -187,7 +188,7 @@ fn data_url<'a>(text: &Text<'a>) -> Option<(Source<'a>, Spelling)> {
     let settings = url.get(5..comma)?;
     let in_base64 = settings.rsplit_once(';').filter(|(_, it)| it.eq_ignore_ascii_case("base64"));
     let Some((settings, _)) = in_base64 else {
-        let source = percent_decoded(settings, &url[comma + 1..])?;
+        let source = percent_decoded(settings, &url[comma + 1..]);
         return Some((source, Spelling::Unusual));
     };
     let mime_end = 5 + settings.find(';').unwrap_or(settings.len());
@@ -206,30 +207,17 @@ fn keep_payload<'a>(text: &Text<'a>, extras: &mut Extras<'a>) {
 }
 
 /// The bytes of a data URL that spells them with percent signs: text as it is, all else in base64.
-fn percent_decoded(settings: &str, coded: &str) -> Option<Source<'static>> {
-    let mut bytes = Vec::with_capacity(coded.len());
-    let mut rest = coded.as_bytes();
-    while let Some((first, more)) = rest.split_first() {
-        rest = more;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = &rest[2..];
-    }
+fn percent_decoded(settings: &str, coded: &str) -> Source<'static> {
     let mime = match settings.split(';').next() {
         None | Some("") => "text/plain",
         Some(mime) => mime,
     };
     let is_text = mime.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("text/"));
     let mime = Some(Text::plain(mime.to_owned()));
-    Some(match String::from_utf8(bytes) {
-        Ok(text) if is_text => Source::Text { mime, text: Text::plain(text) },
-        Ok(text) => Source::Base64 { mime, data: Text::plain(base64::encode(text.as_bytes())) },
-        Err(error) => Source::Base64 { mime, data: Text::plain(base64::encode(error.as_bytes())) },
-    })
+    match percent::decoded(coded).filter(|_| is_text) {
+        Some(text) => Source::Text { mime, text: Text::plain(text) },
+        None => Source::Base64 { mime, data: Text::plain(base64::encode(&percent::bytes(coded))) },
+    }
 }
 
 /// A stretch of the text, borrowed from the input where the text is.

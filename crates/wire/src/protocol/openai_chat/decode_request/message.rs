@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
                 let semantics = NodeSemantics::at(place.step(Step::Reasoning));
                 self.reasoning(reader.string()?, semantics.shaped(shape::REASONING));
             }
-            "reasoning_details" if reader.kind()? == Kind::Array => {
+            "reasoning_details" if has_elements(reader)? => {
                 let place = place.step(Step::ReasoningDetails);
                 self.add(Slot::Reasoning, reasoning_details(reader.raw()?, place));
             }
@@ -213,6 +213,18 @@ fn in_order<'a>(parts: Parts<'a>, ends: [usize; FIELDS], late: Vec<(Slot, Part<'
     let mut all: Vec<(Slot, Part<'a>)> = parts.chain(late).collect();
     all.sort_by_key(|(slot, _)| *slot);
     all.into_iter().map(|(_, part)| part).collect()
+}
+
+/// Whether a list with something in it comes next.
+fn has_elements(reader: &mut Reader<'_>) -> Result<bool> {
+    let mut has_elements = false;
+    if reader.kind()? == Kind::Array {
+        reader.checkpoint().array(|_, reader| {
+            has_elements = true;
+            reader.skip()
+        })?;
+    }
+    Ok(has_elements)
 }
 
 /// What a server wants back unchanged to go on reasoning: only that server can read it.

@@ -301,7 +301,10 @@ impl Choice {
     ) -> Result<()> {
         let json = reader.raw()?;
         let (Some(part), Some(mut reader)) = (self.text, json.input_reader()) else {
-            self.note(("message", "annotations"), json, place, sink);
+            // An empty list of a whole answer states nothing, either.
+            if json.compact() != "[]" {
+                self.note(("message", "annotations"), json, place, sink);
+            }
             return Ok(());
         };
         reader.array(|_, reader| {

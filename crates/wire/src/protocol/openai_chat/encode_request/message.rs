@@ -121,7 +121,7 @@ impl Fields<'_, '_> {
             Content::Refusal(text) => Some(text),
             _ => None,
         });
-        object.optional("refusal", joined(refusals, "").as_ref());
+        object.optional("refusal", joined(refusals, "\n").as_ref());
         for part in beside().filter(|_| !matches!(self.names, Names::Answer(..))) {
             if let Content::Media(media) = part.content() {
                 write_audio(object.key("audio"), media, part.semantics());

@@ -188,7 +188,7 @@ impl Options<'_, '_> {
             false => Accepts::Nothing,
         };
         let mut fitted = self.request.sampling.clone();
-        fitted.top_logprobs = fitted.alternatives().cloned();
+        fitted.top_logprobs = self.reporter.alternatives(&self.request.sampling).cloned();
         for (field, value, rule) in [
             (Field::Temperature, &mut fitted.temperature, rules.temperature),
             (Field::TopP, &mut fitted.top_p, rules.top_p),

@@ -3,7 +3,7 @@
 use crate::conversation::{Content, MediaKind, Message, Part, ResultOutput, Source, ToolResult};
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
-use crate::protocol::calls::Position;
+use crate::protocol::calls::{Position, REDIRECTED};
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::turns::{Few, Placed, Turns};
 use crate::protocol::openai_chat::encode_request::{content, message};
@@ -109,6 +109,9 @@ impl Turns<'_, '_> {
         if result.call_id.is_none() {
             let reason = "Chat pairs results with calls by id";
             self.reporter.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
+        }
+        if self.calls.is_redirected(at) {
+            self.reporter.field(place, Field::ResultCallId, LossKind::Repaired, REDIRECTED);
         }
     }
 

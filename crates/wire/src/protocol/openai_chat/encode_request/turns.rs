@@ -208,12 +208,11 @@ impl Turns<'_, '_> {
         self.write_parts(writer, message, &parts);
     }
 
-    /// Whether a text is empty and left out; its cache marker goes with it.
+    /// Whether a text is empty and left out.
     pub(super) fn omits(&mut self, part: &Part<'_>) -> bool {
         let is_empty = is_empty_text(part);
-        if let Some(marker) = part.semantics().cache().filter(|_| is_empty) {
-            let reason = "the marked text is empty and left out";
-            self.reporter.marker(part.semantics().place(), marker, LossKind::Dropped, reason);
+        if is_empty {
+            self.reporter.empty_text(part.semantics());
         }
         is_empty
     }

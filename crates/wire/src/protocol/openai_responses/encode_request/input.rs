@@ -11,7 +11,7 @@ use crate::conversation::{
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::calls::{Calls, Position};
+use crate::protocol::calls::{Calls, Position, REDIRECTED};
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::disambiguate::FreshIds;
 use crate::protocol::openai_responses::encode_request::item::{
@@ -199,6 +199,9 @@ impl<'i, 'r> Items<'i, 'r> {
         }
         let is_first = beside.first().is_some_and(|first| std::ptr::eq(first, part));
         let is_left = is_first && beside.iter().all(is_empty);
+        if !is_left {
+            self.reporter.empty_text(part.semantics());
+        }
         !is_left
     }
 
@@ -240,6 +243,7 @@ impl<'i, 'r> Items<'i, 'r> {
             Some(_) if self.fresh_ids.contains_key(&at) => {
                 (LossKind::Renamed, "two calls have one id")
             }
+            Some(_) if self.calls.is_redirected(at) => (LossKind::Repaired, REDIRECTED),
             Some(_) => return,
         };
         self.reporter.field(place, field, kind, reason);

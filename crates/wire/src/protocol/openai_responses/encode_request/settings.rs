@@ -100,7 +100,10 @@ impl<'s> Settings<'s, '_> {
         let temperature = sampling.temperature.as_ref();
         self.fitted(object, (Field::Temperature, "temperature"), family.temperature, temperature);
         self.fitted(object, (Field::TopP, "top_p"), family.top_p, sampling.top_p.as_ref());
-        let logprobs = sampling.top_logprobs.as_ref();
+        let logprobs = match self.reporter.is_same() {
+            true => sampling.top_logprobs.as_ref(),
+            false => self.reporter.alternatives(sampling),
+        };
         self.fitted(object, (Field::TopLogprobs, "top_logprobs"), family.logprobs, logprobs);
         self.candidates();
     }
