@@ -4,7 +4,7 @@ use http::header::AUTHORIZATION;
 use sabir_wire::Protocol;
 
 use crate::call::Action;
-use crate::surface::{Auth, Counting, Headers, History, ModelList, Paths, Session, Simulated, Surface, session};
+use crate::surface::{Auth, Counting, Headers, History, ModelList, Paths, Session, Simulated, State, Surface, session};
 
 pub(super) static SURFACE: Surface = Surface {
     protocol: Protocol::Miniature,
@@ -18,6 +18,7 @@ pub(super) static SURFACE: Surface = Surface {
     is_sent_by_client: |head| head.path.starts_with("/m1/"),
     collection: None,
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
+    state: State::none("turns"),
     repeats_request: false,
     closing_frame: "",
     auth: Auth { header: AUTHORIZATION, scheme: Some("Bearer"), query: None, signer: None },
