@@ -80,8 +80,8 @@ fn what_an_agent_asked_last_is_written_before_the_end() {
          \"${{#body}}\" \"$body\" >&3\ncat <&3\n"
     );
     let folder = folder("run-rows", "claude", &script);
-    let told = run(&folder, "run claude", 0);
-    assert!(told.starts_with("HTTP/1.0 200"), "{told}");
+    let printed = run(&folder, "run claude", 0);
+    assert!(printed.starts_with("HTTP/1.0 200"), "{printed}");
     let files = ["sabir.db", "sabir.db-wal"].map(|it| fs::read(folder.path().join(it)));
     let model = b"asked-last";
     let is_in = |bytes: &Vec<u8>| bytes.windows(model.len()).any(|it| it == model);

@@ -8,9 +8,10 @@ use crate::folder::Folder;
 fn check_says_what_is_kept_where_and_for_how_long() {
     let folder = Folder::new("store-check");
     let memory = |variables: &[(&str, &str)]| {
-        let told = folder.sabir("check", variables).exits(0).stdout;
-        let line = told.lines().find_map(|line| line.strip_prefix("memory: ")).map(str::to_owned);
-        line.unwrap_or_else(|| panic!("{told}"))
+        let printed = folder.sabir("check", variables).exits(0).stdout;
+        let line =
+            printed.lines().find_map(|line| line.strip_prefix("memory: ")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{printed}"))
     };
     let data = [("SABIR_DATA_DIR", "/data")];
     assert_eq!(memory(&data), "stateful, /data/sabir.db, kept 30 days");
@@ -20,11 +21,13 @@ fn check_says_what_is_kept_where_and_for_how_long() {
     let toml = "[store]\nurl = { env = \"DATABASE_URL\" }\nkeep = \"forever\"\n";
     let folder = folder.with("sabir.toml", toml);
     let url = [("DATABASE_URL", "postgres://sabir:sesame@db.example/memory")];
-    let told = folder.sabir("check", &url).exits(0).stdout;
-    assert!(told.contains("\nmemory: stateful, postgres://db.example:5432/memory, kept forever\n"));
+    let printed = folder.sabir("check", &url).exits(0).stdout;
+    assert!(
+        printed.contains("\nmemory: stateful, postgres://db.example:5432/memory, kept forever\n")
+    );
     let folder = folder.with("sabir.toml", "[store]\nrecord = \"off\"\n");
-    let told = folder.sabir("check", &[]).exits(0).stdout;
-    assert!(told.contains("\nmemory: off, nothing is kept\n"), "{told}");
+    let printed = folder.sabir("check", &[]).exits(0).stdout;
+    assert!(printed.contains("\nmemory: off, nothing is kept\n"), "{printed}");
 }
 
 #[test]

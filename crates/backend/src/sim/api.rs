@@ -30,6 +30,11 @@ pub(super) trait Api: Sync {
 
     fn stream(&self, question: &Question, plans: &[Plan]) -> Frames;
 
+    /// Whether requests may go on from answers by their ids.
+    fn keeps_answers(&self) -> bool {
+        false
+    }
+
     /// An error's status.
     fn status(&self, problem: &Problem) -> u16 {
         problem.status

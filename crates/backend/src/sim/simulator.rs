@@ -34,7 +34,7 @@ const RECORDED: &str = "/_sim/requests";
 impl Simulator {
     /// A simulator that tells nobody what it is asked.
     pub fn new(protocol: Protocol) -> Self {
-        let chains = (protocol == Protocol::OpenaiResponses).then(Chains::default);
+        let chains = api_of(protocol).keeps_answers().then(Chains::default);
         Self { protocol, recorder: None, flaky_calls: AtomicUsize::new(0), chains }
     }
 
@@ -86,12 +86,16 @@ impl Simulator {
     }
 
     fn api(&self) -> &'static dyn Api {
-        match self.protocol {
-            Protocol::OpenaiChat => &OpenaiChat,
-            Protocol::OpenaiResponses => &OpenaiResponses,
-            Protocol::AnthropicMessages => &AnthropicMessages,
-            Protocol::Gemini => &Gemini,
-        }
+        api_of(self.protocol)
+    }
+}
+
+fn api_of(protocol: Protocol) -> &'static dyn Api {
+    match protocol {
+        Protocol::OpenaiChat => &OpenaiChat,
+        Protocol::OpenaiResponses => &OpenaiResponses,
+        Protocol::AnthropicMessages => &AnthropicMessages,
+        Protocol::Gemini => &Gemini,
     }
 }
 

@@ -294,7 +294,9 @@ impl Answering {
         };
         // An answer that has failed says so already.
         let has_failed = self.ended.as_ref().is_some_and(|it| it.outcome != Outcome::Answered);
-        if let Err(fault) = ready.or_else(|fault| if has_failed { Ok(()) } else { Err(fault) }) {
+        if let Err(fault) = ready
+            && !has_failed
+        {
             if let Some(ended) = &mut self.ended {
                 ended.outcome = Outcome::Failed(Whose::Gateway);
                 ended.fault = Some(fault.kind);

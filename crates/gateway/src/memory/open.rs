@@ -122,8 +122,8 @@ fn open(
         let store = runtime.block_on(Store::open(url, options));
         store.map(|store| (runtime, store)).map_err(|error| error.to_string())
     });
-    let told = opened.send(both.as_ref().map(|(_, store)| store.clone()).map_err(String::clone));
-    both.ok().filter(|_| told.is_ok())
+    let stated = opened.send(both.as_ref().map(|(_, store)| store.clone()).map_err(String::clone));
+    both.ok().filter(|_| stated.is_ok())
 }
 
 fn options(config: &types::Store) -> Options {

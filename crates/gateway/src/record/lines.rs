@@ -152,8 +152,8 @@ mod tests {
         let called =
             |id: &str| Entry { call_ids: id.as_bytes().to_vec(), ..entry("call", &["call"]) };
         let [one, other] = ["a", "b"].map(|id| {
-            let said = [entry("1", &["x"]), called(id), entry("2", &["y"])];
-            lines(Protocol::OpenaiResponses, None, &said).unwrap()
+            let texts = [entry("1", &["x"]), called(id), entry("2", &["y"])];
+            lines(Protocol::OpenaiResponses, None, &texts).unwrap()
         });
         assert_eq!(one.states, other.states);
         assert_eq!(one.messages[0].hash, other.messages[0].hash);
@@ -162,8 +162,8 @@ mod tests {
         // What follows goes on from where it stands, in a later turn too.
         let more = [entry("3", &["z"])];
         let later = lines(Protocol::OpenaiResponses, one.end, &more).unwrap();
-        let said = [entry("1", &["x"]), called("a"), entry("2", &["y"]), entry("3", &["z"])];
-        let whole = lines(Protocol::OpenaiResponses, None, &said).unwrap();
+        let texts = [entry("1", &["x"]), called("a"), entry("2", &["y"]), entry("3", &["z"])];
+        let whole = lines(Protocol::OpenaiResponses, None, &texts).unwrap();
         assert_eq!((later.tip(), later.end), (whole.tip(), whole.end));
     }
 

@@ -47,7 +47,7 @@ fn conversations_are_listed_the_newest_first() {
     assert_eq!(house.kept(""), expected);
     for (name, text) in [("one", "about apples"), ("two", "about Pears"), ("three", "about plums")]
     {
-        house.say(Protocol::Gemini, Protocol::OpenaiChat, name, text);
+        house.send_text(Protocol::Gemini, Protocol::OpenaiChat, name, text);
     }
     let names = |listing: &Value| -> Vec<String> {
         let data = listing["data"].as_array().unwrap().iter();
@@ -78,8 +78,8 @@ fn conversations_are_listed_the_newest_first() {
 #[test]
 fn a_conversation_tells_its_turns_without_content() {
     let house = House::of(&["BLUE", "GREEN"]);
-    let first = house.say(Protocol::AnthropicMessages, Protocol::OpenaiChat, "mine", "FACT1");
-    let second = house.say(Protocol::Gemini, Protocol::OpenaiResponses, "mine", "FACT2");
+    let first = house.send_text(Protocol::AnthropicMessages, Protocol::OpenaiChat, "mine", "FACT1");
+    let second = house.send_text(Protocol::Gemini, Protocol::OpenaiResponses, "mine", "FACT2");
     let kept = house.kept("/mine");
     let turns = kept["turns"].as_array().unwrap();
     assert_eq!((kept["id"].as_str(), turns.len()), (Some("mine"), 2));
@@ -130,7 +130,7 @@ fn a_transcript_goes_on_with_any_provider() {
     for upstream in Protocol::ALL {
         let house = House::of(&["GREEN"]);
         house.begun(&json!({"id": "old", "transcript": transcript()}));
-        let reply = house.say(Protocol::AnthropicMessages, upstream, "old", "FACT2");
+        let reply = house.send_text(Protocol::AnthropicMessages, upstream, "old", "FACT2");
         assert_eq!(reply.status, 200, "{}", reply.body);
         let sent = house.sent(upstream);
         for fact in ["KIND", "FACT1", "bash", "FOUND", "BLUE", "FACT2"] {
@@ -223,8 +223,8 @@ fn calls_and_results_are_paired_in_a_transcript() {
 fn a_fork_goes_its_own_way() {
     let house = House::of(&["BLUE", "GREEN", "RED", "GRAY"]);
     let chat = Protocol::OpenaiChat;
-    let first = house.say(chat, chat, "mine", "FACT1");
-    house.say(chat, chat, "mine", "FACT2");
+    let first = house.send_text(chat, chat, "mine", "FACT1");
+    house.send_text(chat, chat, "mine", "FACT2");
     let turn = first.header("sabir-turn").unwrap();
     let fork = |body: &Value| house.gateway.post(&format!("{PATH}/mine/fork"), &body.to_string());
     let early = fork(&json!({ "after": turn })).json();
@@ -232,7 +232,7 @@ fn a_fork_goes_its_own_way() {
     assert_eq!((&early["turns"], &whole["turns"]), (&json!(1), &json!(2)));
     let id = early["id"].as_str().unwrap();
     assert!(id.starts_with("conv_") && early["id"] != whole["id"], "{id}");
-    house.say(chat, chat, id, "FACT3");
+    house.send_text(chat, chat, id, "FACT3");
     let sent = house.sent(chat);
     assert!(sent.contains("FACT1") && !sent.contains("FACT2") && sent.contains("FACT3"), "{sent}");
     assert_eq!(house.kept("/mine")["turns"].as_array().unwrap().len(), 2);
@@ -260,7 +260,7 @@ fn a_conversation_is_begun_once_and_deleted_for_good() {
     }
     let unnamed = house.begun(&json!({}));
     assert!(unnamed["id"].as_str().unwrap().starts_with("conv_"));
-    house.say(Protocol::Gemini, Protocol::Gemini, "mine", "FACT1");
+    house.send_text(Protocol::Gemini, Protocol::Gemini, "mine", "FACT1");
     let deleted = house.gateway.request(&format!("DELETE {PATH}/mine"), "");
     assert_eq!((deleted.status, deleted.json()), (200, json!({"id": "mine", "deleted": true})));
     for gone in [

@@ -278,7 +278,7 @@ fn turns_of_other_protocols_are_items_too() {
     for client in Protocol::ALL {
         for upstream in Protocol::ALL {
             let house = House::of(&["BLUE"]);
-            let reply = house.say(client, upstream, "new", "FACT1");
+            let reply = house.send_text(client, upstream, "new", "FACT1");
             let id = reply.header("sabir-conversation").unwrap().to_owned();
             let all = house.all(&id);
             assert_eq!(texts(&all), ["FACT1", "BLUE"], "{client:?} {upstream:?}");

@@ -23,6 +23,7 @@ mod refusals;
 mod reload;
 mod repair;
 mod requests;
+mod rounds;
 mod rows;
 mod secrets;
 mod sends;

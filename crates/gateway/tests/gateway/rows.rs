@@ -71,7 +71,7 @@ fn exchange_of(reply: &Reply) -> String {
 }
 
 /// A row in a line: outcome, who answered, and each try.
-fn told(row: &Exchange) -> String {
+fn stated(row: &Exchange) -> String {
     let provider = row.provider.as_ref().map_or("nobody", |it| it.as_str());
     let tries = row.attempts.iter().map(|it| format!("{}:{}", it.provider, it.outcome));
     let tries: Vec<String> = tries.collect();
@@ -101,7 +101,7 @@ fn every_call_has_its_row_and_the_days_are_the_sums_of_rows() {
     gateway.stop();
     let ids: Vec<String> = replies.iter().map(exchange_of).collect();
     let (rows, days) = folder.read(&Owner::nobody(), &ids);
-    let lines: Vec<String> = rows.iter().map(told).collect();
+    let lines: Vec<String> = rows.iter().map(stated).collect();
     assert_eq!(
         lines,
         [

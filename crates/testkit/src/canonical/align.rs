@@ -68,7 +68,7 @@ impl Comparison<'_> {
             } else {
                 let text = text_of(node).filter(|_| node.sort == after.sort);
                 // What a model says is one text in whatever pieces. What others say has its borders.
-                let begins = index == 0 || is_spoken(node) || rest.starts_with('\n');
+                let begins = index == 0 || is_text(node) || rest.starts_with('\n');
                 let text = text.filter(|_| begins || is_free);
                 let Some(onwards) = text.and_then(|text| behind(rest, text, is_free)) else {
                     break;
@@ -174,7 +174,7 @@ pub(super) fn behind<'t>(text: &'t str, piece: &str, is_free: bool) -> Option<&'
 }
 
 /// Whether a model says it.
-fn is_spoken(node: &Node) -> bool {
+fn is_text(node: &Node) -> bool {
     ["answer", "assistant"].iter().any(|speaker| node.sort.starts_with(speaker))
 }
 

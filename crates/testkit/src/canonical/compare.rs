@@ -50,8 +50,8 @@ impl Difference {
     /// Whether it is a text that both statements hold, in other pieces and white space apart.
     pub fn is_recut(&self, before: &Statement, after: &Statement) -> bool {
         match self.name.as_str() {
-            TEXT => after.says(&strings(&self.before)),
-            "added assistant text" => before.says(&strings(&self.after)),
+            TEXT => after.holds_text(&strings(&self.before)),
+            "added assistant text" => before.holds_text(&strings(&self.after)),
             _ => false,
         }
     }

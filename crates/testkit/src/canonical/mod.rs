@@ -110,15 +110,15 @@ impl Statement {
     }
 
     /// The parts of an answer alone, without how it ended, what it cost, and a call that was cut off.
-    pub fn said(mut self) -> Self {
+    pub fn stated(mut self) -> Self {
         self.facts.clear();
         let is_cut = |node: &Node| {
             let of = |name: &str| node.facts.iter().find(|fact| fact.name == name);
             let is_function = of("form").is_some_and(|form| normal::is_void(&form.value));
             is_function && of("arguments").is_some_and(|arguments| arguments.value.is_string())
         };
-        let is_said = |node: &Node| !node.sort.starts_with("end ") && !is_cut(node);
-        self.lists.iter_mut().for_each(|nodes| nodes.retain(is_said));
+        let has_text = |node: &Node| !node.sort.starts_with("end ") && !is_cut(node);
+        self.lists.iter_mut().for_each(|nodes| nodes.retain(has_text));
         self
     }
 
@@ -167,7 +167,7 @@ impl Statement {
     }
 
     /// Whether the texts here hold these words, white space apart and in whatever pieces.
-    fn says(&self, words: &[&str]) -> bool {
+    fn holds_text(&self, words: &[&str]) -> bool {
         let spelled = |words: &[&str]| words.concat().split_whitespace().collect::<String>();
         let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);
         let texts = facts.filter(|fact| fact.name == part::TEXT);

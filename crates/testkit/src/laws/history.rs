@@ -66,10 +66,10 @@ fn restored(protocol: Protocol, exchange: &Exchange<'_>) -> Result<Vec<Violation
     restored.recall(protocol.restore_messages(&elements_of(exchange)?, 0, protocol)?);
     let before = Statement::of_conversation(exchange);
     let after = Statement::of_conversation(&restored);
-    Ok(told(protocol, before.unreported(&after, &Report::default())).into_iter().collect())
+    Ok(emitted(protocol, before.unreported(&after, &Report::default())).into_iter().collect())
 }
 
-fn told(target: Protocol, differences: Vec<Difference>) -> Option<Violation> {
+fn emitted(target: Protocol, differences: Vec<Difference>) -> Option<Violation> {
     let list: Vec<String> = differences.iter().map(ToString::to_string).collect();
     (!list.is_empty()).then(|| violation(Law::Kept, target, list.join("\n        ")))
 }
@@ -77,10 +77,16 @@ fn told(target: Protocol, differences: Vec<Difference>) -> Option<Violation> {
 /// The meanings of a request are those of the same request in other spellings.
 fn meanings(sample: &Sample, exchange: &Exchange<'_>) -> Result<Vec<Violation>, Error> {
     let Sample { protocol, body, model, .. } = sample;
-    let before = flat(exchange)?;
+    let home = *protocol;
     let mut violations = Vec::new();
     let mut compare = |what: &str, protocol: Protocol, other: &str| -> Result<(), Error> {
-        let after = flat(&protocol.decode_request(other.as_bytes())?)?;
+        let (mut before, mut after) =
+            (flat(exchange)?, flat(&protocol.decode_request(other.as_bytes())?)?);
+        if protocol != home {
+            // Leading instructions are settings in one protocol, and elements in another.
+            without_instructions(&mut before);
+            without_instructions(&mut after);
+        }
         if before != after {
             let at = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
             let detail = format!("{what}: part {at} of {} and {}", before.len(), after.len());
@@ -108,6 +114,12 @@ fn flat(exchange: &Exchange<'_>) -> Result<Vec<Vec<u8>>, Error> {
     Ok(exchange.entries()?.entries.into_iter().flat_map(|entry| entry.meanings).collect())
 }
 
+/// Leaves the instructions that a conversation begins with out.
+fn without_instructions(meanings: &mut Vec<Vec<u8>>) {
+    let leading = meanings.iter().take_while(|meaning| meaning.first() == Some(&b'i')).count();
+    meanings.drain(..leading);
+}
+
 /// A history that a request of any other protocol goes on with reaches every target as from a request of its own. Its own
 /// protocol mends more of what comes from elsewhere, and says so.
 fn adopted(
@@ -128,7 +140,7 @@ fn adopted(
             }
             readings.iter_mut().for_each(|it| it.retain(|it| !is_left_behind(it)));
             let differences = readings.into_iter().min_by_key(Vec::len).unwrap_or_default();
-            violations.extend(told(target, differences).map(|it| Violation {
+            violations.extend(emitted(target, differences).map(|it| Violation {
                 detail: format!("through {}: {}", reader.as_str(), it.detail),
                 ..it
             }));

@@ -217,7 +217,7 @@ fn honest(
     let after = Statement::of_answer(target, after);
     match has_failed {
         // What was said before an error arrives. How it failed has a law of its own, and what it cost no place beside that.
-        true => honesty::check(target, &before.said(), &after.said(), &report),
+        true => honesty::check(target, &before.stated(), &after.stated(), &report),
         false => honesty::check(target, &before, &after, &report),
     }
 }

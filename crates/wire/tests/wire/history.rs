@@ -208,14 +208,14 @@ fn an_answer_becomes_the_elements_that_a_client_sends_back() {
         json!([{"role": "assistant", "content": [{"type": "text", "text": "a"}]}]),
         json!([{"role": "model", "parts": [{"text": "a"}]}]),
     ];
-    let said = meanings(CHAT, json!({"messages": [{"role": "assistant", "content": "a"}]}));
+    let text = meanings(CHAT, json!({"messages": [{"role": "assistant", "content": "a"}]}));
     for ((protocol, answer), expected) in answers.into_iter().zip(expected) {
         let entries = protocol.answer_entries(&answer.to_string()).unwrap();
         let elements: Vec<Value> =
             entries.iter().map(|it| serde_json::from_str(&it.json).unwrap()).collect();
         assert_eq!(Value::from(elements), expected, "{protocol:?}");
         let meanings: Vec<Vec<u8>> = entries.into_iter().flat_map(|it| it.meanings).collect();
-        assert_eq!(meanings[0], said[0], "{protocol:?}");
+        assert_eq!(meanings[0], text[0], "{protocol:?}");
     }
 }
 

@@ -26,6 +26,10 @@ use super::{Incoming, openai};
 pub(super) struct OpenaiResponses;
 
 impl Api for OpenaiResponses {
+    fn keeps_answers(&self) -> bool {
+        true
+    }
+
     fn route(&self, method: &Method, url: &Url<'_>) -> Result<Route, Problem> {
         match (method.as_str(), url.path) {
             ("POST", "/v1/responses") => Ok(Route::Generate { model: None, delivery: None }),

@@ -22,8 +22,8 @@ pub(super) fn is_plain(request: &Request<'_>) -> bool {
     let begins = messages.first().is_some_and(|first| first.role == Role::User);
     let ends = messages.last().is_some_and(|last| last.role != Role::Assistant);
     let is_plain = |message: &&Message<'_>| {
-        let is_said = !message.parts.is_empty() && message.parts.iter().all(is_plain_part);
-        is_said && !message.role.instructs()
+        let has_text = !message.parts.is_empty() && message.parts.iter().all(is_plain_part);
+        has_text && !message.role.instructs()
     };
     let are_by_turns = messages.windows(2).all(|pair| may_follow(pair[0], pair[1]));
     let mut open: Vec<String> = Vec::new();

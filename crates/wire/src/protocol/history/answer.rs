@@ -29,12 +29,12 @@ impl Response<'_> {
     }
 
     /// Gives calls that have no id those of the same answer as somebody else was told it.
-    pub fn number_calls(&mut self, told: &Response<'_>) {
-        let mut ids = calls(told).map(|call| call.id.clone().map(Text::into_owned));
+    pub fn number_calls(&mut self, stated: &Response<'_>) {
+        let mut ids = calls(stated).map(|call| call.id.clone().map(Text::into_owned));
         for part in self.candidates.iter_mut().flat_map(|it| &mut it.message.parts) {
             if let Content::ToolCall(call) = part.content_mut() {
-                let told = ids.next().flatten();
-                call.id = call.id.take().or(told);
+                let stated = ids.next().flatten();
+                call.id = call.id.take().or(stated);
             }
         }
     }

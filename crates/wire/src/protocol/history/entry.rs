@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::meaning::{self, Said};
+use super::meaning::{self, Element};
 use crate::conversation::{Message, Part};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader, Writer};
@@ -39,13 +39,16 @@ impl Exchange<'_> {
         let body = self.body().ok_or_else(|| Error::new(ErrorKind::Value, unedited))?;
         let mut members = Members::of(self.protocol(), body)?;
         let (messages, pointer) = (&self.request().messages, self.elements_pointer());
-        let mut said = meaning::by_element(messages, pointer, members.elements.len());
+        let mut element = meaning::by_element(messages, pointer, members.elements.len());
         let leading = self.leading_elements(messages, pointer).min(members.elements.len());
         let instructions: Vec<Cow<'_, str>> = members.elements.drain(..leading).collect();
         members.keep_instructions(self.protocol(), &instructions);
-        let entries = members.elements.into_iter().zip(said.drain(leading..));
-        let entries =
-            entries.map(|(json, Said { meanings, call_ids })| Entry { json, meanings, call_ids });
+        let entries = members.elements.into_iter().zip(element.drain(leading..));
+        let entries = entries.map(|(json, Element { meanings, call_ids })| Entry {
+            json,
+            meanings,
+            call_ids,
+        });
         let entries = entries.collect();
         Ok(Entries { system: members.system, tools: members.tools, entries })
     }

@@ -12,21 +12,21 @@ use crate::protocol::{CacheMarker, arguments, media_type};
 
 /// What an element says.
 #[derive(Clone, Default)]
-pub(super) struct Said {
+pub(super) struct Element {
     pub(super) meanings: Vec<Vec<u8>>,
     pub(super) call_ids: Vec<u8>,
 }
 
 /// What each element of a request says, by the places of its parts.
-pub(super) fn by_element(messages: &[Message<'_>], pointer: &str, count: usize) -> Vec<Said> {
-    let mut elements = vec![Said::default(); count];
+pub(super) fn by_element(messages: &[Message<'_>], pointer: &str, count: usize) -> Vec<Element> {
+    let mut elements = vec![Element::default(); count];
     for message in messages {
         for part in &message.parts {
             let element = element_of(message, part, pointer).and_then(|at| elements.get_mut(at));
-            if let Some(said) = element {
-                add(&mut said.meanings, Speaker::of(message.role), part);
+            if let Some(found) = element {
+                add(&mut found.meanings, Speaker::of(message.role), part);
                 if let Some(id) = call_id(part) {
-                    put(&mut said.call_ids, id.to_str().as_bytes());
+                    put(&mut found.call_ids, id.to_str().as_bytes());
                 }
             }
         }

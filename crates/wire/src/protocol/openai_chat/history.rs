@@ -34,7 +34,7 @@ fn element(message: &Json<'_>) -> Result<String> {
     }
     reader.object(|key, reader| {
         let json = reader.raw()?;
-        match spoken_id(&key, &json)? {
+        match audio_id(&key, &json)? {
             Some(id) => {
                 writer.key(&key);
                 writer.object(|audio| audio.field("id", &id));
@@ -54,7 +54,7 @@ fn element(message: &Json<'_>) -> Result<String> {
 }
 
 /// The id by which the server knows what it has spoken.
-fn spoken_id<'j>(key: &str, json: &'j Json<'_>) -> Result<Option<Text<'j>>> {
+fn audio_id<'j>(key: &str, json: &'j Json<'_>) -> Result<Option<Text<'j>>> {
     match (key, json.kind()) {
         ("audio", Kind::Object) => json.reader().peek_tag("id"),
         _ => Ok(None),

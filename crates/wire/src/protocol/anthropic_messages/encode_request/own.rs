@@ -69,7 +69,7 @@ impl Keeping<'_> {
             pieces.push(Piece { at: (index, part_index), part, spelling });
         }
         if message.role == Role::Assistant {
-            has_cut |= was_told_elsewhere(message);
+            has_cut |= is_recalled(message);
             self.has_cut_thinking = has_cut && pieces[from..].iter().any(is_call);
         }
     }
@@ -102,7 +102,7 @@ fn is_slot(message: &Message<'_>) -> bool {
 }
 
 /// Whether an earlier turn comes without thinking, as one that another vendor's model has taken.
-fn was_told_elsewhere(message: &Message<'_>) -> bool {
+fn is_recalled(message: &Message<'_>) -> bool {
     let thinks = |part: &Part<'_>| matches!(part.content(), Content::Reasoning(_));
     message.semantics().place().protocol().is_some() && !message.parts.iter().any(thinks)
 }
