@@ -9,6 +9,7 @@ use sabir_store::{Keep, Store};
 use tokio::time::MissedTickBehavior;
 
 use crate::memory::health::{Duty, Health};
+use crate::memory::leftover::Leftovers;
 use crate::memory::queue::Queue;
 use crate::memory::row::Row;
 
@@ -36,6 +37,7 @@ pub(super) struct Keeper {
     pub(super) keep: Keep,
     pub(super) queue: Arc<Queue>,
     pub(super) health: Arc<Health>,
+    pub(super) leftovers: Arc<Leftovers>,
 }
 
 impl Keeper {
@@ -87,7 +89,20 @@ impl Keeper {
     async fn write(&self, rows: &mut VecDeque<Row>) {
         loop {
             let _ = tokio::time::timeout(WRITE_EVERY, self.queue.many()).await;
+            self.take_back().await;
             self.flush(rows).await;
+        }
+    }
+
+    /// Ends what could not be ended before. A store that still fails is asked once.
+    async fn take_back(&self) {
+        let mut leftovers = self.leftovers.take().into_iter();
+        while let Some(leftover) = leftovers.next() {
+            let ended = self.store.abandon_turn(&leftover.owner, &leftover.turn).await;
+            if ended.is_err_and(|error| error.is_outage()) {
+                self.leftovers.add(leftover);
+                leftovers.by_ref().for_each(|it| self.leftovers.add(it));
+            }
         }
     }
 
