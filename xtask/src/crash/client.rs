@@ -124,7 +124,7 @@ impl Visitor {
             }
             Moved::Ended | Moved::Locked => {}
         }
-        story.verified = story.turns.len();
+        story.verified = known;
         moved
     }
 
