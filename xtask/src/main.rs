@@ -1,6 +1,7 @@
 //! The project's own chores, run as `cargo xtask CHORE`. Each chore is a module and a row of `CHORES`.
 
 mod bench;
+mod crash;
 mod fixtures;
 mod generated;
 mod laws;
@@ -31,6 +32,12 @@ const CHORES: &[Chore] = &[
         arguments: "wire [--check | --record] | compose | peers | gateway [--quick] [NAME…]",
         summary: "measure the speed of translation, of composing and of the gateway, or compare instruction counts with those on record",
         run: bench::run,
+    },
+    Chore {
+        name: "crash",
+        arguments: "[--kills N] [--seconds S] [--store sqlite|postgres] [--seed N]",
+        summary: "kill a gateway under load again and again, and look for everything that it acknowledged",
+        run: crash::run,
     },
     Chore {
         name: "fixtures",

@@ -20,6 +20,7 @@ pub(super) enum Duty {
     Lease = 1,
     Sweep = 2,
     Rows = 4,
+    Recovery = 8,
 }
 
 impl Health {

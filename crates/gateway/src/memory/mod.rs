@@ -2,6 +2,7 @@
 //! for each exchange. What is kept of conversations is left to whoever records them.
 
 mod health;
+mod leftover;
 mod open;
 mod queue;
 mod row;

@@ -7,12 +7,13 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
-use sabir_store::{Clock, NodeId, Options, Owner, Store};
+use sabir_store::{Clock, NodeId, Options, Owner, Store, TurnId};
 use tokio::runtime::Runtime;
 
 use crate::config::types;
 use crate::config::types::{GatewayKey, Level};
 use crate::memory::health::Health;
+use crate::memory::leftover::{Leftover, Leftovers};
 use crate::memory::queue::Queue;
 use crate::memory::row::Row;
 use crate::memory::upkeep::Keeper;
@@ -24,6 +25,7 @@ pub(crate) struct Memory {
     level: Level,
     queue: Arc<Queue>,
     health: Arc<Health>,
+    leftovers: Arc<Leftovers>,
     /// Ends once the queue is closed and empty.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -41,19 +43,22 @@ impl Memory {
         let place = config.place().map_err(|reason| NotOpened::new("", &reason))?;
         let failed = |reason: &dyn fmt::Display| NotOpened::new(&place, reason);
         let (queue, health) = (Arc::<Queue>::default(), Arc::<Health>::default());
+        let leftovers = Arc::<Leftovers>::default();
         let (url, options) = (config.url.expose().to_owned(), options(config));
         let (opened, is_open) = mpsc::sync_channel(1);
         let (waiting, noted, keep) = (Arc::clone(&queue), Arc::clone(&health), config.keep);
+        let undone = Arc::clone(&leftovers);
         let thread = std::thread::Builder::new().name("sabir-memory".to_owned());
         // Connections to a database live as long as the runtime that they were made in, so it is not that of a request.
         let thread = thread.spawn(move || {
             let Some((runtime, store)) = open(&url, options, &opened) else { return };
-            runtime.block_on(Keeper { store, keep, queue: waiting, health: noted }.run());
+            let keeper = Keeper { store, keep, queue: waiting, health: noted, leftovers: undone };
+            runtime.block_on(keeper.run());
         });
         let thread = thread.map_err(|error| failed(&error))?;
         let store = is_open.recv().map_err(|error| failed(&error))?.map_err(|it| failed(&it))?;
         let (level, thread) = (config.record, Mutex::new(Some(thread)));
-        Ok(Some(Self { store, level, queue, health, thread }))
+        Ok(Some(Self { store, level, queue, health, leftovers, thread }))
     }
 
     /// Whether the store did what it was last asked to.
@@ -66,6 +71,11 @@ impl Memory {
         if self.queue.push(row).is_err() {
             self.health.dropped(1);
         }
+    }
+
+    /// Takes back a turn that could not be ended, as soon as the store works: until then it holds its conversation.
+    pub(crate) fn take_back(&self, owner: Owner, turn: TurnId) {
+        self.leftovers.add(Leftover { owner, turn });
     }
 
     /// Writes what waits and ends the upkeep.

@@ -9,12 +9,15 @@ use sabir_store::{Keep, Store};
 use tokio::time::MissedTickBehavior;
 
 use crate::memory::health::{Duty, Health};
+use crate::memory::leftover::Leftovers;
 use crate::memory::queue::Queue;
 use crate::memory::row::Row;
 
 /// How often a node says that it lives; the store takes it for dead after 25 seconds.
 const BEAT_EVERY: Duration = Duration::from_secs(10);
 
+/// How often dead nodes are looked for: with the 25 seconds, nothing of theirs is left after 30.
+const RECOVER_EVERY: Duration = Duration::from_secs(4);
 /// How often what is old is looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
@@ -36,6 +39,7 @@ pub(super) struct Keeper {
     pub(super) keep: Keep,
     pub(super) queue: Arc<Queue>,
     pub(super) health: Arc<Health>,
+    pub(super) leftovers: Arc<Leftovers>,
 }
 
 impl Keeper {
@@ -46,6 +50,7 @@ impl Keeper {
             () = self.queue.closed() => {}
             () = self.write(&mut rows) => {}
             () = self.beat() => {}
+            () = self.recover() => {}
             () = self.sweep() => {}
         }
         let _ = tokio::time::timeout(FLUSH_MAX, self.flush(&mut rows)).await;
@@ -57,11 +62,17 @@ impl Keeper {
         turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             turns.tick().await;
-            let kept = match self.store.heartbeat().await {
-                Ok(()) => self.store.recover().await,
-                Err(error) => Err(error),
-            };
-            self.health.note(Duty::Lease, &kept);
+            self.health.note(Duty::Lease, &self.store.heartbeat().await);
+        }
+    }
+
+    /// Ends what dead nodes left open.
+    async fn recover(&self) {
+        let mut turns = tokio::time::interval(RECOVER_EVERY);
+        turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            turns.tick().await;
+            self.health.note(Duty::Recovery, &self.store.recover().await);
         }
     }
 
@@ -87,7 +98,20 @@ impl Keeper {
     async fn write(&self, rows: &mut VecDeque<Row>) {
         loop {
             let _ = tokio::time::timeout(WRITE_EVERY, self.queue.many()).await;
+            self.take_back().await;
             self.flush(rows).await;
+        }
+    }
+
+    /// Ends what could not be ended before. A store that still fails is asked once.
+    async fn take_back(&self) {
+        let mut leftovers = self.leftovers.take().into_iter();
+        while let Some(leftover) = leftovers.next() {
+            let ended = self.store.abandon_turn(&leftover.owner, &leftover.turn).await;
+            if ended.is_err_and(|error| error.is_outage()) {
+                self.leftovers.add(leftover);
+                leftovers.by_ref().for_each(|it| self.leftovers.add(it));
+            }
         }
     }
 

@@ -101,6 +101,7 @@ pub(crate) fn out_of_order(error: &sabir_store::Error) -> Box<Failure> {
 struct Task<'c> {
     asker: Asker<'c>,
     pool: &'c Pool,
+    memory: &'c Memory,
     store: Store,
     owner: Owner,
     turn: String,
@@ -108,11 +109,11 @@ struct Task<'c> {
 }
 
 impl<'c> Task<'c> {
-    fn begin(snapshot: &'c Snapshot, memory: &Memory, asker: Asker<'c>, exchange: &str) -> Self {
+    fn begin(snapshot: &'c Snapshot, memory: &'c Memory, asker: Asker<'c>, exchange: &str) -> Self {
         let turn = format!("turn_{}", exchange.trim_start_matches("ex_"));
         let (store, owner) = (memory.store().clone(), memory.owner(asker.key));
         let pool = &snapshot.shared.pool;
-        Self { asker, pool, store, owner, turn, exchange: exchange.to_owned() }
+        Self { asker, pool, memory, store, owner, turn, exchange: exchange.to_owned() }
     }
 
     fn client(&self) -> Protocol {
@@ -130,7 +131,10 @@ impl<'c> Task<'c> {
         };
         if remembered.is_err() && self.asker.action == Action::Generate {
             // Whatever the turn holds by now is free again.
-            let _ = self.store.release(&self.owner, &self.turn_id()?).await;
+            let turn = self.turn_id()?;
+            if self.store.release(&self.owner, &turn).await.is_err() {
+                self.memory.take_back(self.owner.clone(), turn);
+            }
         }
         remembered
     }

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use sabir_store::{Closing, Kind, Store};
+use sabir_store::{Closing, Kind, Owner, Store, TurnId};
 use sabir_wire::json::Text;
 use sabir_wire::protocol::{AnswerContext, Event};
 use sabir_wire::sse::Frame;
@@ -53,27 +53,48 @@ impl Recorder {
         let losses = end.losses.to_json();
         let ended = Ended { is_whole, answer, answerer, losses };
         let (snapshot, store) = (Arc::clone(&self.snapshot), self.store.clone());
-        let is_awaited = self.is_awaited;
+        let (is_awaited, opened) = (self.is_awaited, Opened::of(&plan));
         self.saving = Some(tokio::task::spawn_local(async move {
             // What is kept of a large answer is written on another thread.
             let bytes = ended.bytes();
             let work = move |_: &_| Ok(closing(*plan, ended));
-            match snapshot.shared.pool.run_on(bytes, work).await {
-                Ok(closing) => close(&store, closing?, is_awaited).await.map_err(Unsaved::Store),
+            let saved = match snapshot.shared.pool.run_on(bytes, work).await {
+                Ok(Ok(closing)) => close(&store, closing, is_awaited).await.map_err(Unsaved::Store),
+                Ok(Err(error)) => Err(Unsaved::Store(error)),
                 Err(failure) => Err(Unsaved::Gateway(failure)),
-            }
+            };
+            saved.inspect_err(|_| opened.take_back(&snapshot))
         }));
     }
 
     /// The turn never was.
     fn abandon(&self, plan: &Plan) -> Option<JoinHandle<Result<(), Unsaved>>> {
-        let (owner, turn) = (plan.opening.owner.clone(), plan.opening.id.clone());
+        let (opened, snapshot) = (Opened::of(plan), Arc::clone(&self.snapshot));
         let store = self.store.clone();
         tokio::runtime::Handle::try_current().ok()?;
-        // If that fails, the turn is found open when its node has gone.
         Some(tokio::task::spawn_local(async move {
-            store.abandon_turn(&owner, &turn).await.map_err(Unsaved::Store)
+            let abandoned = store.abandon_turn(&opened.owner, &opened.turn).await;
+            abandoned.map_err(Unsaved::Store).inspect_err(|_| opened.take_back(&snapshot))
         }))
+    }
+}
+
+/// A turn that stands in the store until it is ended, and holds its conversation.
+struct Opened {
+    owner: Owner,
+    turn: TurnId,
+}
+
+impl Opened {
+    fn of(plan: &Plan) -> Self {
+        Self { owner: plan.opening.owner.clone(), turn: plan.opening.id.clone() }
+    }
+
+    /// Ends it as soon as the store can be written.
+    fn take_back(self, snapshot: &Snapshot) {
+        if let Some(memory) = &snapshot.shared.memory {
+            memory.take_back(self.owner, self.turn);
+        }
     }
 }
 
@@ -141,12 +162,6 @@ impl Tap for Recorder {
 enum Unsaved {
     Store(sabir_store::Error),
     Gateway(Box<Failure>),
-}
-
-impl From<sabir_store::Error> for Unsaved {
-    fn from(error: sabir_store::Error) -> Self {
-        Self::Store(error)
-    }
 }
 
 /// The fault of an answer that could not be kept.
