@@ -89,7 +89,7 @@ fn listed(text: &str) -> Result<Vec<Cow<'_, str>>, Problem> {
 /// What a string says; anything else as it is written.
 fn plain(text: &str) -> Cow<'_, str> {
     match serde_json::from_str(text) {
-        Ok(Value::String(text)) if text.starts_with('"') => text.into(),
+        Ok(Value::String(content)) if text.starts_with('"') => content.into(),
         _ => text.into(),
     }
 }

@@ -1,8 +1,10 @@
 //! The answers that later requests go on from, each with everything that was said before it.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::sim::{Reply, Step};
@@ -32,6 +34,8 @@ struct Chain {
 impl Chains {
     /// The body with what it goes on from before its own input; none if that is nothing, or not kept.
     pub(in crate::sim) fn continued(&self, body: &[u8]) -> Option<Vec<u8>> {
+        // A tree takes many times the memory of its text, so most bodies get none.
+        memchr::memmem::find(body, b"\"previous_response_id\"")?;
         let mut body: Value = serde_json::from_slice(body).ok()?;
         let id = body["previous_response_id"].as_str()?;
         if !body["conversation"].is_null() {
@@ -46,10 +50,10 @@ impl Chains {
 
     /// Keeps an answer, unless the request says otherwise. The body is the one with everything in it.
     pub(in crate::sim) fn keep(&self, body: &[u8], reply: &Reply) {
-        let Ok(body) = serde_json::from_slice::<Value>(body) else { return };
-        if !reply.status.is_success() || body["store"] == false {
+        if !reply.status.is_success() || is_refused(body) {
             return;
         }
+        let Ok(body) = serde_json::from_slice::<Value>(body) else { return };
         let Some(response) = response(reply) else { return };
         let Some(id) = response["id"].as_str() else { return };
         let mut items = input_items(&body);
@@ -76,6 +80,13 @@ impl Chains {
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a request does not want its answer kept.
+fn is_refused(body: &[u8]) -> bool {
+    let members: BTreeMap<Cow<'_, str>, &RawValue> =
+        serde_json::from_slice(body).unwrap_or_default();
+    members.get("store").is_some_and(|store| store.get() == "false")
 }
 
 fn input_items(body: &Value) -> Vec<Value> {
