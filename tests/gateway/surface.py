@@ -26,7 +26,7 @@ UNSERVED = (
     ("GET", "/v1/responses/resp_1/input_items", "openai-responses"),
     ("POST", "/v1/responses/resp_1/cancel", "openai-responses"),
     ("POST", "/v1/responses/compact", "openai-responses"),
-    ("POST", "/v1/conversations", "openai-responses"),
+    ("GET", "/v1/conversations/conv_1", "openai-responses"),
     ("PUT", "/v1/messages", "anthropic-messages"),
     ("POST", "/v1/messages/batches", "anthropic-messages"),
     ("GET", "/v1beta/nothing", "gemini"),
@@ -181,10 +181,10 @@ class Surface:
                 refusal(raw.send(self.base, "POST", path, body, JSON), protocol, 400, "")
 
     def stored_responses(self) -> None:
-        for name in ("previous_response_id", "conversation"):
+        for name, status in (("previous_response_id", 400), ("conversation", 404)):
             body = {"model": "sim-gemini/m", "input": "hello", name: "id_1"}
             reply = self._post("/v1/responses", body)
-            refusal(reply, "openai-responses", 400, name)
+            refusal(reply, "openai-responses", status, "'id_1' not found.")
             equal(reply.json()["error"]["param"], name, "the parameter")
             # Where the provider could have it, the provider decides.
             own = self._post("/v1/responses", body | {"model": "sim-responses/m"})

@@ -67,6 +67,7 @@ pub(crate) enum KeptBy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     Answer(String),
+    Conversation(String),
     Item(String),
 }
 

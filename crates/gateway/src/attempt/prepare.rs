@@ -199,6 +199,9 @@ fn translated(
         Some(Missing::Answer(id)) => {
             return Err(trouble(call.client, &Trouble::UnknownAnswer(id)));
         }
+        Some(Missing::Conversation(id)) => {
+            return Err(trouble(call.client, &Trouble::UnknownConversation(id)));
+        }
         Some(Missing::Item(id)) => return Err(trouble(call.client, &Trouble::UnknownItem(id))),
         None => {}
     }

@@ -61,11 +61,20 @@ impl Task<'_> {
             (Some(named), _) => self.named(named).await,
             (None, Link::Answer(id)) => self.after_answer(id).await,
             (None, Link::Thread(id)) => self.after_message(id).await,
-            (None, Link::Conversation(id)) => {
-                let id = ConversationId::new(&**id).map_err(|_| self.unknown(id))?;
-                self.end_of(&id, SettingsOf::Call).await
-            }
+            (None, Link::Conversation(id)) => self.conversation(id).await,
             (None, Link::Nothing | Link::Several) => Ok(Base::nothing()),
+        }
+    }
+
+    /// At the end of a conversation that the body names. One that is not kept here may be the provider's.
+    async fn conversation(&self, name: &str) -> Result<Base> {
+        let id = ConversationId::new(name).map_err(|_| self.unknown(name))?;
+        match found(self.store.conversation(&self.owner, &id).await)? {
+            Some(conversation) => self.end_of(&conversation.id, SettingsOf::Call).await,
+            None => {
+                let missing = Missing::Conversation(name.to_owned());
+                Ok(Base { kept_by: KeptBy::Somebody(missing), ..Base::nothing() })
+            }
         }
     }
 

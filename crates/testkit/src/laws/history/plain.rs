@@ -7,7 +7,7 @@
 //! | media, refusals, opaque parts, custom calls | not every target takes them, or it takes them as text or behind the result |
 //! | late instructions | they become marked text, or move to the front |
 //! | blank texts, a last word of the assistant | they are left out or trimmed |
-//! | two messages of one speaker in a row, two texts in one message of the assistant | some targets make one of them, others two |
+//! | two messages of one speaker in a row, two texts in one message | some targets make one of them, others two |
 //! | text behind calls, results out of order, calls without results | they are put in order |
 //! | results of several texts, failed ones, objects of more than one text | Gemini has one text, and an object as its JSON |
 //! | names and ids that a target does not take | they are told by an alias |
@@ -97,8 +97,7 @@ fn is_in_order(message: &Message<'_>, open: &mut Vec<String>) -> bool {
             | Content::Opaque(_) => {}
         }
     }
-    message.role == Role::User && (texts == 0 || open.is_empty())
-        || message.role != Role::User && texts < 2
+    texts < 2 && (message.role != Role::User || texts == 0 || open.is_empty())
 }
 
 #[cfg(test)]
