@@ -66,7 +66,7 @@ pub(crate) fn request(client: Protocol, provider: &str, text: &str) -> (String, 
         Protocol::OpenaiChat => "/v1/chat/completions".to_owned(),
         Protocol::OpenaiResponses => "/v1/responses".to_owned(),
         Protocol::AnthropicMessages => "/v1/messages".to_owned(),
-        Protocol::Gemini => format!("/v1beta/models/{model}:generateContent"),
+        _ => format!("/v1beta/models/{model}:generateContent"),
     };
     let body = match client {
         Protocol::OpenaiChat => {
@@ -76,7 +76,7 @@ pub(crate) fn request(client: Protocol, provider: &str, text: &str) -> (String, 
         Protocol::AnthropicMessages => {
             json!({"model": model, "max_tokens": 99, "messages": [{"role": "user", "content": text}]})
         }
-        Protocol::Gemini => json!({"contents": [{"role": "user", "parts": [{"text": text}]}]}),
+        _ => json!({"contents": [{"role": "user", "parts": [{"text": text}]}]}),
     };
     (path, body.to_string())
 }
@@ -100,7 +100,7 @@ pub(crate) fn answer(protocol: Protocol, text: &str, number: usize) -> String {
             "role": "assistant", "model": "m", "content": [{"type": "text", "text": text}],
             "stop_reason": "end_turn", "stop_sequence": null,
             "usage": {"input_tokens": 1, "output_tokens": 1}}),
-        Protocol::Gemini => json!({"candidates": [{"index": 0, "finishReason": "STOP",
+        _ => json!({"candidates": [{"index": 0, "finishReason": "STOP",
             "content": {"role": "model", "parts": [{"text": text}]}}], "modelVersion": "m"}),
     };
     body.to_string()

@@ -28,7 +28,7 @@ fn calling_by(protocol: Protocol, id: Option<&str>) -> String {
             "content": [{"type": "tool_use", "id": id, "name": "look", "input": {"at": "door"}}],
             "usage": {"input_tokens": 1, "output_tokens": 1}})
         }
-        Protocol::Gemini => {
+        _ => {
             let mut call = json!({"name": "look", "args": {"at": "door"}});
             id.into_iter().for_each(|id| call["id"] = json!(id));
             json!({"candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model",
