@@ -133,7 +133,7 @@ impl Task<'_> {
     async fn named(&self, named: &Named) -> Result<Base> {
         match named {
             Named::New => {
-                let id = self.begin_conversation(&self.made_id()).await?;
+                let id = self.begin_conversation(&self.made_id()).await?.id;
                 self.end_of(&id, SettingsOf::Conversation).await
             }
             Named::Id(name) => {
@@ -142,7 +142,7 @@ impl Task<'_> {
                 let id = match known {
                     Some(conversation) => conversation.id,
                     None if name.starts_with("conv_") => return Err(self.unknown(name)),
-                    None => self.begin_conversation(name).await?,
+                    None => self.begin_conversation(name).await?.id,
                 };
                 self.end_of(&id, SettingsOf::Conversation).await
             }
@@ -165,7 +165,7 @@ impl Task<'_> {
     }
 
     /// Begins a conversation, unless somebody else just did.
-    async fn begin_conversation(&self, id: &str) -> Result<ConversationId> {
+    pub(super) async fn begin_conversation(&self, id: &str) -> Result<Conversation> {
         let new = NewConversation {
             owner: self.owner.clone(),
             id: ConversationId::new(id).map_err(|error| out_of_order(&error))?,
@@ -173,11 +173,11 @@ impl Task<'_> {
             metadata: Record::default(),
         };
         let begun = self.store.ensure_conversation(new).await;
-        Ok(begun.map_err(|error| out_of_order(&error))?.id)
+        begun.map_err(|error| out_of_order(&error))
     }
 
     /// What a conversation is called by which this call begins.
-    pub(super) fn title(&self) -> String {
+    fn title(&self) -> String {
         let exchange = self.client().decode_request_text(self.asker.call.survey.source());
         exchange.map(|exchange| title(&exchange.request().messages)).unwrap_or_default()
     }

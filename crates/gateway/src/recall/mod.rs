@@ -19,7 +19,7 @@ pub(crate) use submission::{Submission, submission};
 
 use std::sync::Arc;
 
-use sabir_store::{Advance, ExchangeId, Name, Opening, Owner, Store, TurnId};
+use sabir_store::{Advance, ExchangeId, Hash, Name, Opening, Owner, Store, TurnId};
 use sabir_wire::{FaultKind, Protocol};
 
 use crate::answer::InFlight;
@@ -32,8 +32,8 @@ use crate::recall::base::Base;
 use crate::recall::body::Known;
 use crate::recall::read::{Continued, Read};
 use crate::recall::wish::Wish;
-use crate::recalled::{KeptBy, Missing, Recalled};
-use crate::record::{Plan, Recorder, record};
+use crate::recalled::{KeptBy, Missing, Recalled, Settings};
+use crate::record::{Lines, Plan, Recorder, record};
 use crate::state::Snapshot;
 use crate::surface::{Link, Trouble};
 use crate::trace::TurnNames;
@@ -210,7 +210,7 @@ impl<'c> Task<'c> {
         reference::resolve(&self.store, &self.owner, self.client(), body).await
     }
 
-    /// Opens the turn, and watches the answer.
+    /// Remembers a call that asks for it.
     async fn record(
         &self,
         wish: &Wish,
@@ -218,47 +218,82 @@ impl<'c> Task<'c> {
         read: Read,
         flight: &mut InFlight,
     ) -> Result<()> {
-        let invalid = |error: sabir_store::Error| out_of_order(&error);
-        let opening = Opening {
-            owner: self.owner.clone(),
-            id: self.turn_id()?,
-            previous: base.previous,
-            base: base.tip,
-            protocol: Name::new(self.client().as_str()).map_err(invalid)?,
-            exchange: ExchangeId::new(&*self.exchange).ok(),
-        };
-        let keep = |setting: Option<(Protocol, String)>| {
-            setting.map(|(protocol, text)| record(protocol, &text)).transpose().map_err(invalid)
-        };
         let state = &surface::of(self.client()).state;
-        let settings = match state.has_responses {
+        let request = match state.has_responses {
             true => {
                 let own = [state.own_members, &[state.messages]].concat();
                 Some(body::without_members(self.asker.call.survey.source(), &own)?)
             }
             false => None,
         };
-        let plan = Plan {
-            client: self.client(),
+        let is_named_by_header = wish.header.is_some();
+        let draft = Draft {
+            previous: base.previous,
+            base: base.tip,
             input: read.input,
-            system: keep(read.effective.system)?,
-            tools: keep(read.effective.tools)?,
-            conversation: base.conversation.clone().map(|id| Advance { id, from: base.tip }),
-            keeps_broken: wish.header.is_some(),
+            settings: read.effective,
+            conversation: base.conversation.map(|id| Advance { id, from: base.tip }),
+            keeps_broken: is_named_by_header,
             is_named: wish.asked.is_kept,
             is_awaited: true,
-            settings,
-            opening,
+            request,
+        };
+        let conversation = draft.conversation.as_ref().filter(|_| is_named_by_header);
+        let conversation = conversation.map(|it| it.id.as_str().to_owned());
+        self.open(draft, conversation, flight).await
+    }
+
+    /// Opens the turn, and watches the answer. The client is told the conversation that it named.
+    async fn open(
+        &self,
+        draft: Draft,
+        conversation: Option<String>,
+        flight: &mut InFlight,
+    ) -> Result<()> {
+        let invalid = |error: sabir_store::Error| out_of_order(&error);
+        let keep = |setting: Option<(Protocol, String)>| {
+            setting.map(|(protocol, text)| record(protocol, &text)).transpose().map_err(invalid)
+        };
+        let is_answer_named = draft.is_named;
+        let plan = Plan {
+            opening: Opening {
+                owner: self.owner.clone(),
+                id: self.turn_id()?,
+                previous: draft.previous,
+                base: draft.base,
+                protocol: Name::new(self.client().as_str()).map_err(invalid)?,
+                exchange: ExchangeId::new(&*self.exchange).ok(),
+            },
+            client: self.client(),
+            input: draft.input,
+            system: keep(draft.settings.system)?,
+            tools: keep(draft.settings.tools)?,
+            conversation: draft.conversation,
+            keeps_broken: draft.keeps_broken,
+            is_named: is_answer_named,
+            is_awaited: draft.is_awaited,
+            settings: draft.request,
         };
         self.store.open_turn(plan.opening.clone()).await.map_err(invalid)?;
-        let conversation = base.conversation.filter(|_| wish.header.is_some());
-        flight.trace.set_turn(TurnNames {
-            turn: self.turn.clone(),
-            conversation: conversation.map(|id| id.as_str().to_owned()),
-            is_answer_named: wish.asked.is_kept,
-        });
+        let turn = self.turn.clone();
+        flight.trace.set_turn(TurnNames { turn, conversation, is_answer_named });
         let snapshot = Arc::clone(flight.admission.snapshot());
         flight.watch(Box::new(Recorder::new(snapshot, self.store.clone(), plan)));
         Ok(())
     }
+}
+
+/// What is known of a turn that is about to be opened.
+struct Draft {
+    previous: Option<TurnId>,
+    base: Option<Hash>,
+    input: Lines,
+    /// What is in force for it.
+    settings: Settings,
+    conversation: Option<Advance>,
+    keeps_broken: bool,
+    is_named: bool,
+    is_awaited: bool,
+    /// The request without its conversation.
+    request: Option<String>,
 }

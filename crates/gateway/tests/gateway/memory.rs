@@ -490,18 +490,22 @@ fn a_session_of_an_agent_is_a_conversation_where_everything_is_kept() {
         let sent: Value = serde_json::from_str(&house.sent(Protocol::AnthropicMessages)).unwrap();
         assert_eq!(sent["messages"], messages, "turn {turn}");
     };
+    // Nobody waits for what nobody asked for.
+    let turns = |count: usize| {
+        crate::waiting::wait_for(|| {
+            let listed = house.gateway.get("/sabir/v1/conversations/s-1");
+            let turns = (listed.status == 200).then(|| listed.json()["turns"].clone());
+            let is_there = turns.and_then(|turns| turns.as_array().map(Vec::len)) == Some(count);
+            is_there.then_some(()).ok_or(listed.body)
+        });
+        house.gateway.get("/sabir/v1/conversations/s-1").json()["turns"].clone()
+    };
     ask(1, json!([marked("FACT1")]));
-    let go_on = |text: &str| house.send_text(Protocol::OpenaiChat, Protocol::Gemini, "s-1", text);
-    crate::waiting::wait_for(|| {
-        let fork = house.send_text(Protocol::OpenaiChat, Protocol::Gemini, "s-1@none", "x");
-        // The conversation is there once its first turn has ended; it has no turn of that name.
-        (fork.status == 404).then_some(()).ok_or(fork.body)
-    });
+    turns(1);
     ask(2, json!([plain("FACT1"), model("BLUE"), marked("FACT2")]));
-    let mut last = String::new();
-    crate::waiting::wait_for(|| {
-        last = go_on("FACT3").body;
-        let sent = house.sent(Protocol::Gemini);
-        sent.contains("GREEN").then_some(()).ok_or(sent)
-    });
+    let both = turns(2);
+    assert_eq!(both[1]["parent"], both[0]["id"], "{both}");
+    let reply = house.send_text(Protocol::OpenaiChat, Protocol::Gemini, "s-1", "FACT3");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_holds(&house.sent(Protocol::Gemini), &["FACT1", "BLUE", "FACT2", "GREEN", "FACT3"]);
 }
