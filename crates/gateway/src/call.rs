@@ -28,10 +28,35 @@ pub(crate) struct Call<'b> {
     pub(crate) model_at: Option<Range<usize>>,
     /// The parameter that asks for something which only a provider of the client's protocol keeps.
     pub(crate) session: Option<&'static str>,
+    /// What it asks to be remembered or recalled.
+    pub(crate) asked: StateAsked,
     /// What the gateway keeps of the conversation that it continues.
     pub(crate) recalled: Option<Arc<Recalled>>,
     /// The same with all that it lends, if the body is so large that other threads read it.
     pub(crate) large: Option<&'b Arc<LargeCall>>,
+}
+
+/// What a call asks to be remembered or recalled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StateAsked {
+    /// Whether the answer is to be kept under its id.
+    pub(crate) is_kept: bool,
+    pub(crate) link: Link,
+}
+
+/// What a call goes on from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// Nothing that anybody keeps.
+    #[default]
+    Nothing,
+    /// An answer, which others may go on from as well.
+    Answer(String),
+    /// An answer that is gone on from once.
+    Thread(String),
+    Conversation(String),
+    /// Two of them.
+    Several,
 }
 
 /// A call whose body is read on another thread, which may take longer than the client has patience.
@@ -47,6 +72,7 @@ pub(crate) struct LargeCall {
     pub(crate) nodes: usize,
     pub(crate) model_at: Option<Range<usize>>,
     pub(crate) session: Option<&'static str>,
+    pub(crate) asked: StateAsked,
     pub(crate) recalled: OnceLock<Arc<Recalled>>,
 }
 
@@ -62,6 +88,7 @@ impl LargeCall {
             survey: Survey::counted(unmarked(&self.body), self.nodes),
             model_at: self.model_at.clone(),
             session: self.session,
+            asked: self.asked.clone(),
             recalled: self.recalled.get().cloned(),
             large: Some(self),
         }
@@ -124,6 +151,7 @@ impl Call<'_> {
             nodes: self.survey.nodes(),
             model_at: self.model_at.clone(),
             session: self.session,
+            asked: self.asked.clone(),
             recalled: self.recalled.clone().map(OnceLock::from).unwrap_or_default(),
         }
     }

@@ -18,6 +18,7 @@ use crate::admission::Admission;
 use crate::answer::{Answering, InFlight};
 use crate::attempt::Handles;
 use crate::call::{Action, Call, LargeCall};
+use crate::config::types::GatewayKey;
 use crate::egress::Reply;
 use crate::failure::{Failure, Result};
 use crate::ingress::{Arrived, Endpoint, Misframed, Routed};
@@ -70,7 +71,7 @@ async fn serve<B>(entry: Entry<'_>, head: &Parts, body: &mut B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let Entry { gateway, snapshot, client, is_local } = entry;
+    let Entry { snapshot, .. } = entry;
     let Parts { method, uri, headers, .. } = head;
     let endpoint = ingress::find_endpoint(method, uri, headers);
     let error_protocol = endpoint.error_protocol();
@@ -85,16 +86,27 @@ where
         true => Ok(None),
         false => ingress::identify(snapshot, uri, headers),
     });
-    let key = match admitted {
-        Ok(key) => key,
+    match admitted {
+        Ok(key) => dispatch(entry, endpoint, (head, key), body).await,
         Err(failure) => {
-            return egress::rescue(
-                error_protocol,
-                *failure,
-                InFlight::begin(snapshot, error_protocol, None),
-            );
+            let flight = InFlight::begin(snapshot, error_protocol, None);
+            egress::rescue(error_protocol, *failure, flight)
         }
-    };
+    }
+}
+
+/// Answers whoever was let in.
+async fn dispatch<B>(
+    entry: Entry<'_>,
+    endpoint: Endpoint,
+    (head, key): (&Parts, Option<&Arc<GatewayKey>>),
+    body: &mut B,
+) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let Entry { gateway, snapshot, client, is_local } = entry;
+    let Parts { method, uri, headers, .. } = head;
     // What is not a call is boxed: every connection has room for the largest future of all.
     match endpoint {
         Endpoint::Call { client: protocol, action, from_path } => {

@@ -16,7 +16,7 @@ use sabir_wire::json::Survey;
 use crate::admission::Admission;
 use crate::answer::{Answering, InFlight};
 use crate::attempt::Handles;
-use crate::call::{Call, Delivery, unmarked};
+use crate::call::{Call, Delivery, StateAsked, unmarked};
 use crate::config::types::GatewayKey;
 use crate::egress::{Reply, ReplyBody};
 use crate::failure::{Failure, Result};
@@ -157,6 +157,7 @@ where
         survey: Survey::new(unmarked(body)),
         model_at,
         session: None,
+        asked: StateAsked::default(),
         recalled: None,
         large: None,
     };

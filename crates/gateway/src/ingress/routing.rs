@@ -6,16 +6,16 @@ use http::{HeaderMap, Uri};
 use sabir_store::TurnId;
 use sabir_wire::{FaultKind, Protocol};
 
-use crate::call::{Action, Call, Delivery, LargeCall};
+use crate::call::{Action, Call, Delivery, LargeCall, unmarked};
 use crate::config::types::GatewayKey;
 use crate::failure::{Failure, Result};
 use crate::ingress::skim::{Skimmed, skim};
 use crate::ingress::{into_text, text};
-use crate::route;
 use crate::route::Resolved;
 use crate::state::Snapshot;
 use crate::surface::FromPath;
 use crate::trace::Trace;
+use crate::{route, surface};
 
 /// A call of which the head has arrived.
 pub(crate) struct Arrived<'h> {
@@ -62,6 +62,7 @@ fn call_in<'b>(arrived: &'b Arrived<'_>, body: &'b str) -> Result<Call<'b>> {
         survey: skimmed.survey,
         model_at: skimmed.model_at,
         session: skimmed.session,
+        asked: (surface::of(arrived.protocol).state.read)(unmarked(body))?,
         recalled: None,
         large: None,
     })
@@ -95,6 +96,7 @@ pub(crate) async fn route_large_call(
         let (model, delivery) = wanted(from_path.as_ref(), &mut skimmed)?;
         let Skimmed { model_at, session, survey, .. } = skimmed;
         let nodes = survey.nodes();
+        let asked = (surface::of(client).state.read)(unmarked(&body))?;
         let recalled = OnceLock::new();
         let call = LargeCall {
             client,
@@ -106,6 +108,7 @@ pub(crate) async fn route_large_call(
             nodes,
             model_at,
             session,
+            asked,
             recalled,
         };
         Ok(call)

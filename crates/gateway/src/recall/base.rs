@@ -6,14 +6,14 @@ use sabir_store::{
 };
 use sabir_wire::conversation::{Content, Message, Role};
 
-use crate::call::Action;
+use crate::call::{Action, Link};
 use crate::failure::{Failure, Result};
 use crate::recall::settings::{settings_in, settings_of};
 use crate::recall::wish::{Named, Wish};
 use crate::recall::{Task, out_of_order, submission, trouble};
 use crate::recalled::{KeptBy, Missing, Settings};
 use crate::record::{Details, Position};
-use crate::surface::{Link, Trouble};
+use crate::surface::Trouble;
 
 /// Where a call goes on.
 #[derive(Debug)]

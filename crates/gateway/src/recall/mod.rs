@@ -23,7 +23,7 @@ use sabir_store::{Advance, ExchangeId, Hash, Name, Opening, Owner, Store, TurnId
 use sabir_wire::{FaultKind, Protocol};
 
 use crate::answer::InFlight;
-use crate::call::{Action, Call};
+use crate::call::{Action, Call, Link};
 use crate::config::types::{GatewayKey, Level};
 use crate::failure::{Failure, Result, Whose};
 use crate::memory::Memory;
@@ -35,7 +35,7 @@ use crate::recall::wish::Wish;
 use crate::recalled::{KeptBy, Missing, Recalled, Settings};
 use crate::record::{Lines, Plan, Recorder, record};
 use crate::state::Snapshot;
-use crate::surface::{Link, Trouble};
+use crate::surface::Trouble;
 use crate::trace::TurnNames;
 use crate::{ingress, surface};
 

@@ -2,10 +2,10 @@
 
 use sabir_wire::{FaultKind, Protocol};
 
-use crate::call::Call;
+use crate::call::{Call, Link, StateAsked};
 use crate::failure::{Failure, Result};
 use crate::surface;
-use crate::surface::{Link, StateAsked, Trouble};
+use crate::surface::Trouble;
 
 pub(crate) const HEADER: &str = "sabir-conversation";
 
@@ -37,7 +37,7 @@ impl Wish {
             None if call.headers.contains_key(HEADER) => return Err(misnamed()),
             None => None,
         };
-        let asked = (surface::of(call.client).state.read)(call.survey.source())?;
+        let asked = call.asked.clone();
         let is_linked = asked.link != Link::Nothing;
         if asked.link == Link::Several || is_linked && header.is_some() {
             return Err(super::trouble(call.client, &Trouble::Several));

@@ -8,10 +8,10 @@ use sabir_wire::conversation::Request;
 use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
 use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
-use crate::call::Action;
+use crate::call::{Action, Link, StateAsked};
 use crate::surface::{
-    Asks, Auth, Change, Counting, Headers, History, Link, ModelList, Paths, Session,
-    SessionParameter, Simulated, State, StateAsked, Surface, Trouble, state,
+    Asks, Auth, Change, Counting, Headers, History, ModelList, Paths, Session, SessionParameter,
+    Simulated, State, Surface, Trouble, state,
 };
 
 const VERSION_HEADER: HeaderName = HeaderName::from_static("anthropic-version");

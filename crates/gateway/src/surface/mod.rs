@@ -21,7 +21,7 @@ pub(crate) use paths::{
     is_model_list, of_models, of_unknown,
 };
 pub(crate) use session::{Asks, Session, SessionParameter};
-pub(crate) use state::{Kept, Link, State, StateAsked, Trouble};
+pub(crate) use state::{Kept, State, Trouble};
 
 use std::borrow::Cow;
 

@@ -7,10 +7,10 @@ use sabir_wire::Protocol;
 use sabir_wire::conversation::{Content, Part, ReasoningForm};
 use sabir_wire::json::{Kind, Reader};
 
-use crate::call::Action;
+use crate::call::{Action, Link, StateAsked};
 use crate::surface::{
-    Asks, Counting, History, Kept, Link, Paths, Session, SessionParameter, Simulated, State,
-    StateAsked, Surface, openai, session, state,
+    Asks, Counting, History, Kept, Paths, Session, SessionParameter, Simulated, State, Surface,
+    openai, session, state,
 };
 
 pub(super) static SURFACE: Surface = Surface {

@@ -4,6 +4,8 @@ use http::Method;
 use sabir_wire::json::Text;
 use sabir_wire::{Fault, FaultKind};
 
+use crate::call::{Link, StateAsked};
+
 /// What a protocol says of conversations that its server keeps.
 pub(crate) struct State {
     /// Reads what a body asks for.
@@ -19,29 +21,6 @@ pub(crate) struct State {
     /// The whole answer that an event repeats, if it is the last of a stream.
     pub(crate) last_body: fn(&str) -> Option<String>,
     pub(crate) explain: fn(&Trouble<'_>) -> Fault<'static>,
-}
-
-/// What a call asks to be remembered or recalled.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct StateAsked {
-    /// Whether the answer is to be kept under its id.
-    pub(crate) is_kept: bool,
-    pub(crate) link: Link,
-}
-
-/// What a call goes on from.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) enum Link {
-    /// Nothing that anybody keeps.
-    #[default]
-    Nothing,
-    /// An answer, which others may go on from as well.
-    Answer(String),
-    /// An answer that is gone on from once.
-    Thread(String),
-    Conversation(String),
-    /// Two of them.
-    Several,
 }
 
 /// What a client may ask of what is kept for it.
