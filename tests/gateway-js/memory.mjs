@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
+import { attempt } from './attempt.mjs';
 import { withServers } from './servers.mjs';
 
-const DEADLINE_MS = 30_000;
 const UPSTREAMS = ['chat', 'responses', 'anthropic', 'gemini'];
 const ROUNDS = 'I am Ada\ncall weather with {"city": "Rome"}\nthen call clock with {"zone": "CET"}';
 
@@ -89,22 +89,6 @@ async function complete(upstream, model, { answer, requests, users }) {
   const last = JSON.stringify(seen.at(-1).body);
   const facts = [...users, 'sunny in Rome', 'five in CET', 'Be brief.', answer];
   for (const fact of facts) assert.ok(last.includes(JSON.stringify(fact).slice(1, -1)), `${fact} is not in ${last}`);
-}
-
-async function attempt(title, run) {
-  let timer;
-  const deadline = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error('it hangs')), DEADLINE_MS);
-  });
-  try {
-    await Promise.race([run(), deadline]);
-    return true;
-  } catch (raised) {
-    console.log(`FAILED ${title}\n       ${raised.message}`);
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function main(binary, modules) {

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 
+import { attempt } from './attempt.mjs';
 import { clients } from './clients.mjs';
 import { withServers } from './servers.mjs';
 
-const DEADLINE_MS = 30_000;
 const DICTATED = 'call weather with {"city": "Oslo"}';
 
 /** The requests that the simulators received for a model. */
@@ -46,22 +46,6 @@ const SCENARIOS = [
   [tools, 2, ''],
   [error, 1, '-fault-429-30'],
 ];
-
-async function attempt(title, run) {
-  let timer;
-  const deadline = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error('it hangs')), DEADLINE_MS);
-  });
-  try {
-    await Promise.race([run(), deadline]);
-    return true;
-  } catch (raised) {
-    console.log(`FAILED ${title}\n       ${raised.message}`);
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 async function main(binary, modules) {
   const results = await withServers(binary, async (gateway, upstream) => {
