@@ -1,17 +1,17 @@
 //! Diagnostics: what people want to know of a request and no code may act on.
 //!
-//! They are computed from an exchange and never kept in it, so no layer that forwards an exchange can come to depend
+//! They are computed from a request and never kept in it, so no layer that forwards one can come to depend
 //! on them: taking them away changes no payload.
 
 use crate::conversation::Request;
-use crate::protocol::{Exchange, Protocol};
+use crate::protocol::{DecodedRequest, Protocol};
 
 /// What stands out about a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     /// Fields that the request's own protocol demands and the request does not have.
     pub missing_fields: Vec<MissingField>,
-    /// What the provider said beside its answer (request ids, limits), by header name; filled by who made the call.
+    /// What the provider stated beside its answer (request ids, limits), by header name; filled by who made the call.
     pub provider_metadata: Vec<(String, String)>,
 }
 
@@ -25,12 +25,12 @@ pub struct MissingField {
 
 impl Diagnostics {
     /// Looks a request over.
-    pub fn of(exchange: &Exchange<'_>) -> Self {
-        let request = exchange.request();
-        let protocol = exchange.protocol();
+    pub fn of(decoded: &DecodedRequest<'_>) -> Self {
+        let request = decoded.request();
+        let protocol = decoded.protocol();
         let mut missing_fields = Vec::new();
         missing_fields.extend(missing_model(protocol, request));
-        missing_fields.extend(missing_messages(exchange));
+        missing_fields.extend(missing_messages(decoded));
         missing_fields.extend(missing_limit(protocol, request));
         Self { missing_fields, provider_metadata: Vec::new() }
     }
@@ -42,11 +42,11 @@ fn missing_model(protocol: Protocol, request: &Request<'_>) -> Option<MissingFie
         .then_some(MissingField { pointer: "/model", reason: "no model is named" })
 }
 
-fn missing_messages(exchange: &Exchange<'_>) -> Option<MissingField> {
-    let session = exchange.semantics().session();
+fn missing_messages(decoded: &DecodedRequest<'_>) -> Option<MissingField> {
+    let session = decoded.semantics().session();
     let continues = session.previous_response_id.is_some() || session.conversation.is_some();
-    let pointer = exchange.protocol().facts().messages_pointer;
-    let silent = exchange.request().messages.iter().all(|message| message.role.instructs());
+    let pointer = decoded.protocol().facts().messages_pointer;
+    let silent = decoded.request().messages.iter().all(|message| message.role.instructs());
     (silent && !continues)
         .then_some(MissingField { pointer, reason: "there is no message beside instructions" })
 }
@@ -62,8 +62,8 @@ mod tests {
     use super::*;
 
     fn check(protocol: Protocol, body: &str, expected: &[&str]) {
-        let exchange = protocol.decode_request(body.as_bytes()).unwrap();
-        let missing = Diagnostics::of(&exchange).missing_fields;
+        let decoded = protocol.decode_request(body.as_bytes()).unwrap();
+        let missing = Diagnostics::of(&decoded).missing_fields;
         let pointers: Vec<&str> = missing.iter().map(|field| field.pointer).collect();
         assert_eq!(pointers, expected);
     }

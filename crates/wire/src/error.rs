@@ -18,7 +18,7 @@ struct Detail {
     pointer: String,
 }
 
-/// What sort of mistake an [`Error`] speaks of.
+/// What sort of mistake an [`Error`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -1,6 +1,8 @@
 //! Faults: errors that travel in a protocol, as the vendor or the gateway states them.
 
 use crate::json::{Json, Text};
+use crate::overflow;
+use crate::overflow::Overflow;
 use crate::owned::into_owned;
 use crate::protocol::Protocol;
 
@@ -17,6 +19,8 @@ pub struct Fault<'a> {
     pub request_id: Option<Text<'a>>,
     /// How long to wait before trying again, rounded up.
     pub retry_after_s: Option<u64>,
+    /// By how much the prompt does not fit, if that is what went wrong.
+    pub overflow: Overflow,
     /// The error as `(protocol, body)` had it; the same protocol gives these bytes back.
     pub original: Option<(Protocol, Json<'a>)>,
 }
@@ -53,16 +57,77 @@ impl<'a> Fault<'a> {
             param: None,
             request_id: None,
             retry_after_s: None,
+            overflow: Overflow::default(),
             original: None,
+        }
+    }
+
+    /// A prompt that does not fit its model.
+    pub fn overflowing(overflow: Overflow, message: impl Into<Text<'a>>) -> Self {
+        Self { overflow, ..Self::new(FaultKind::ContextTooLong, message) }
+    }
+
+    /// The fault with its class and counts told more closely, where its words or the whole error say that the prompt does not
+    /// fit. Servers have many words for that, and few a class of its own.
+    pub(crate) fn refined(mut self) -> Self {
+        if !self.kind.may_be_overflow() {
+            return self;
+        }
+        let stated = overflow::find(&self.message.to_str());
+        let found = match stated.filter(|stated| stated.counts().is_some()) {
+            Some(stated) => Some(stated),
+            None => self.overflow_within().or(stated),
+        };
+        if let Some(overflow) = found {
+            self.kind = FaultKind::ContextTooLong;
+            self.overflow = overflow;
+        }
+        self
+    }
+
+    /// What the whole error says beyond its message.
+    fn overflow_within(&self) -> Option<Overflow> {
+        let (_, original) = self.original.as_ref()?;
+        overflow::find(&original.compact())
+    }
+
+    /// The message behind the words by which clients of a protocol know that a prompt does not fit.
+    pub(crate) fn message_behind(&self, words: &str) -> Text<'_> {
+        let message = self.message.to_str();
+        match message.as_ref() {
+            "" => Text::plain(words.to_owned()),
+            stated if stated.contains(words) => self.message.reborrow(),
+            stated => Text::plain(format!("{words} ({stated})")),
         }
     }
 }
 
 impl FaultKind {
-    /// The class of an error that came without a status, and whose words do not tell it.
+    /// The class of an error that came without a status, and whose words do not give it.
     pub(crate) const UNSTATED: Self = Self::BadRequest;
 
-    /// The class that an HTTP status speaks of, where the body does not say more.
+    /// Whether a server may mean a prompt that does not fit and tell it by this class.
+    fn may_be_overflow(self) -> bool {
+        match self {
+            Self::BadRequest
+            | Self::ContextTooLong
+            | Self::TooLarge
+            | Self::Unprocessable
+            | Self::Internal => true,
+            Self::Authentication
+            | Self::Billing
+            | Self::Permission
+            | Self::NotFound
+            | Self::Conflict
+            | Self::RateLimit
+            | Self::Overloaded
+            | Self::Timeout
+            | Self::Cancelled
+            | Self::Truncated => false,
+        }
+    }
+
+    /// The class of an HTTP status, where the body does not say more.
     pub fn of_status(status: u16) -> Self {
         match status {
             401 => Self::Authentication,
@@ -108,7 +173,9 @@ impl FaultKind {
             return Some(Self::of_status(status));
         }
         Some(match word {
-            "context_length_exceeded" | "exceed_context_size_error" => Self::ContextTooLong,
+            "context_length_exceeded"
+            | "exceed_context_size_error"
+            | "model_max_prompt_tokens_exceeded" => Self::ContextTooLong,
             "insufficient_quota" => Self::Billing,
             "invalid_api_key" | "authentication_error" => Self::Authentication,
             "permission_error" | "unsupported_country_region_territory" => Self::Permission,
@@ -127,5 +194,5 @@ impl FaultKind {
 }
 
 into_owned! {
-    pub struct Fault { kind, message, code, param, request_id, retry_after_s, original }
+    pub struct Fault { kind, message, code, param, request_id, retry_after_s, overflow, original }
 }

@@ -85,7 +85,7 @@ const FEW: usize = 8;
 /// three bytes, and a report of all would take thirty times its memory.
 const ENTRIES_MAX: usize = 20_000;
 
-/// What is said of all further losses of a kind.
+/// The reason of all further losses of a kind.
 const MORE: &str = "so it was from here on in more places than a report holds";
 
 impl Report {

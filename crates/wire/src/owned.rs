@@ -8,6 +8,7 @@ use crate::conversation::{
 };
 use crate::fault::FaultKind;
 use crate::json::{Json, Number, Text};
+use crate::overflow::Overflow;
 use crate::place::Place;
 use crate::protocol::{ArtefactKind, Extras, Field, NoteAt, PartId, Protocol};
 
@@ -75,7 +76,7 @@ macro_rules! plain {
 
 plain!(bool, f64, u32, u64, usize, &'static str, Place, Protocol, Field, PartId, NoteAt);
 plain!(Role, MediaKind, CallForm, ReasoningForm, ThinkingMode, AllowedMode, HostedService);
-plain!(FinishKind, FaultKind, ArtefactKind, Count, Counts);
+plain!(FinishKind, FaultKind, Overflow, ArtefactKind, Count, Counts);
 
 /// Types that have a function `into_owned` of their own.
 macro_rules! owned {

@@ -123,13 +123,13 @@ impl Place {
         }
     }
 
-    /// The place as one of an earlier turn, which was told in `protocol`.
+    /// The place as one of an earlier turn, which was written in `protocol`.
     pub(crate) fn in_turn(self, turn: u32, protocol: Protocol) -> Self {
         let turn = turn.min(u32::MAX >> PROTOCOL_BITS) << PROTOCOL_BITS;
         self.below(Step::EarlierTurns, turn | protocol as u32)
     }
 
-    /// The place as one of an earlier request, which was told in `protocol`.
+    /// The place as one of an earlier request, which was written in `protocol`.
     pub(crate) fn kept(self, protocol: Protocol) -> Self {
         self.below(Step::Kept, protocol as u32)
     }
@@ -142,7 +142,7 @@ impl Place {
         self
     }
 
-    /// The protocol in which the node was told, if that is not the request's own matter: it came from an earlier one.
+    /// The protocol in which the node was written, if that is not the request's own matter: it came from an earlier one.
     pub(crate) fn protocol(&self) -> Option<Protocol> {
         let number = (self.indices[0] & ((1 << PROTOCOL_BITS) - 1)) as usize;
         let is_earlier = matches!(self.steps[0], Step::EarlierTurns | Step::Kept);
@@ -197,7 +197,7 @@ impl Place {
         self
     }
 
-    /// Whether this is what is said of a prompt that was blocked.
+    /// Whether this is the feedback on a prompt that was blocked.
     pub(crate) fn is_prompt_feedback(&self) -> bool {
         self.ends_with(Step::PromptFeedback)
     }

@@ -18,7 +18,7 @@ pub enum ProviderType {
     Anthropic,
 }
 
-/// The roles that prompt code speaks in, whatever the provider.
+/// The roles that prompt code uses, whatever the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PromptRole {
     System,
@@ -61,7 +61,7 @@ impl PromptMessage {
 }
 
 impl fmt::Debug for PromptMessage {
-    /// Prompts stay out of logs, so only the length of the content is told.
+    /// Prompts stay out of logs, so only the length of the content is shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PromptMessage")
             .field("role", &self.role)
@@ -143,7 +143,7 @@ fn is_system_instruction(message: &PromptMessage) -> bool {
     message.adapted_role == Some(SYSTEM_INSTRUCTION)
 }
 
-/// Which provider a provider or model name speaks of; a name that says nothing means OpenAI,
+/// Which provider a provider or model name belongs to; a name that says nothing means OpenAI,
 /// whose form the other servers imitate.
 pub fn normalize_provider(name: &str) -> ProviderType {
     const WORDS: [(&str, ProviderType); 4] = [
@@ -268,8 +268,8 @@ mod tests {
             (Protocol::Gemini, Gemini, 1),
         ];
         for (protocol, provider, in_slot) in cases {
-            let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
-            let encoded = exchange.encode(protocol, &Target::default()).unwrap();
+            let decoded = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
+            let encoded = decoded.encode(protocol, &Target::default()).unwrap();
             let adapted = adapt_role_for_provider(&messages(&WORKED), provider);
             let named: Vec<_> = adapted.iter().filter_map(|it| it.adapted_role).collect();
             assert_eq!(written_roles(&encoded.body), named[in_slot..], "{}", encoded.body);

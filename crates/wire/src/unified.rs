@@ -3,7 +3,13 @@
 //! A thin view for callers that want strings rather than parts, and the form in which transcripts are kept. What it has
 //! no room for (media, reasoning, semantics) stays in the canonical types it is a view of.
 
+mod tool;
+mod transcript;
+
 use std::fmt;
+
+pub use tool::UnifiedTool;
+pub use transcript::{Transcript, TranscriptMessage};
 
 use crate::conversation::{
     Arguments, CallForm, Content, FinishKind, Message, Part, Response, ResultOutput, Role,
@@ -106,7 +112,7 @@ impl UnifiedReply {
 }
 
 impl UnifiedCall {
-    fn of(call: &ToolCall<'_>) -> Self {
+    pub fn of(call: &ToolCall<'_>) -> Self {
         Self {
             id: call.id.as_ref().map(|id| id.to_str().into_owned()).unwrap_or_default(),
             name: call.name.to_str().into_owned(),
@@ -116,6 +122,27 @@ impl UnifiedCall {
 }
 
 impl UnifiedMessage {
+    pub fn system(content: impl Into<String>) -> Self {
+        Self::new(UnifiedRole::System, content)
+    }
+
+    pub fn user(content: impl Into<String>) -> Self {
+        Self::new(UnifiedRole::User, content)
+    }
+
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Self::new(UnifiedRole::Assistant, content)
+    }
+
+    /// What a tool answered to the call of that id.
+    pub fn tool(call_id: impl Into<String>, content: impl Into<String>) -> Self {
+        Self { tool_call_id: Some(call_id.into()), ..Self::new(UnifiedRole::Tool, content) }
+    }
+
+    fn new(role: UnifiedRole, content: impl Into<String>) -> Self {
+        Self { role, content: content.into(), tool_call_id: None, tool_calls: Vec::new() }
+    }
+
     /// A message in unified form: one, or several where it holds results of several tools.
     pub fn of(message: &Message<'_>) -> Vec<Self> {
         let results = message.parts.iter().filter_map(|part| match part.content() {
@@ -174,12 +201,7 @@ impl UnifiedMessage {
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let mut message = Self {
-            role: UnifiedRole::User,
-            content: String::new(),
-            tool_call_id: None,
-            tool_calls: Vec::new(),
-        };
+        let mut message = Self::user("");
         reader.object(|key, reader| {
             if reader.kind()? == Kind::Null {
                 return reader.null();
@@ -206,19 +228,21 @@ impl UnifiedMessage {
         self.encode(&mut writer);
         writer.into_string()
     }
+
+    fn write_members(&self, object: &mut Writer) {
+        object.field("role", self.role.as_str());
+        object.field("content", &self.content);
+        object.optional("tool_call_id", self.tool_call_id.as_ref());
+        // Providers refuse an empty list, so a reply without calls has none.
+        if !self.tool_calls.is_empty() {
+            object.field("tool_calls", &self.tool_calls);
+        }
+    }
 }
 
 impl Encode for UnifiedMessage {
     fn encode(&self, writer: &mut Writer) {
-        writer.object(|object| {
-            object.field("role", self.role.as_str());
-            object.field("content", &self.content);
-            object.optional("tool_call_id", self.tool_call_id.as_ref());
-            // Providers refuse an empty list, so a reply without calls has none.
-            if !self.tool_calls.is_empty() {
-                object.field("tool_calls", &self.tool_calls);
-            }
-        });
+        writer.object(|object| self.write_members(object));
     }
 }
 
@@ -471,8 +495,8 @@ mod tests {
         let body = r#"{"contents":[{"role":"user","parts":[
             {"functionResponse":{"name":"f","response":{"output":"a.txt"}}},
             {"functionResponse":{"name":"f","response":{"files":2}}}]}]}"#;
-        let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
-        let unified = UnifiedMessage::of(&exchange.request().messages[0]);
+        let decoded = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
+        let unified = UnifiedMessage::of(&decoded.request().messages[0]);
         let texts: Vec<_> = unified.iter().map(|message| message.content.as_str()).collect();
         assert_eq!(texts, ["a.txt", r#"{"files":2}"#]);
     }

@@ -1,4 +1,4 @@
-//! A message: who speaks, and the parts of what is said.
+//! A message: its role, and the parts of its content.
 
 use crate::conversation::{Part, Parts};
 use crate::json::Text;
@@ -18,7 +18,7 @@ pub struct Message<'a> {
     pub(crate) semantics: NodeSemantics<'a>,
 }
 
-/// Who speaks.
+/// The role of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
     System,
@@ -61,7 +61,7 @@ impl<'a> Message<'a> {
         self
     }
 
-    /// Whether nothing is said: no part other than blank text.
+    /// Whether it is empty: no part other than blank text.
     pub fn is_blank(&self) -> bool {
         self.parts.iter().all(Part::is_blank)
     }

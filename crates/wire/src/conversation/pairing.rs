@@ -1,4 +1,4 @@
-//! What a result tells its call by: the one rule by which histories are mended and written.
+//! How a result finds its call: the one rule by which histories are mended and written.
 
 use crate::conversation::{ToolCall, ToolResult};
 use crate::json::Text;

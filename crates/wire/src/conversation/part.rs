@@ -1,4 +1,4 @@
-//! A part: one piece of content. Parts do not change; an edit is a new part, so nothing said about the old one sticks.
+//! A part: one piece of content. Parts do not change; an edit is a new part, so nothing stated about the old one sticks.
 
 use crate::conversation::Parts;
 use crate::json::{Json, Text};
@@ -138,7 +138,7 @@ pub enum ReasoningForm {
 #[derive(Clone, Debug)]
 pub struct Opaque<'a> {
     pub protocol: Protocol,
-    /// The `type` or member name by which the protocol tells it.
+    /// The `type` or member name by which the protocol names it.
     pub kind: Text<'a>,
     pub json: Json<'a>,
 }

@@ -58,7 +58,7 @@ impl<'a> Sampling<'a> {
 /// The shape that the answer must have.
 #[derive(Clone, Debug, Default)]
 pub enum OutputFormat<'a> {
-    /// Nothing was said.
+    /// Nothing was stated.
     #[default]
     Unset,
     Text,
@@ -112,7 +112,7 @@ pub struct CacheOptions<'a> {
 }
 
 impl Request<'_> {
-    /// Leaves the content alone and takes off what some exchange meant by it.
+    /// Leaves the content alone and takes off what some request meant by it.
     pub(crate) fn forget_semantics(&mut self) {
         self.messages.iter_mut().for_each(Message::forget_semantics);
         self.tools.iter_mut().for_each(Tool::forget_semantics);

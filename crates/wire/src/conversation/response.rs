@@ -35,7 +35,7 @@ pub struct Finish<'a> {
     pub kind: FinishKind,
     /// The vendor's own word.
     pub raw: Option<Text<'a>>,
-    /// The stop sequence that was met, where the vendor tells.
+    /// The stop sequence that was met, where the vendor states it.
     pub stop_sequence: Option<Text<'a>>,
     /// What else the vendor says of the end, in its own shape.
     pub details: Option<Json<'a>>,
@@ -65,7 +65,7 @@ pub enum FinishKind {
 }
 
 impl<'a> Response<'a> {
-    /// What the wire said of the response beyond these fields.
+    /// What the wire stated about the response beyond these fields.
     pub fn semantics(&self) -> &NodeSemantics<'a> {
         &self.semantics
     }
@@ -80,7 +80,7 @@ impl<'a> Candidate<'a> {
         Self { message, finish: None, semantics: NodeSemantics::default() }
     }
 
-    /// What the wire said of this answer beyond its message and end.
+    /// What the wire stated about this answer beyond its message and end.
     pub fn semantics(&self) -> &NodeSemantics<'a> {
         &self.semantics
     }

@@ -49,7 +49,7 @@ pub enum CustomFormat<'a> {
 pub struct HostedTool<'a> {
     pub protocol: Protocol,
     pub service: HostedService,
-    /// The `type` or member name by which the protocol tells it.
+    /// The `type` or member name by which the protocol names it.
     pub kind: Text<'a>,
     pub json: Json<'a>,
 }

@@ -90,7 +90,7 @@ pub struct Usage<'a> {
 }
 
 impl<'a> Usage<'a> {
-    /// What the wire said of the usage beyond these counts.
+    /// What the wire stated about the usage beyond these counts.
     pub fn semantics(&self) -> &NodeSemantics<'a> {
         &self.semantics
     }

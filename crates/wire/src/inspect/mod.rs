@@ -3,10 +3,9 @@
 //! It is a view, not a format: nothing reads it back.
 
 mod event;
-mod exchange;
 mod fault;
 mod part;
-mod pretty;
+mod request;
 mod response;
 mod tool;
 
@@ -17,9 +16,9 @@ use std::fmt::Debug;
 
 use crate::conversation::Response;
 use crate::fault::Fault;
-use crate::json::{Json, Number, Text, Writer};
+use crate::json::{Json, Number, Text, Writer, indented};
 use crate::loss::Loss;
-use crate::protocol::{Event, Exchange, Protocol};
+use crate::protocol::{DecodedRequest, Event, Protocol};
 
 /// What can be shown as one JSON value.
 pub(crate) trait Show {
@@ -138,16 +137,16 @@ fn tagged(writer: &mut Writer, sort: &str, value: &impl Show) {
     value.members(writer);
 }
 
-impl Exchange<'_> {
+impl DecodedRequest<'_> {
     /// The request with its semantics as indented JSON.
     ///
     /// ```
-    /// use sabir_wire::Exchange;
+    /// use sabir_wire::DecodedRequest;
     /// use sabir_wire::Protocol;
     /// use sabir_wire::conversation::Request;
     ///
-    /// let exchange = Exchange::new(Protocol::Gemini, Request::default());
-    /// assert!(exchange.inspect().starts_with("{\n  \"protocol\": \"gemini\",\n"));
+    /// let decoded = DecodedRequest::new(Protocol::Gemini, Request::default());
+    /// assert!(decoded.inspect().starts_with("{\n  \"protocol\": \"gemini\",\n"));
     /// ```
     pub fn inspect(&self) -> String {
         pretty(self)
@@ -187,5 +186,5 @@ impl Show for Loss {
 fn pretty(value: &impl Show) -> String {
     let mut writer = Writer::default();
     value.show(&mut writer);
-    pretty::indented(writer.as_str())
+    indented(writer.as_str())
 }

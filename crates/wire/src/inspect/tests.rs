@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::pretty::indented;
 use crate::conversation::{
     Arguments, CallForm, Candidate, Content, Finish, FinishKind, Message, Part, Request, Response,
     Role, ToolCall,
 };
+use crate::json::indented;
 use crate::json::{Json, Text};
 use crate::protocol::{Delta, Event, NodeSemantics, Open, Opening, PartId};
-use crate::{Exchange, Fault, FaultKind, Protocol};
+use crate::{DecodedRequest, Fault, FaultKind, Protocol};
 
 #[track_caller]
 fn check(shown: &str, pointer: &str, expected: Value) {
@@ -51,7 +51,7 @@ fn a_request_shows_messages_parts_and_system_texts() {
         ],
         ..Request::default()
     };
-    let shown = Exchange::new(Protocol::OpenaiChat, request).inspect();
+    let shown = DecodedRequest::new(Protocol::OpenaiChat, request).inspect();
     check(&shown, "/protocol", json!("openai-chat"));
     check(&shown, "/request/model", json!("m"));
     check(&shown, "/request/messages/0/role", json!("system"));

@@ -4,6 +4,7 @@
 
 mod compare;
 mod escape;
+mod indent;
 mod kind;
 mod number;
 mod pointer;
@@ -18,6 +19,7 @@ pub(crate) mod tests;
 mod text;
 mod writer;
 
+pub(crate) use indent::indented;
 pub use kind::Kind;
 pub use number::Number;
 pub(crate) use number::push_whole;

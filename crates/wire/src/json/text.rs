@@ -141,7 +141,7 @@ impl<'a> Text<'a> {
     }
 
     /// Takes off the first half of a surrogate pair that stands at the end, so that it can wait for the other half.
-    pub(crate) fn take_half_at_end(&mut self) -> Option<Text<'static>> {
+    pub fn take_half_at_end(&mut self) -> Option<Text<'static>> {
         let at = self.half_at_end()?;
         let half = Text::escaped(self.repr[at..].to_owned());
         self.repr.to_mut().truncate(at);

@@ -3,7 +3,7 @@
 use crate::alias::Aliases;
 use crate::conversation::{Tool, ToolKind};
 use crate::json::Text;
-use crate::protocol::{Echo, Exchange, Protocol, calls};
+use crate::protocol::{DecodedRequest, Echo, Protocol, calls};
 use crate::target::Target;
 
 /// What an encoder of answers must know of the request it answers.
@@ -32,6 +32,13 @@ pub struct AnswerContext<'a> {
     pub namesakes: Vec<Text<'a>>,
     /// Whether an answer of Responses with open calls asks for their results.
     pub requires_action: bool,
+    /// The id of the conversation that an answer of Responses says it is part of.
+    pub conversation: Option<Text<'a>>,
+    /// Whether a client of Responses knows of the answer already, by the id that is made of the seed: it was told in two
+    /// events that the answer is waited for, and the stream goes on behind them.
+    pub in_background: bool,
+    /// Whether there are tools that an answer may call.
+    pub offers_tools: bool,
     /// What an answer of Responses repeats of its request, where that is known.
     pub echo: Option<Echo<'a>>,
 }
@@ -49,6 +56,9 @@ impl Default for AnswerContext<'_> {
             namespaces: Vec::new(),
             namesakes: Vec::new(),
             requires_action: false,
+            conversation: None,
+            in_background: false,
+            offers_tools: true,
             echo: None,
         }
     }
@@ -59,17 +69,18 @@ impl<'a> AnswerContext<'a> {
     ///
     /// The caller adds what no request says: the seed of ids and the time.
     pub fn by(
-        exchange: &Exchange<'_>,
+        decoded: &DecodedRequest<'_>,
         upstream: Protocol,
         target: &Target,
     ) -> AnswerContext<'static> {
-        let request = &exchange.request;
+        let request = &decoded.request;
         let names = calls::renamed_tools(request, upstream, target);
         let own = |text: &str| Text::plain(text.to_owned());
         let renamed = names.iter().flat_map(Aliases::renamed);
         let mut context = AnswerContext {
-            include_usage: (exchange.protocol().conventions().asks_for_usage)(exchange),
+            include_usage: (decoded.protocol().conventions().asks_for_usage)(decoded),
             names: renamed.map(|(client, alias)| (own(alias), own(client))).collect(),
+            offers_tools: !request.tools.is_empty(),
             ..AnswerContext::default()
         };
         request.tools.iter().for_each(|tool| context.know(tool));
@@ -131,8 +142,8 @@ mod tests {
             "stream_options":{"include_usage":false},
             "tools":[{"type":"function","function":{"name":"fs.read/file"}},
                      {"type":"custom","custom":{"name":"patch"}}]}"#;
-        let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
-        let context = AnswerContext::by(&exchange, Protocol::AnthropicMessages, &Target::default());
+        let decoded = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
+        let context = AnswerContext::by(&decoded, Protocol::AnthropicMessages, &Target::default());
         assert!(!context.include_usage);
         let [(alias, name)] = context.names.as_slice() else { panic!("{:?}", context.names) };
         assert_eq!(context.client_name(alias), *name);

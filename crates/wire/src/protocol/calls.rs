@@ -181,7 +181,7 @@ impl<'r> Calls<'r> {
         }
     }
 
-    /// Finds the calls that results answer without telling their ids.
+    /// Finds the calls that results answer without giving their ids.
     fn pair(&mut self, request: &'r Request<'r>) {
         let mut open_calls = OpenCalls::default();
         let ids: OnceCell<BTreeSet<&Text<'_>>> = OnceCell::new();
@@ -266,7 +266,7 @@ fn takes_tool(rule: ToolNameRule, tool: &Tool<'_>) -> bool {
     }
 }
 
-/// Where the calls that tell their ids stand, in the order of these.
+/// Where the calls that have ids stand, in the order of these.
 fn called_by_id(messages: &[Message<'_>]) -> Vec<Position> {
     let positions = messages.iter().enumerate().flat_map(|(index, message)| {
         let parts = 0..message.parts.len();
@@ -279,7 +279,7 @@ fn called_by_id(messages: &[Message<'_>]) -> Vec<Position> {
     called
 }
 
-/// The id and the name of the call at a position, if there is one that tells its id.
+/// The id and the name of the call at a position, if there is one that has an id.
 fn named_call<'r>(
     messages: &'r [Message<'r>],
     (message, part): Position,

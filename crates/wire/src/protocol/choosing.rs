@@ -1,4 +1,4 @@
-//! The choice among tools, as far as the tools that it speaks of are offered: a target that lacks one cannot be told to
+//! The choice among tools, as far as the tools that it names are offered: a target that lacks one cannot be made to
 //! call it, and every vendor refuses a choice among nothing.
 
 use std::borrow::Cow;

@@ -13,20 +13,20 @@ use crate::protocol::machine::{DecodeStream, EncodeStream};
 use crate::protocol::semantics::{Declared, Semantics, Spelling};
 use crate::protocol::tier::Words;
 use crate::protocol::watch::Progress;
-use crate::protocol::{AnswerContext, Exchange, Facts, Field, Protocol};
+use crate::protocol::{AnswerContext, DecodedRequest, Facts, Field, Protocol};
 use crate::schema::SchemaLanguage;
 use crate::sse::Frame;
 use crate::target::Target;
 
 /// What a request says, and what its protocol meant beside.
-pub(in crate::protocol) type DecodedRequest<'a> = (Request<'a>, Semantics<'a>);
+pub(in crate::protocol) type RequestAndSemantics<'a> = (Request<'a>, Semantics<'a>);
 
 /// What a protocol's folder offers to the rest of `protocol`.
 pub(in crate::protocol) struct Codec {
     pub(in crate::protocol) facts: Facts,
-    pub(in crate::protocol) decode_request: fn(Reader<'_>) -> Result<DecodedRequest<'_>>,
+    pub(in crate::protocol) decode_request: fn(Reader<'_>) -> Result<RequestAndSemantics<'_>>,
     pub(in crate::protocol) encode_request:
-        fn(&Exchange<'_>, &Target, &mut Report) -> Result<String>,
+        fn(&DecodedRequest<'_>, &Target, &mut Report) -> Result<String>,
     pub(in crate::protocol) decode_response: fn(&str) -> Result<Response<'_>>,
     pub(in crate::protocol) encode_response:
         fn(&Response<'_>, Protocol, &AnswerContext<'_>, &mut Report) -> String,

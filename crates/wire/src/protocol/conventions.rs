@@ -6,7 +6,7 @@ use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::semantics::{Extra, Spelling};
-use crate::protocol::{Artefact, ArtefactKind, Citation, Exchange, Protocol};
+use crate::protocol::{Artefact, ArtefactKind, Citation, DecodedRequest, Protocol};
 use crate::target::Vendor;
 
 /// The conventions of one protocol. Each protocol's folder states those that are not the usual ones.
@@ -29,7 +29,7 @@ pub(in crate::protocol) struct Conventions {
     pub(in crate::protocol) versions_hosted_tools: bool,
     /// Whether a request can say if thinking is shown.
     pub(in crate::protocol) can_ask_for_thoughts: bool,
-    /// Whether servers refuse JSON mode unless the prompt speaks of JSON.
+    /// Whether servers refuse JSON mode unless the prompt mentions JSON.
     pub(in crate::protocol) needs_json_in_prompt: bool,
     /// Whether a stream may state log probabilities of a text that is complete.
     pub(in crate::protocol) has_late_logprobs: bool,
@@ -52,7 +52,7 @@ pub(in crate::protocol) struct Conventions {
     /// Whether the count of the output was computed from the total.
     pub(in crate::protocol) computes_output: fn(&Usage<'_>) -> bool,
     /// Whether a stream is to state its usage.
-    pub(in crate::protocol) asks_for_usage: fn(&Exchange<'_>) -> bool,
+    pub(in crate::protocol) asks_for_usage: fn(&DecodedRequest<'_>) -> bool,
     /// Where an undeclared field of a node, kept at a pointer below it, stands in the input.
     pub(in crate::protocol) extra_pointer: for<'p> fn(Place, &Extra<'_>, &'p str) -> &'p str,
     /// A pointer below a node with its names as the node spells them, in a protocol whose names have several spellings.

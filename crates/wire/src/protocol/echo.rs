@@ -33,9 +33,6 @@ const REPEATED: [(&str, &str); 20] = [
     ("truncation", r#""disabled""#),
 ];
 
-/// Repeated where the request has it, and else left out.
-const CONVERSATION: &str = "conversation";
-
 impl<'a> Echo<'a> {
     /// Reads the settings in a request's body; the conversation itself is passed over.
     pub fn of(mut body: Reader<'a>) -> Result<Self> {
@@ -43,9 +40,6 @@ impl<'a> Echo<'a> {
         body.object(|key, reader| {
             let repeated = REPEATED.iter().find(|(name, _)| *name == key);
             match (repeated, reader.kind()?) {
-                (None, Kind::String | Kind::Object) if key == CONVERSATION => {
-                    settings.push((CONVERSATION, reader.raw()?));
-                }
                 (None, _) | (_, Kind::Null) | (Some(("store", _)), _) => reader.skip()?,
                 (Some((name, _)), _) => settings.push((*name, reader.raw()?)),
             }
@@ -60,6 +54,12 @@ impl<'a> Echo<'a> {
         self
     }
 
+    /// Says that the client need not wait for the answer.
+    pub fn in_background(mut self) -> Self {
+        self.0.push(("background", Json::literal("true")));
+        self
+    }
+
     pub(in crate::protocol) fn write(&self, object: &mut Object<'_, '_>) {
         for (name, default) in REPEATED {
             match self.stated(name) {
@@ -67,9 +67,6 @@ impl<'a> Echo<'a> {
                 Some(value) => object.field(name, value),
                 None => object.field(name, &Json::literal(default)),
             }
-        }
-        if let Some(conversation) = self.stated(CONVERSATION) {
-            write_conversation(object, conversation);
         }
     }
 
@@ -82,18 +79,7 @@ impl<'a> Echo<'a> {
     }
 }
 
-/// The conversation is named by its id, however the request names it.
-fn write_conversation(object: &mut Object<'_, '_>, conversation: &Json<'_>) {
-    let id = match conversation.kind() {
-        Kind::Object => conversation.reader().peek_tag("id").ok().flatten(),
-        _ => conversation.reader().string().ok(),
-    };
-    if let Some(id) = id {
-        object.key("conversation").object(|it| it.field("id", &id));
-    }
-}
-
-/// Both settings of reasoning are told, whatever the request says of them.
+/// Both settings of reasoning are written, whatever the request states.
 fn write_reasoning(object: &mut Object<'_, '_>, stated: &Json<'_>) {
     let word = |name| stated.reader().peek_tag(name).ok().flatten();
     let (effort, summary) = (word("effort"), word("summary"));

@@ -23,6 +23,8 @@ pub struct Facts {
     pub streams_lists: bool,
     /// Whether the path names the model, and a body need not.
     pub names_model_in_path: bool,
+    /// Whether a request can name what shares its prompt cache.
+    pub takes_cache_key: bool,
     /// Whether a request must limit the tokens of its answer.
     pub demands_output_limit: bool,
 }

@@ -10,7 +10,7 @@ macro_rules! fields {
         /// A field of the canonical request or response.
         ///
         /// Each protocol's `losses.rs` says of every field where it stands in that protocol and what becomes of it on
-        /// the way there. A new variant breaks the build in all of them until each has said so.
+        /// the way there. A new variant breaks the build in all of them until each has its row.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Field {
             $( $(#[$doc])* $variant, )*
@@ -211,7 +211,7 @@ pub enum Fate {
     Carried,
     /// It depends on the value or the model; the encoder reports what it does. The words say what it depends on.
     Depends(&'static str),
-    /// It does not arrive and need not, because the target does so anyway or has its own; no report speaks of it.
+    /// It does not arrive and need not, because the target does so anyway or has its own; no report names it.
     Implied(&'static str),
     /// It never arrives as it was.
     Lost(LossKind, &'static str),

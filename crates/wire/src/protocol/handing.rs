@@ -8,7 +8,7 @@ use crate::place::Place;
 use crate::protocol::semantics::{Artefact, NodeSemantics};
 use crate::protocol::{Closed, Delta, Event, Note, NoteAt, Open, Opening, PartId, Protocol};
 
-/// How a protocol tells the signatures of texts and calls.
+/// How a protocol carries the signatures of texts and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) enum Rule {
     /// Thinking without a signature takes that of the part behind it.
@@ -19,7 +19,7 @@ pub(in crate::protocol) enum Rule {
 }
 
 impl Rule {
-    /// How answers of `source` are told in `target`; none where signatures stay on their parts.
+    /// How answers of `source` are written in `target`; none where signatures stay on their parts.
     pub(in crate::protocol) fn of(source: Protocol, target: Protocol) -> Option<Self> {
         target.codec().signatures.filter(|_| source != target)
     }
@@ -155,7 +155,7 @@ impl Handing {
         self.end_thought(None, emit);
     }
 
-    /// Whether an event speaks of a signed text that has said nothing yet.
+    /// Whether an event belongs to a signed text that is still empty.
     fn waits_for(&self, event: &Event<'_>) -> bool {
         let begins = |open: &Open<'_>| {
             let is_text = matches!(open.opening, Opening::Text);

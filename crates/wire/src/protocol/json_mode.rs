@@ -3,7 +3,7 @@
 use crate::conversation::{Content, Message, OutputFormat, Part, Request, Role};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Exchange;
+use crate::protocol::DecodedRequest;
 use crate::protocol::reporter::Reporter;
 
 pub(in crate::protocol) const ASK_FOR_JSON: &str = "Answer with one JSON object and nothing else.";
@@ -11,11 +11,11 @@ pub(in crate::protocol) const ASK_FOR_JSON: &str = "Answer with one JSON object 
 /// The sentence that opens the system text where a server's JSON mode wants the word in the prompt, and the client's does
 /// not.
 pub(in crate::protocol) fn missing_sentence(
-    exchange: &Exchange<'_>,
+    decoded: &DecodedRequest<'_>,
     reporter: &mut Reporter<'_>,
 ) -> Option<&'static str> {
-    let source = exchange.protocol();
-    let is_wanted = !source.conventions().needs_json_in_prompt && lacks_word(&exchange.request);
+    let source = decoded.protocol();
+    let is_wanted = !source.conventions().needs_json_in_prompt && lacks_word(&decoded.request);
     is_wanted.then(|| {
         let reason = "JSON mode requires the word JSON in the prompt";
         reporter.below(Place::default(), &source.system_pointer(), LossKind::Synthesised, reason);

@@ -2,15 +2,16 @@
 
 mod answer_context;
 pub(crate) mod arguments;
+mod artefacts;
 mod calls;
 mod choosing;
 mod codec;
 mod conventions;
+mod decoded_request;
 mod described;
 mod echo;
 mod effort;
 mod event;
-mod exchange;
 mod facts;
 mod fault_losses;
 mod field;
@@ -28,7 +29,9 @@ mod reporter;
 mod schema_language;
 mod semantics;
 mod splice;
+mod stream;
 mod tier;
+mod translation;
 mod unique_ids;
 mod usage;
 mod watch;
@@ -40,19 +43,22 @@ pub mod openai_chat;
 pub mod openai_responses;
 
 pub use answer_context::AnswerContext;
+pub use artefacts::{ArtefactCollector, BareCall, CallArtefacts, Sealed};
+pub use decoded_request::DecodedRequest;
 pub use echo::Echo;
 pub use event::{
     Closed, Delta, Event, Fold, Note, NoteAt, NoteKind, Open, Opening, Order, PartId, Start, unfold,
 };
-pub use exchange::{Encoded, Exchange, StreamDecoder, StreamEncoder};
 pub use facts::Facts;
 pub use field::{Fate, Field};
-pub use history::{Entries, Entry};
+pub use history::{Coverage, Entries, Entry};
 pub use semantics::{
     Artefact, ArtefactKind, CacheMarker, Citation, Declared, Extra, Extras, Item, Logprobs,
     NodeSemantics, Semantics, Session,
 };
 pub use splice::splice_model;
+pub use stream::{StreamDecoder, StreamEncoder};
+pub use translation::Encoded;
 pub use watch::Watch;
 
 use self::codec::Codec;

@@ -1,4 +1,4 @@
-//! Tools out of their namespaces, for protocols that have none: what is said of the namespace goes with each of its tools.
+//! Tools out of their namespaces, for protocols that have none: the namespace's description goes with each of its tools.
 
 use crate::conversation::{NamespaceTool, Tool};
 use crate::json::Text;

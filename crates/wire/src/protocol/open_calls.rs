@@ -1,4 +1,4 @@
-//! Calls that wait for their results, where not all tell ids.
+//! Calls that wait for their results, where not all have ids.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ impl<'r> OpenCalls<'r> {
     }
 
     /// Gives the results from an index on that bear ids of waiting calls theirs, so that a result without an id before them
-    /// answers what is left. Tells the indices of those that have theirs.
+    /// answers what is left. Gives the indices of those that have theirs.
     pub(super) fn reserve(&mut self, parts: &'r [Part<'r>], from: usize) -> Vec<usize> {
         let mut reserved = Vec::new();
         for (index, part) in parts.iter().enumerate().skip(from) {
@@ -91,7 +91,7 @@ impl<'r> OpenCalls<'r> {
         reserved
     }
 
-    /// The call that a result answers, if the result's own id does not tell.
+    /// The call that a result answers, if the result's own id does not decide it.
     pub(super) fn answer(
         &mut self,
         result: &'r ToolResult<'r>,
@@ -222,7 +222,7 @@ mod tests {
         let (a, b, c) = (Some("a"), Some("b"), Some("c"));
         check(&calls, &[(None, a, Some(2)), (None, a, Some(1)), (None, a, Some(0))]);
         check(&calls, &[(None, c, None), (None, b, Some(3)), (None, b, None)]);
-        // A result that tells nothing is for a call without an id, if there is one.
+        // A result without id and name is for a call without an id, if there is one.
         check(&calls, &[(None, None, Some(2)), (None, None, Some(3)), (None, None, Some(0))]);
     }
 

@@ -4,7 +4,7 @@ use crate::conversation::Tool;
 use crate::json::Json;
 use crate::place::Place;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::{Exchange, Field, Protocol};
+use crate::protocol::{DecodedRequest, Field, Protocol};
 use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool};
 
 /// The language of a tool's parameters in a request of `source`'s protocol; a tool that was kept has that of its own.
@@ -22,8 +22,8 @@ fn protocol_of(source: Protocol, tool: &Tool<'_>) -> Protocol {
 }
 
 /// The language of the output schema of a request.
-pub(in crate::protocol) fn of_output(exchange: &Exchange<'_>) -> SchemaLanguage {
-    (exchange.protocol().codec().schemas.output)(exchange.semantics())
+pub(in crate::protocol) fn of_output(decoded: &DecodedRequest<'_>) -> SchemaLanguage {
+    (decoded.protocol().codec().schemas.output)(decoded.semantics())
 }
 
 /// The parameters of a tool, completed with what OpenAI refuses to do without.

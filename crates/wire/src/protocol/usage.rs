@@ -46,7 +46,7 @@ enum Standing {
     Needed,
     /// Reports do not have it.
     Nowhere,
-    /// Reports count it with the input, which is told so.
+    /// Reports count it with the input, which is written so.
     InInput(LossKind, &'static str),
 }
 
@@ -54,7 +54,7 @@ enum Standing {
 pub(in crate::protocol) struct Sum {
     pub(in crate::protocol) count: Count,
     pub(in crate::protocol) beside: &'static [Count],
-    /// What is told where the parts are more than the whole.
+    /// What is written where the parts are more than the whole.
     pub(in crate::protocol) exceeded: &'static str,
 }
 
@@ -274,7 +274,7 @@ impl<S: Speller> Table<S> {
         beside.try_fold(alone, u64::checked_add)
     }
 
-    /// The output where only the total tells of it.
+    /// The output where only the total includes it.
     fn output_left(&self, stated: &Counts) -> Option<u64> {
         let total = stated[Count::Total].filter(|_| stated[Count::Output].is_none())?;
         self.left_by(total, stated).filter(|count| *count > 0)

@@ -1,5 +1,5 @@
 //! Watching answers that pass as they are: what they say of themselves, by the tables of the decoders and without taking
-//! them apart. Each protocol says in its own `watch.rs` what its frames tell.
+//! them apart. Each protocol says in its own `watch.rs` what its frames state.
 
 use memchr::memmem::Finder;
 
@@ -13,7 +13,7 @@ use crate::protocol::usage::Table;
 use crate::protocol::{Event, Protocol, StreamDecoder};
 use crate::sse::Frame;
 
-/// What a passing answer has said so far.
+/// What a passing answer has stated so far.
 ///
 /// ```
 /// use sabir_wire::Protocol;

@@ -44,17 +44,17 @@ pub(super) fn allows_format(language: SchemaLanguage, format: &str) -> bool {
     }
 }
 
-/// Whether a keyword only tells about a value and rules none out.
+/// Whether a keyword only describes a value and rules none out.
 pub(super) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-")
 }
 
-/// Whether a limit that Anthropic refuses can be told in the description.
+/// Whether a limit that Anthropic refuses can be written in the description.
 pub(super) fn is_notable(keyword: &str) -> bool {
     NOTABLE.contains(&keyword)
 }
 
-/// Whether values of `kind`, a lower-case type, are what `keyword` speaks of.
+/// Whether values of `kind`, a lower-case type, are what `keyword` applies to.
 pub(super) fn concerns(keyword: &str, kind: &str) -> bool {
     match keyword {
         "minLength" | "maxLength" | "pattern" => kind == "string",

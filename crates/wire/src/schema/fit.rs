@@ -40,7 +40,7 @@ impl Losses {
         }
     }
 
-    /// How many steps were recorded, those told twice included.
+    /// How many steps were recorded, those recorded twice included.
     pub(super) fn steps(&self) -> usize {
         self.steps
     }
@@ -109,7 +109,7 @@ impl<'s> Fitter<'s> {
         while self.merge_all_of(keywords) | self.follow(keywords, level) {}
     }
 
-    /// Says in other words what the language only refuses to hear in these.
+    /// Rewrites what the language refuses only in this form.
     fn respell(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         if !allow::allows(self.language, "const") {
             self.const_to_enum(keywords);

@@ -108,7 +108,7 @@ struct Seen {
     is_list: bool,
     has_properties: bool,
     has_items: bool,
-    /// Whether something is said of further properties.
+    /// Whether something is stated about further properties.
     states_further: bool,
     /// Whether something else than properties tells what values there may be.
     states_type: bool,

@@ -51,7 +51,7 @@ struct Skim {
 /// Most objects have few properties.
 type Names<'s> = SmallVec<[Cow<'s, str>; 6]>;
 
-/// What one schema has said so far.
+/// What one schema has stated so far.
 #[derive(Default)]
 struct Seen<'s> {
     kind: Option<&'static str>,
@@ -60,7 +60,7 @@ struct Seen<'s> {
     states_type: bool,
     has_items: bool,
     has_choice: bool,
-    /// Whether further properties are ruled out; none if nothing is said of them.
+    /// Whether further properties are ruled out; none if nothing is stated about them.
     is_closed: Option<bool>,
 }
 

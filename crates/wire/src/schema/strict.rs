@@ -10,7 +10,7 @@ use crate::LossKind;
 use crate::json::Json;
 
 impl<'s> Fitter<'s> {
-    /// Tells limits that cannot be enforced in the description.
+    /// Writes limits that cannot be enforced in the description.
     pub(super) fn note_limits(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         let (limits, kept) =
             std::mem::take(&mut keywords.0).into_iter().partition::<Vec<_>, _>(|keyword| {

@@ -207,7 +207,7 @@ impl<'s> Keywords<'s> {
         self.put("type", at, value);
     }
 
-    /// Whether the schema speaks of objects.
+    /// Whether the schema describes objects.
     pub(super) fn is_object_like(&self) -> bool {
         self.map("properties").is_some()
             || self.types().is_some_and(|types| types.iter().any(|name| name == "object"))

@@ -1,4 +1,4 @@
-//! What is known of a server that speaks Chat in its own way.
+//! What is known of a server with its own dialect of Chat.
 //! The model's facts are in its family; these hold for whatever model the server hosts.
 
 use crate::alias::CallIdRule;
@@ -37,17 +37,21 @@ pub struct Dialect {
     pub tools: bool,
     pub strict_tools: bool,
     pub parallel_tool_calls: bool,
-    /// Whether `stream_options` is accepted; a server without it tells the usage unasked.
+    /// Whether `stream_options` is accepted; a server without it sends the usage unasked.
     pub stream_options: bool,
     /// Whether `response_format` takes a JSON schema, beyond plain JSON mode.
     pub schema_output: bool,
     pub logprobs: bool,
+    /// Whether Messages takes a `cache_control` for the whole request, beside those of its blocks.
+    pub automatic_cache: bool,
+    /// Whether the server knows `prompt_cache_key`.
+    pub cache_key: bool,
     /// Whether fields that the server does not know are ignored rather than refused.
     pub tolerates_unknown_fields: bool,
 }
 
 impl Dialect {
-    /// A server nobody has told us about: it is taken to accept everything.
+    /// A server that is not known: it is taken to accept everything.
     pub const UNKNOWN: Self = Self {
         name: "unknown",
         reasoning_field: ReasoningField::ReasoningContent,
@@ -64,6 +68,8 @@ impl Dialect {
         stream_options: true,
         schema_output: true,
         logprobs: true,
+        automatic_cache: true,
+        cache_key: true,
         tolerates_unknown_fields: true,
     };
 

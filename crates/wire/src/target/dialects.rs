@@ -43,6 +43,7 @@ impl Dialect {
     pub const OPENAI: Self = Self {
         name: "openai",
         reasoning_field: ReasoningField::Absent,
+        automatic_cache: false,
         tolerates_unknown_fields: false,
         ..Self::UNKNOWN
     };
@@ -101,5 +102,10 @@ impl Dialect {
 }
 
 /// What the imitators share: the roles and the output limit of Chat's first years.
-const COMPATIBLE: Dialect =
-    Dialect { developer_role: false, token_limit: Some(TokenLimit::MaxTokens), ..Dialect::UNKNOWN };
+const COMPATIBLE: Dialect = Dialect {
+    developer_role: false,
+    token_limit: Some(TokenLimit::MaxTokens),
+    automatic_cache: false,
+    cache_key: false,
+    ..Dialect::UNKNOWN
+};

@@ -24,6 +24,8 @@ pub struct Family {
     pub name: &'static str,
     pub vendor: Vendor,
     pub context_tokens: Option<u64>,
+    /// The widest window that the model can be asked for, where a beta of the vendor widens it.
+    pub context_tokens_max: Option<u64>,
     pub output_tokens_max: Option<u64>,
     /// What the OpenAI protocols call the operator's role towards this model.
     pub system_role: SystemRole,
@@ -70,11 +72,12 @@ pub struct Family {
 }
 
 impl Family {
-    /// A model nobody has told us about: it is taken to accept everything that has no safe substitute.
+    /// A model that is not known: it is taken to accept everything that has no safe substitute.
     pub const UNKNOWN: Self = Self {
         name: "unknown",
         vendor: Vendor::Other,
         context_tokens: None,
+        context_tokens_max: None,
         output_tokens_max: None,
         system_role: SystemRole::System,
         token_limit: TokenLimit::MaxTokens,
@@ -111,6 +114,11 @@ impl Family {
     /// ```
     pub fn of(model: &str) -> Self {
         families::find(model)
+    }
+
+    /// The most that a prompt can have, whatever the request asks for beside it.
+    pub fn widest_context(&self) -> Option<u64> {
+        self.context_tokens_max.max(self.context_tokens)
     }
 
     /// The sampling rules for a request of this effort; `None` is a request that names none.
@@ -226,7 +234,7 @@ impl Sampling {
     };
 }
 
-/// How a model is told how much to think.
+/// How a model takes how much to think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thinking {
     /// Not known, so every setting is passed on.

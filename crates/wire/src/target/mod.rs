@@ -40,6 +40,7 @@ pub struct Target {
     /// What the operator sets where a client gives no limit.
     pub max_output_tokens: Option<u64>,
     pub late_system: LateSystem,
+    pub cache: CacheMarkers,
     pub anthropic_version: AnthropicVersion,
     pub gemini_model: ModelPlace,
 }
@@ -64,6 +65,10 @@ impl Target {
 
     pub const fn with_late_system(self, late_system: LateSystem) -> Self {
         Self { late_system, ..self }
+    }
+
+    pub const fn with_cache(self, cache: CacheMarkers) -> Self {
+        Self { cache, ..self }
     }
 
     pub const fn with_anthropic_version(self, anthropic_version: AnthropicVersion) -> Self {
@@ -118,6 +123,7 @@ impl Default for Target {
             dialect: Dialect::UNKNOWN,
             max_output_tokens: None,
             late_system: LateSystem::default(),
+            cache: CacheMarkers::default(),
             anthropic_version: AnthropicVersion::default(),
             gemini_model: ModelPlace::default(),
         }
@@ -137,6 +143,16 @@ pub enum LateSystem {
     Inline,
     /// Joined to the leading system text.
     Lift,
+}
+
+/// What becomes of a request without cache markers, for a provider that caches only what it is told to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CacheMarkers {
+    /// It is sent without.
+    #[default]
+    Stated,
+    /// A conversation that goes on is marked, where its own protocol has it cached unasked.
+    Auto,
 }
 
 /// Where a Gemini request names its model.

@@ -2,7 +2,7 @@
 
 use sabir_wire::conversation::{Content, Message, Part, Request, ResultOutput};
 use sabir_wire::target::Target;
-use sabir_wire::{Exchange, Protocol};
+use sabir_wire::{DecodedRequest, Protocol};
 
 #[test]
 fn semantics_are_read_only_outside_the_protocols() {
@@ -15,10 +15,10 @@ fn what_rode_on_a_message_stays_behind_when_another_request_is_made_of_it() {
         [{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"4"}]}"#;
     let decoded = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
     for protocol in Protocol::ALL {
-        let taken = Exchange::new(protocol, decoded.request().clone());
-        let made = Exchange::new(protocol, anew(decoded.request()));
+        let taken = DecodedRequest::new(protocol, decoded.request().clone());
+        let made = DecodedRequest::new(protocol, anew(decoded.request()));
         let encode =
-            |exchange: &Exchange<'_>| exchange.encode(protocol, &Target::default()).unwrap();
+            |decoded: &DecodedRequest<'_>| decoded.encode(protocol, &Target::default()).unwrap();
         assert_eq!(encode(&taken).body, encode(&made).body, "{protocol:?}");
         assert!(!encode(&taken).body.contains("x_trace"), "{protocol:?}");
     }

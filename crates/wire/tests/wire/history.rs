@@ -1,6 +1,6 @@
 //! What a memory keeps of requests and answers, and how it finds them again.
 
-use sabir_wire::protocol::{Encoded, Entries, Exchange};
+use sabir_wire::protocol::{DecodedRequest, Encoded, Entries};
 use sabir_wire::target::{ModelPlace, Target};
 use sabir_wire::{LossKind, Protocol};
 use serde_json::{Value, json};
@@ -13,8 +13,8 @@ const GEMINI: Protocol = Protocol::Gemini;
 /// What is kept of a request, and the meanings of all its elements.
 fn kept<T>(protocol: Protocol, body: Value, see: impl FnOnce(Entries<'_>) -> T) -> T {
     let body = body.to_string();
-    let exchange = protocol.decode_request(body.as_bytes()).expect("it is a request");
-    see(exchange.entries().expect("nobody edited it"))
+    let decoded = protocol.decode_request(body.as_bytes()).expect("it is a request");
+    see(decoded.entries().expect("nobody edited it"))
 }
 
 fn meanings(protocol: Protocol, body: Value) -> Vec<Vec<u8>> {
@@ -175,9 +175,9 @@ fn marks_and_ids_of_opaque_parts_do_not_count_but_references_differ() {
 #[test]
 fn an_edited_request_has_no_elements() {
     let body = json!({"messages": []}).to_string();
-    let mut exchange = CHAT.decode_request(body.as_bytes()).unwrap();
-    exchange.edit();
-    assert!(exchange.entries().is_err());
+    let mut decoded = CHAT.decode_request(body.as_bytes()).unwrap();
+    decoded.edit();
+    assert!(decoded.entries().is_err());
 }
 
 #[test]
@@ -238,11 +238,11 @@ fn recalled(
     let elements = elements.as_array().expect("a list").iter().map(Value::to_string);
     let elements = elements.collect::<Vec<_>>().join(",");
     let request = request.to_string();
-    let mut exchange: Exchange<'_> =
+    let mut decoded: DecodedRequest<'_> =
         reader.decode_request(request.as_bytes()).expect("it is a request");
-    exchange.recall(protocol.restore_messages(&elements, 4, reader).expect("they are elements"));
+    decoded.recall(protocol.restore_messages(&elements, 4, reader).expect("they are elements"));
     let at = Target::default().with_gemini_model(ModelPlace::Url);
-    let encoded = exchange.encode(target, &at).expect("it can be written");
+    let encoded = decoded.encode(target, &at).expect("it can be written");
     (serde_json::from_str(&encoded.body).expect("bodies are JSON"), encoded)
 }
 
@@ -323,9 +323,9 @@ fn tools_that_were_kept_are_read_in_the_language_of_their_own_protocol() {
         let (_, tools) =
             GEMINI.restore_settings(None, Some(&format!("\"tools\":{tools}")), reader).unwrap();
         let body = json!({"messages": [{"role": "user", "content": "a"}]}).to_string();
-        let mut exchange = reader.decode_request(body.as_bytes()).unwrap();
-        exchange.edit().tools = tools;
-        let written = exchange.encode(target, &Target::default()).unwrap().body;
+        let mut decoded = reader.decode_request(body.as_bytes()).unwrap();
+        decoded.edit().tools = tools;
+        let written = decoded.encode(target, &Target::default()).unwrap().body;
         assert!(written.contains("\"string\"") && !written.contains("STRING"), "{written}");
     }
 }

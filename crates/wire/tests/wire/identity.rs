@@ -1,7 +1,7 @@
 //! What a request meant survives copying, keeping and editing around it.
 
 use sabir_wire::conversation::{Message, Part, Role};
-use sabir_wire::protocol::Exchange;
+use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::target::Target;
 use sabir_wire::{Diagnostics, Protocol};
 use serde_json::Value;
@@ -42,18 +42,18 @@ fn value(json: &str) -> Value {
     serde_json::from_str(json).expect("bodies of tests are JSON")
 }
 
-fn written(exchange: &Exchange<'_>) -> Value {
-    let encoded = exchange.encode(exchange.protocol(), &Target::default());
+fn written(decoded: &DecodedRequest<'_>) -> Value {
+    let encoded = decoded.encode(decoded.protocol(), &Target::default());
     value(&encoded.expect("every request can be written").body)
 }
 
 #[test]
 fn a_history_comes_back_whole_from_what_was_kept_of_it() {
     for (protocol, body) in REQUESTS {
-        let exchange = protocol.decode_request(body.as_bytes()).unwrap();
-        let kept = exchange.entries().unwrap();
+        let decoded = protocol.decode_request(body.as_bytes()).unwrap();
+        let kept = decoded.entries().unwrap();
         let elements: Vec<&str> = kept.entries.iter().map(|entry| &*entry.json).collect();
-        let mut restored = exchange.clone();
+        let mut restored = decoded.clone();
         restored.edit().messages.clear();
         restored.edit().tools.clear();
         let (system, tools) = protocol
@@ -64,7 +64,7 @@ fn a_history_comes_back_whole_from_what_was_kept_of_it() {
         let history = protocol.restore_messages(&elements.join(","), 7, protocol).unwrap();
         assert_eq!(history[0].semantics().place().to_string().get(..8), Some("/turns/7"));
         restored.recall(history);
-        let mut expected = exchange.clone();
+        let mut expected = decoded.clone();
         expected.edit();
         assert_eq!(written(&restored), written(&expected));
     }
@@ -73,11 +73,11 @@ fn a_history_comes_back_whole_from_what_was_kept_of_it() {
 #[test]
 fn editing_a_copy_changes_no_other() {
     for (protocol, body) in REQUESTS {
-        let exchange = protocol.decode_request(body.as_bytes()).unwrap();
-        let mut copy = exchange.clone().into_owned();
+        let decoded = protocol.decode_request(body.as_bytes()).unwrap();
+        let mut copy = decoded.clone().into_owned();
         copy.edit().messages.push(Message::new(Role::User, vec![Part::text("more")]));
         copy.edit().tools.clear();
-        assert_eq!(written(&exchange), value(body));
+        assert_eq!(written(&decoded), value(body));
         assert_ne!(written(&copy), value(body));
     }
 }
@@ -85,9 +85,9 @@ fn editing_a_copy_changes_no_other() {
 #[test]
 fn diagnostics_can_be_thrown_away() {
     for (protocol, body) in REQUESTS {
-        let exchange = protocol.decode_request(body.as_bytes()).unwrap();
-        drop(Diagnostics::of(&exchange));
-        let encoded = exchange.encode(protocol, &Target::default()).unwrap();
+        let decoded = protocol.decode_request(body.as_bytes()).unwrap();
+        drop(Diagnostics::of(&decoded));
+        let encoded = decoded.encode(protocol, &Target::default()).unwrap();
         assert_eq!(value(&encoded.body), value(body));
     }
 }
@@ -95,10 +95,10 @@ fn diagnostics_can_be_thrown_away() {
 #[test]
 fn a_signature_falls_away_with_the_words_it_was_given_for() {
     let (protocol, body) = REQUESTS[2];
-    let mut exchange = protocol.decode_request(body.as_bytes()).unwrap();
+    let mut decoded = protocol.decode_request(body.as_bytes()).unwrap();
     let edited = Part::text("other words");
-    exchange.edit().messages[2].parts[0] = edited;
-    let encoded = exchange.encode(protocol, &Target::default()).unwrap();
+    decoded.edit().messages[2].parts[0] = edited;
+    let encoded = decoded.encode(protocol, &Target::default()).unwrap();
     assert!(!encoded.body.contains("c2ln"), "{}", encoded.body);
     assert!(encoded.body.contains("other words"));
 }
@@ -106,8 +106,8 @@ fn a_signature_falls_away_with_the_words_it_was_given_for() {
 #[test]
 fn strict_translation_refuses_what_would_be_dropped() {
     let (protocol, body) = REQUESTS[0];
-    let exchange = protocol.decode_request(body.as_bytes()).unwrap();
-    let encoded = exchange.encode(Protocol::AnthropicMessages, &Target::default()).unwrap();
+    let decoded = protocol.decode_request(body.as_bytes()).unwrap();
+    let encoded = decoded.encode(Protocol::AnthropicMessages, &Target::default()).unwrap();
     let refusal = encoded.strict().unwrap_err();
     assert!(refusal.message().contains("/logit_bias"), "{refusal}");
     assert!(refusal.message().contains("/custom_field"), "{refusal}");

@@ -17,7 +17,7 @@ use crate::protocol::usage::Report;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
-    let mut message = Answer::default();
+    let mut message = MessageObject::default();
     message.read(&mut reader, Place::default())?;
     reader.finish()?;
     // Here an answer and an error have nothing in common.
@@ -31,7 +31,7 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
 
 /// A message of the assistant as the vendor states it, whole or as it begins.
 #[derive(Default)]
-pub(super) struct Answer<'a> {
+pub(super) struct MessageObject<'a> {
     pub(super) id: Option<Text<'a>>,
     pub(super) model: Option<Text<'a>>,
     pub(super) usage: Option<Report<'a>>,
@@ -42,7 +42,7 @@ pub(super) struct Answer<'a> {
     has_error: bool,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> MessageObject<'a> {
     pub(super) fn read(&mut self, reader: &mut Reader<'a>, place: Place) -> Result<()> {
         let mut extras = Extras::default();
         self.semantics = NodeSemantics::at(place);
@@ -126,7 +126,7 @@ impl<'a> Ending<'a> {
         self.reason.is_some()
     }
 
-    /// Leaves what was said of an end that has no reason among the extras.
+    /// Leaves what was stated about an end that has no reason among the extras.
     pub(super) fn leave(&mut self, extras: &mut Extras<'a>) {
         if self.reason.is_some() {
             return;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::decode_request::blocks;
-use super::decode_response::{Answer, Ending};
+use super::decode_response::{Ending, MessageObject};
 use super::fault::read_fault;
 use super::types::SELF;
 use super::usage::USAGE;
@@ -34,7 +34,7 @@ pub(in crate::protocol) struct Decoder {
     /// What was counted so far, since later reports need not repeat it.
     counts: Counts,
     ending: Ending<'static>,
-    /// Where the ending was told.
+    /// Where the ending was stated.
     ending_place: Place,
     /// Blocks that the message held when it began, by their index. They wait, since most servers that state some tell
     /// them again as they grow.
@@ -110,7 +110,7 @@ impl Decoder {
         if self.state != State::Waiting {
             return reader.skip();
         }
-        let mut answer = Answer::default();
+        let mut answer = MessageObject::default();
         reader.object(|key, reader| match (&*key, reader.kind()?) {
             ("message", Kind::Object) => answer.read(reader, place.step(Step::Message)),
             _ => reader.skip(),
@@ -133,7 +133,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Begins an answer whose beginning was not told.
+    /// Begins an answer whose beginning was not sent.
     fn ensure_started(&mut self, place: Place, emit: &mut dyn FnMut(Event<'_>)) {
         if self.state == State::Waiting {
             self.state = State::Answering;
@@ -142,7 +142,7 @@ impl Decoder {
         }
     }
 
-    /// Tells the blocks that the message began with, up to the one that the stream itself tells now.
+    /// Emits the blocks that the message began with, up to the one that the stream itself sends now.
     fn give<'f>(&mut self, until: Option<u64>, emit: &mut dyn FnMut(Event<'f>)) {
         while let Some((index, _)) = self.given.front()
             && until.is_none_or(|until| *index <= until)
@@ -250,7 +250,11 @@ impl Decoder {
                 *signed_at = place.step(Step::Delta);
             }
             (Block::Held { input, .. }, Growth::Text(more, _)) => input.push(&more),
+            (Block::Held { opaque, .. }, Growth::Compaction(delta)) => {
+                *opaque = compacted(opaque, &delta);
+            }
             (Block::Held { .. }, Growth::Citation(_) | Growth::Signature(_))
+            | (Block::Growing { .. }, Growth::Compaction(_))
             | (Block::Whole(_), _)
             | (_, Growth::Unknown) => {}
         }
@@ -262,7 +266,7 @@ impl Decoder {
         self.begun += 1;
     }
 
-    /// Begins a block whose beginning was not told.
+    /// Begins a block whose beginning was not sent.
     fn begin_unannounced<'f>(
         &mut self,
         index: u64,
@@ -398,18 +402,23 @@ enum Growth<'f> {
     Text(Text<'f>, &'static str),
     Citation(Json<'f>),
     Signature(Text<'f>),
+    /// The members of a summary, which comes in one piece.
+    Compaction(Json<'f>),
     #[default]
     Unknown,
 }
 
 impl<'f> Growth<'f> {
     fn read(&mut self, reader: &mut Reader<'f>) -> Result<()> {
+        if matches!(reader.peek_tag("type")?, Some(kind) if kind == "compaction_delta") {
+            *self = Self::Compaction(reader.raw()?);
+            return Ok(());
+        }
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
                 ("text", Kind::String) => *self = Self::Text(reader.string()?, TEXT),
                 ("thinking", Kind::String) => *self = Self::Text(reader.string()?, THINKING),
                 ("partial_json", Kind::String) => *self = Self::Text(reader.string()?, CALL),
-                ("content", Kind::String) => *self = Self::Text(reader.string()?, COMPACTION),
                 ("signature", Kind::String) => *self = Self::Signature(reader.string()?),
                 ("citation", Kind::Object) => *self = Self::Citation(reader.raw()?),
                 _ => reader.skip()?,
@@ -424,6 +433,7 @@ impl<'f> Growth<'f> {
             Self::Text(text, block) => Some(*block).filter(|_| !text.is_empty()),
             Self::Signature(text) => Some(THINKING).filter(|_| !text.is_empty()),
             Self::Citation(_) => Some(TEXT),
+            Self::Compaction(_) => Some(COMPACTION),
             Self::Unknown => None,
         }
     }
@@ -433,10 +443,33 @@ const TEXT: &str = r#"{"type":"text","text":""}"#;
 const THINKING: &str = r#"{"type":"thinking","thinking":""}"#;
 /// Nobody can make a call that has no name, but its input is not lost without a word.
 const CALL: &str = r#"{"type":"tool_use","input":{}}"#;
+
 /// What stands for a conversation that was compacted.
 const COMPACTION: &str = r#"{"type":"compaction","content":null}"#;
 
-/// A held block with the input or the content that came for it piece by piece.
+/// A compaction with the members that came for it, its type apart.
+fn compacted(block: &Opaque<'_>, delta: &Json<'_>) -> Opaque<'static> {
+    let mut members: Vec<(String, Json<'static>)> = Vec::new();
+    let mut add = |json: &Json<'_>, is_wanted: fn(&str) -> bool| {
+        // Both were checked when they were read, so reading them again cannot fail.
+        let _ = json.reader().object(|key, reader| {
+            let value = reader.raw()?;
+            if is_wanted(&key) && members.iter().all(|(known, _)| *known != key) {
+                members.push((key.into_owned(), value.into_owned()));
+            }
+            Ok(())
+        });
+    };
+    add(&block.json, |key| key == "type");
+    add(delta, |key| key != "type");
+    add(&block.json, |key| key != "type");
+    let mut writer = Writer::default();
+    writer.object(|object| members.iter().for_each(|(key, value)| object.field(key, value)));
+    let json = Json::trusted(writer.into_string().into());
+    Opaque { protocol: SELF, kind: block.kind.clone().into_owned(), json }
+}
+
+/// A held block with the input that came for it piece by piece.
 fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {
     if input.is_empty() {
         return opaque;
@@ -451,7 +484,6 @@ fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {
             match (&*key, Json::parse_text(input)) {
                 ("input", Ok(whole)) => object.value(&whole),
                 ("input", Err(_)) => object.value(input),
-                ("content", _) if opaque.kind == "compaction" => object.value(input),
                 _ => object.value(&json),
             }
             Ok(())

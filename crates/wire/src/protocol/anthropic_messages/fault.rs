@@ -3,11 +3,12 @@
 use super::types::SELF;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
+use crate::overflow::Overflow;
 
 pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
     let Ok(json) = Json::parse(body) else {
-        return Fault::new(kind, body.trim()).into_owned();
+        return Fault::new(kind, body.trim()).refined().into_owned();
     };
     read_fault(kind, json).into_owned()
 }
@@ -26,8 +27,10 @@ pub(super) fn read_fault(kind: FaultKind, json: Json<'_>) -> Fault<'_> {
         param: None,
         request_id: error.request_id,
         retry_after_s: None,
+        overflow: Overflow::default(),
         original: Some((SELF, json)),
     }
+    .refined()
 }
 
 /// What an error body says.
@@ -84,11 +87,8 @@ fn kind_of(word: Option<&Text<'_>>, message: &Text<'_>, status: FaultKind) -> Fa
     }
 }
 
-/// The vendor has one type for many mistakes; its words tell two of them apart.
+/// The vendor has one type for many mistakes; its words tell some of them apart.
 fn bad_request(message: &str, status: FaultKind) -> FaultKind {
-    if message.contains("prompt is too long") || message.contains("exceed context limit") {
-        return FaultKind::ContextTooLong;
-    }
     if message.contains("credit balance is too low") {
         return FaultKind::Billing;
     }
@@ -122,13 +122,15 @@ pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
 
 /// The words for the client. Agents tell a full context by the vendor's own, so that these lead.
 fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
-    let is_plain = !fault.message.to_str().contains(TOO_LONG);
-    if fault.kind == FaultKind::ContextTooLong && is_plain {
-        let mut message = Text::plain(format!("{TOO_LONG}: "));
-        message.push(&fault.message);
-        return message;
+    if fault.kind != FaultKind::ContextTooLong {
+        return fault.message.reborrow();
     }
-    fault.message.reborrow()
+    match fault.overflow.counts() {
+        Some((tokens, window)) => {
+            fault.message_behind(&format!("{TOO_LONG}: {tokens} tokens > {window} maximum"))
+        }
+        None => fault.message_behind(TOO_LONG),
+    }
 }
 
 const TOO_LONG: &str = "prompt is too long";

@@ -6,7 +6,7 @@ use crate::conversation::{Message, Part, Request, Role};
 use crate::json::Text;
 use crate::loss::{LossKind, Report};
 use crate::protocol::tests::{check_refused, events, folded, value, written};
-use crate::protocol::{AnswerContext, Exchange, Protocol};
+use crate::protocol::{AnswerContext, DecodedRequest, Protocol};
 use crate::target::{AnthropicVersion, Target};
 
 const SELF: Protocol = Protocol::AnthropicMessages;
@@ -32,7 +32,7 @@ fn a_system_prompt_put_in_front_takes_the_slot() {
     let mut request = Request::default();
     request.messages.push(Message::new(Role::System, vec![Part::text("be brief")]));
     request.messages.push(Message::new(Role::User, vec![Part::text("hi")]));
-    let encoded = Exchange::new(SELF, request).encode(SELF, &Target::default()).unwrap();
+    let encoded = DecodedRequest::new(SELF, request).encode(SELF, &Target::default()).unwrap();
     let body = value(&encoded.body);
     assert_eq!(body["system"], "be brief");
     assert_eq!(body["messages"].as_array().unwrap().len(), 1);
@@ -43,9 +43,9 @@ fn the_new_version_takes_no_sampling_at_all() {
     let body =
         json!({"model": "m", "messages": [], "temperature": 0.5, "top_p": 1.0, "max_tokens": 5});
     let text = body.to_string();
-    let exchange = Protocol::OpenaiChat.decode_request(text.as_bytes()).unwrap();
+    let decoded = Protocol::OpenaiChat.decode_request(text.as_bytes()).unwrap();
     let target = Target::default().with_anthropic_version(AnthropicVersion::V2026_10_21);
-    let encoded = exchange.encode(SELF, &target).unwrap();
+    let encoded = decoded.encode(SELF, &target).unwrap();
     let sent = value(&encoded.body);
     assert!(sent.get("temperature").is_none() && sent.get("top_p").is_none());
     assert!(has(&encoded.report, "/temperature", LossKind::Dropped));
@@ -60,8 +60,8 @@ fn thinking_of_another_vendor_rides_home_and_is_kept_from_this_one() {
             {"type": "thinking", "thinking": "t", "signature": signature},
             {"type": "text", "text": "a"}]}]});
     let text = body.to_string();
-    let exchange = SELF.decode_request(text.as_bytes()).unwrap();
-    let encoded = exchange.encode(SELF, &Target::for_model("claude-sonnet-4-5")).unwrap();
+    let decoded = SELF.decode_request(text.as_bytes()).unwrap();
+    let encoded = decoded.encode(SELF, &Target::for_model("claude-sonnet-4-5")).unwrap();
     let content = &value(&encoded.body)["messages"][0]["content"];
     assert_eq!(*content, json!([{"type": "text", "text": "a"}]));
     assert!(has(&encoded.report, "/messages/0/content/0", LossKind::Withheld));
@@ -79,8 +79,8 @@ fn thinking_is_off_in_a_tool_turn_whose_thinking_is_another_vendors() {
             {"role": "user", "content": [result]}],
             "thinking": {"type": "enabled", "budget_tokens": 1024}});
         let text = body.to_string();
-        let exchange = SELF.decode_request(text.as_bytes()).unwrap();
-        let encoded = exchange.encode(SELF, &Target::for_model("claude-sonnet-4-5")).unwrap();
+        let decoded = SELF.decode_request(text.as_bytes()).unwrap();
+        let encoded = decoded.encode(SELF, &Target::for_model("claude-sonnet-4-5")).unwrap();
         assert_eq!(value(&encoded.body).get("thinking").is_some(), is_on);
         assert_eq!(has(&encoded.report, "/thinking", LossKind::Approximated), !is_on);
     }
@@ -188,6 +188,12 @@ fn blocks_that_never_began_arrive() {
         (
             vec![json!({"type": "compaction_delta", "content": "so far"})],
             json!({"type": "compaction", "content": "so far"}),
+        ),
+        (
+            vec![
+                json!({"type": "compaction_delta", "content": "so far", "encrypted_content": "c2ln"}),
+            ],
+            json!({"type": "compaction", "content": "so far", "encrypted_content": "c2ln"}),
         ),
     ] {
         let mut chunks = vec![start()];

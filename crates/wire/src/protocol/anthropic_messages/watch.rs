@@ -1,4 +1,4 @@
-//! What the events of a passing stream tell.
+//! What the events of a passing stream state.
 
 use crate::error::Result;
 use crate::json::{Kind, Reader};

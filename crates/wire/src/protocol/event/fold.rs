@@ -49,6 +49,18 @@ impl Fold {
         }
     }
 
+    /// A part that was opened, as far as it has come, and the number of its candidate.
+    pub fn opened(&self, part: PartId) -> Option<(usize, &Part<'static>)> {
+        let (candidate, index) = *self.parts.get(part.0 as usize)?;
+        let parts = &self.response.candidates.get(candidate)?.message.parts;
+        parts.get(index).map(|part| (candidate, part))
+    }
+
+    /// The response as far as it has come.
+    pub fn so_far(&self) -> &Response<'static> {
+        &self.response
+    }
+
     /// The whole response; a stream that failed has its fault in it.
     pub fn finish(self) -> Response<'static> {
         self.response

@@ -1,4 +1,4 @@
-//! The one alphabet of streams: every decoder speaks it, every encoder hears it.
+//! The one alphabet of streams: every decoder emits it, every encoder reads it.
 
 mod fold;
 mod order;
@@ -27,13 +27,13 @@ pub enum Event<'a> {
     Open(Open<'a>),
     /// An open part grows.
     Delta(PartId, Delta<'a>),
-    /// Something is said about the answer, a candidate or a part that is or was open.
+    /// A note on the answer, a candidate or a part that is or was open.
     Note(Note<'a>),
     /// An open part is complete.
     Close(Closed<'a>),
     /// What it cost so far; later reports replace what they repeat.
     Usage(Usage<'a>),
-    /// A candidate has ended; its parts are all closed. The place is where that was said.
+    /// A candidate has ended; its parts are all closed. The place is where that was stated.
     Finish { candidate: u32, place: Place, finish: Finish<'a> },
     /// The answer failed; nothing follows.
     Fault(Fault<'a>),
@@ -86,7 +86,7 @@ pub enum Delta<'a> {
     NextPiece,
 }
 
-/// Something is said about what has been sent.
+/// A note on what has been sent.
 #[derive(Clone, Debug)]
 pub struct Note<'a> {
     pub at: NoteAt,

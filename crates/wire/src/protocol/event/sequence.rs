@@ -77,7 +77,7 @@ impl Sequence {
     }
 }
 
-/// The part that an event speaks of.
+/// The part that an event belongs to.
 fn part_of(event: &Event<'_>) -> Option<PartId> {
     match event {
         Event::Open(open) => Some(open.part),

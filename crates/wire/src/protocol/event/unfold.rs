@@ -7,7 +7,7 @@ use crate::protocol::event::{
 };
 use crate::protocol::semantics::NodeSemantics;
 
-/// Tells a whole response event by event. Folding the events gives the response again.
+/// Emits a whole response event by event. Folding the events gives the response again.
 pub fn unfold<'a>(response: Response<'a>, emit: &mut dyn FnMut(Event<'a>)) {
     let semantics = response.semantics().clone();
     let Response { id, model, created, candidates, usage, service_tier, fault, .. } = response;

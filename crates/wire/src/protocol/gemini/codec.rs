@@ -19,6 +19,7 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         names_results: true,
         streams_lists: true,
         names_model_in_path: true,
+        takes_cache_key: false,
         demands_output_limit: false,
     },
     decode_request: super::decode_request::decode_request,

@@ -30,7 +30,7 @@ pub(in crate::protocol) struct Decoder {
     candidates: Vec<Running>,
     /// What was counted so far, since later reports need not repeat it.
     counts: Counts,
-    /// What else reports said.
+    /// What else reports stated.
     details: Extras<'static>,
     has_tier: bool,
     /// Why the prompt was blocked.
@@ -64,9 +64,9 @@ struct Running {
     calls: bool,
     /// A call of which more is to come.
     partial: Option<PartialCall>,
-    /// Whether a call was never told to its end, so that the answer is not whole.
+    /// Whether a call was never completed, so that the answer is not whole.
     is_cut: bool,
-    /// The reason for its end, and where that was said.
+    /// The reason for its end, and where that was stated.
     finish: Option<(Text<'static>, Place)>,
 }
 
@@ -292,7 +292,7 @@ impl Running {
         thinks && foreign && kind == TextKind::Thought && text.is_empty()
     }
 
-    /// Keeps the text of the last part, since sources are told by its bytes.
+    /// Keeps the text of the last part, since sources are located by its bytes.
     fn remember(&mut self, text: &Text<'_>) {
         if let Some((_, Some(kept))) = self.parts.last_mut()
             && kept.text().len() + text.len_hint() <= FRAME_BYTES_MAX
@@ -305,7 +305,7 @@ impl Running {
         self.finish.is_some() && self.partial.is_none() && !self.is_cut
     }
 
-    /// Adds a piece of a call, which is told when its last piece is there.
+    /// Adds a piece of a call, which is emitted when its last piece is there.
     fn piece<'f>(
         &mut self,
         next: &mut u32,
@@ -382,7 +382,7 @@ impl Running {
         }
     }
 
-    /// Tells the sources that stand at `place`.
+    /// Emits the sources that stand at `place`.
     fn cite<'f>(&mut self, grounding: &Grounding<'f>, place: Place, emit: Emit<'_, 'f>) {
         if grounding.is_empty() {
             return;

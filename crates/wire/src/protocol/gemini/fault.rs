@@ -8,7 +8,7 @@ use crate::protocol::gemini::types::SELF;
 pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
     let Ok(json) = Json::parse(body) else {
-        return Fault::new(kind, body.trim().to_owned());
+        return Fault::new(kind, body.trim().to_owned()).refined();
     };
     let error = error_object(&json);
     let mut fault = match &error {
@@ -16,7 +16,7 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
         None => Fault::new(kind, body.trim().to_owned()),
     };
     fault.original = Some((SELF, Json::trusted(body.to_owned().into())));
-    fault.into_owned()
+    fault.refined().into_owned()
 }
 
 /// The status of a body that neither came with one nor states one.
@@ -81,7 +81,7 @@ pub(in crate::protocol::gemini) fn fault_of<'a>(
     fault.param = details.field;
     fault.retry_after_s = details.retry_after_s;
     fault.original = Some((SELF, wrapped(error)));
-    fault
+    fault.refined()
 }
 
 fn wrapped(error: &Json<'_>) -> Json<'static> {
@@ -128,11 +128,9 @@ fn seconds(duration: &str) -> Option<u64> {
 }
 
 fn classify(status: u16, word: Option<&str>, details: &Details<'_>, message: &str) -> FaultKind {
-    let too_long = message.contains("token count") && message.contains("exceeds");
     let reason = details.reason.as_ref().map(Text::to_str);
     match (word, reason.as_deref()) {
         (_, Some("API_KEY_INVALID" | "API_KEY_EXPIRED")) => FaultKind::Authentication,
-        (Some("INVALID_ARGUMENT"), _) if too_long => FaultKind::ContextTooLong,
         (Some("FAILED_PRECONDITION"), _) if message.contains("billing") => FaultKind::Billing,
         (Some("INVALID_ARGUMENT" | "FAILED_PRECONDITION" | "OUT_OF_RANGE"), _) => match status {
             413 => FaultKind::TooLarge,
@@ -199,10 +197,7 @@ const WORDLESS: &str = "The error came without a message.";
 fn write_error(writer: &mut Writer, fault: &Fault<'_>, status: u16, word: &str) {
     writer.object(|error| {
         error.field("code", &u32::from(status));
-        match fault.message.is_empty() {
-            true => error.field("message", WORDLESS),
-            false => error.field("message", &fault.message),
-        }
+        error.field("message", &message(fault));
         error.field("status", word);
         if fault.retry_after_s.is_none() && fault.code.is_none() {
             return;
@@ -224,6 +219,20 @@ fn write_error(writer: &mut Writer, fault: &Fault<'_>, status: u16, word: &str) 
         });
     });
 }
+
+/// The words for the client, which tell a full context by the vendor's own.
+fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
+    match (fault.kind, fault.overflow.counts()) {
+        (FaultKind::ContextTooLong, Some((tokens, window))) => fault.message_behind(&format!(
+            "The input token count ({tokens}) exceeds the maximum number of tokens allowed ({window})."
+        )),
+        (FaultKind::ContextTooLong, None) => fault.message_behind(TOO_LONG),
+        _ if fault.message.is_empty() => Text::literal(WORDLESS),
+        _ => fault.message.reborrow(),
+    }
+}
+
+const TOO_LONG: &str = "The input token count exceeds the maximum number of tokens allowed.";
 
 fn status_of(kind: FaultKind) -> (u16, &'static str) {
     match kind {

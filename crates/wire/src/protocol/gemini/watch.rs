@@ -1,4 +1,4 @@
-//! What the response objects of a passing stream tell.
+//! What the response objects of a passing stream state.
 
 use std::sync::LazyLock;
 

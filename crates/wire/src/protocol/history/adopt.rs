@@ -6,9 +6,9 @@ use crate::conversation::{Content, Message, Part, ResultOutput, Tool, ToolKind};
 use crate::error::Result;
 use crate::json::Text;
 use crate::place::Place;
-use crate::protocol::{Exchange, Protocol};
+use crate::protocol::{DecodedRequest, Protocol};
 
-impl<'a> Exchange<'a> {
+impl<'a> DecodedRequest<'a> {
     /// Puts recalled messages behind the leading instructions, before whatever else the request says.
     pub fn recall(&mut self, history: Vec<Message<'a>>) {
         let names_results = self.protocol().facts().names_results;

@@ -11,9 +11,14 @@ impl Protocol {
     /// request. Of several answers the first counts.
     pub fn answer_entries(self, body: &str) -> Result<Vec<Entry<'static>>> {
         let elements = (self.codec().answer_elements)(body)?;
-        let body = self.body_of(&elements.join(","));
-        let exchange = self.decode_request_text(&body)?;
-        Ok(exchange.entries()?.entries.into_iter().map(Entry::into_owned).collect())
+        self.kept_entries(&elements.join(","))
+    }
+
+    /// Elements of this protocol that were kept, separated by commas, with what each means.
+    pub fn kept_entries(self, elements: &str) -> Result<Vec<Entry<'static>>> {
+        let body = self.body_of(elements);
+        let decoded = self.decode_request_text(&body)?;
+        Ok(decoded.entries()?.entries.into_iter().map(Entry::into_owned).collect())
     }
 
     /// A request that says nothing but these elements of a conversation.
@@ -28,7 +33,7 @@ impl Response<'_> {
         calls(self).all(|call| call.id.is_some())
     }
 
-    /// Gives calls that have no id those of the same answer as somebody else was told it.
+    /// Gives calls that have no id those of the same answer as another client was sent it.
     pub fn number_calls(&mut self, stated: &Response<'_>) {
         let mut ids = calls(stated).map(|call| call.id.clone().map(Text::into_owned));
         for part in self.candidates.iter_mut().flat_map(|it| &mut it.message.parts) {

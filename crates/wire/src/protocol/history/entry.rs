@@ -6,7 +6,7 @@ use super::meaning::{self, Element};
 use crate::conversation::{Message, Part};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader, Writer};
-use crate::protocol::{Exchange, Protocol};
+use crate::protocol::{DecodedRequest, Protocol};
 
 /// One element of a request's conversation.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ pub struct Entries<'a> {
     pub entries: Vec<Entry<'a>>,
 }
 
-impl Exchange<'_> {
+impl DecodedRequest<'_> {
     /// What a request that nobody has edited says, element by element.
     pub fn entries(&self) -> Result<Entries<'_>> {
         let unedited = "expected a request that nobody has edited";

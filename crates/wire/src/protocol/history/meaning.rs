@@ -1,5 +1,5 @@
-//! What elements mean, as bytes that are equal for equal conversations, whichever protocol tells them: who speaks and what is
-//! said. Spelling, ids, cache markers, artefacts and thinking do not count.
+//! What elements mean, as bytes that are equal for equal conversations, whichever protocol they are in: the role and what is
+//! stated. Spelling, ids, cache markers, artefacts and thinking do not count.
 
 use super::entry::element_of;
 use super::normal;
@@ -47,7 +47,7 @@ fn call_id<'p>(part: &'p Part<'_>) -> Option<&'p Text<'p>> {
     }
 }
 
-/// Who speaks, as far as it counts.
+/// The role, as far as it counts.
 #[derive(Clone, Copy)]
 enum Speaker {
     User,
@@ -83,6 +83,22 @@ const OBJECT: u8 = b'j';
 
 /// What stands before a text: its speaker, its tag and its length.
 const TEXT_HEAD: usize = 2 + size_of::<u64>();
+
+/// Whether it is the meaning of something that instructs.
+pub(super) fn instructs(meaning: &[u8]) -> bool {
+    meaning.first() == Some(&Speaker::Instructions.tag())
+}
+
+/// Whether it is the meaning of something that stands on the user's side beside results.
+pub(super) fn is_users(meaning: &[u8]) -> bool {
+    meaning.first() == Some(&Speaker::User.tag())
+}
+
+/// The text that it is the meaning of, if it is a text's.
+pub(super) fn text_of(meaning: &[u8]) -> Option<&str> {
+    let is_text = meaning.get(1) == Some(&TEXT);
+    std::str::from_utf8(meaning.get(TEXT_HEAD..).filter(|_| is_text)?).ok()
+}
 
 /// Adds the meaning of a part to those of its element, if it has one.
 fn add(meanings: &mut Vec<Vec<u8>>, speaker: Speaker, part: &Part<'_>) {
@@ -148,7 +164,7 @@ fn put_tagged(meaning: &mut Vec<u8>, tag: u8, value: &str) {
 }
 
 /// A call by its name and its arguments, as the object that they are for those who take one.
-fn call_meaning(call: &ToolCall<'_>) -> Vec<u8> {
+pub(in crate::protocol) fn call_meaning(call: &ToolCall<'_>) -> Vec<u8> {
     let mut meaning = vec![CALL];
     put(&mut meaning, call.name.to_str().as_bytes());
     match (&call.arguments, call.form) {

@@ -1,5 +1,5 @@
 //! Messages and tools of other protocols in a request that is written in its own: they are translated first, so that all of
-//! the request is told in one protocol.
+//! the request is written in one protocol.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use crate::conversation::{Content, Message, Part, Request, Role, Tool};
 use crate::error::Result;
 use crate::loss::Report;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Encoded, Exchange, Protocol};
+use crate::protocol::{DecodedRequest, Encoded, Protocol};
 use crate::target::Target;
 
 /// What the user says behind a history while it is translated: no target takes one that ends with the assistant.
 const NEXT: &str = "[next]";
 
-impl Exchange<'_> {
-    /// Whether anything in the request was told in another protocol.
+impl DecodedRequest<'_> {
+    /// Whether anything in the request was written in another protocol.
     pub(in crate::protocol) fn is_mixed(&self) -> bool {
         self.origins().next().is_some()
     }
@@ -50,7 +50,7 @@ impl Exchange<'_> {
         nodes.filter_map(|semantics| origin(self.protocol(), semantics))
     }
 
-    /// The messages from the first that was told in another protocol to the last.
+    /// The messages from the first that was written in another protocol to the last.
     fn adopted_messages(&self) -> Range<usize> {
         let is_foreign =
             |message: &Message<'_>| origin(self.protocol(), &message.semantics).is_some();
@@ -61,8 +61,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// What is to be translated, as a request of the protocol that the first of it was told in.
-    fn foreign(&self, range: Range<usize>) -> Exchange<'_> {
+    /// What is to be translated, as a request of the protocol that the first of it was written in.
+    fn foreign(&self, range: Range<usize>) -> DecodedRequest<'_> {
         let Request { model, messages, tools, .. } = self.request();
         let mut messages: Vec<Message<'_>> = messages[range].to_vec();
         messages.iter_mut().for_each(adopt);
@@ -71,16 +71,16 @@ impl Exchange<'_> {
         let tools = tools.iter().filter(is_foreign).cloned().collect();
         let request = Request { model: model.clone(), messages, tools, ..Request::default() };
         let source = self.origins().next().unwrap_or(self.protocol());
-        Exchange::of_decoded(source, request)
+        DecodedRequest::of_decoded(source, request)
     }
 }
 
-/// The protocol in which a node was told, if that is not the request's own.
+/// The protocol in which a node was written, if that is not the request's own.
 fn origin(home: Protocol, semantics: &NodeSemantics<'_>) -> Option<Protocol> {
     semantics.place().protocol().filter(|protocol| *protocol != home)
 }
 
-/// The losses of what was told earlier. Beside that the translation stated only what every request of its target must state.
+/// The losses of earlier turns. Beside that the translation stated only what every request of its target must state.
 fn of_history(losses: Report, home: Protocol) -> Report {
     let mut report = Report::default();
     let is_setting = |pointer: &str| {

@@ -2,13 +2,17 @@
 //! that were kept, as messages of a later request; and answers as the elements that they become.
 //!
 //! An element is kept exactly as it was sent, so that nobody has to deserialise semantics: they are read off the wire again,
-//! by the code that may write them. Elements are found again by what they mean.
+//! by the code that may write them. Elements are found again by what they mean, and two tellings of a conversation are compared by
+//! it.
 
 mod adopt;
 mod answer;
+mod coverage;
 mod entry;
 mod meaning;
 mod mixed;
 mod normal;
 
+pub use coverage::Coverage;
 pub use entry::{Entries, Entry};
+pub(in crate::protocol) use meaning::call_meaning;

@@ -191,7 +191,7 @@ pub(super) fn citation_of(json: Json<'_>) -> Citation<'_> {
     citation
 }
 
-/// Gives each list of log probabilities to the part that it speaks of.
+/// Gives each list of log probabilities to the part that it belongs to.
 fn read_logprobs<'a>(
     json: &Json<'a>,
     fields: &mut Fields<'a>,

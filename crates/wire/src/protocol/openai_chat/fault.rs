@@ -21,12 +21,12 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
         }
         Err(_) => {
             let words: String = body.trim().chars().take(MESSAGE_CHARS_MAX).collect();
-            Fault::new(stated.unwrap_or(FaultKind::UNSTATED), Text::plain(words))
+            Fault::new(stated.unwrap_or(FaultKind::UNSTATED), Text::plain(words)).refined()
         }
     }
 }
 
-/// The fault that the `error` of an answer or a stream speaks of, where no status says its class. It is kept as the body
+/// The fault in the `error` of an answer or a stream, where no status gives its class. It is kept as the body
 /// that it would be as an answer of its own.
 pub(super) fn fault_within(error: &Json<'_>) -> Fault<'static> {
     let mut writer = Writer::default();
@@ -60,7 +60,7 @@ impl Words {
         fault.code = code;
         fault.param = param;
         fault.original = Some((SELF, body.clone().into_owned()));
-        fault
+        fault.refined()
     }
 
     /// Reads `{error: {…}}`, `{error: "…"}`, the members themselves, or a list of such.
@@ -91,7 +91,7 @@ impl Words {
         Ok(())
     }
 
-    /// The class of a status, where the words do not tell it more closely. They tell no other class: servers give their
+    /// The class of a status, where the words do not narrow it. They give no other class: servers give their
     /// codes loosely, and the status is what clients act on.
     fn refined(&self, status: FaultKind) -> FaultKind {
         match (status, self.kind()) {
@@ -101,7 +101,7 @@ impl Words {
         }
     }
 
-    /// The class that the words tell.
+    /// The class that the words give.
     fn kind(&self) -> Option<FaultKind> {
         let of = |word: &Option<Text<'_>>| FaultKind::of_word(&word.as_ref()?.to_str());
         of(&self.code).or_else(|| of(&self.kind))
@@ -131,7 +131,7 @@ pub(super) fn write_body(writer: &mut Writer, fault: &Fault<'_>) {
 
 pub(super) fn write_error(error: &mut Writer, fault: &Fault<'_>) {
     let (kind, code) = words(fault.kind);
-    error.field("message", &fault.message);
+    error.field("message", &message(fault));
     error.field("type", kind);
     error.field("param", &fault.param);
     // Another vendor's code would say nothing here; one of our own says more than its class.
@@ -139,6 +139,19 @@ pub(super) fn write_error(error: &mut Writer, fault: &Fault<'_>) {
     match code.filter(|_| !is_own) {
         Some(code) => error.field("code", code),
         None => error.field("code", &fault.code),
+    }
+}
+
+/// The words for the client, which may tell a full context by the vendor's own.
+fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
+    if fault.kind != FaultKind::ContextTooLong {
+        return fault.message.reborrow();
+    }
+    match fault.overflow.counts() {
+        Some((tokens, window)) => fault.message_behind(&format!(
+            "This model's maximum context length is {window} tokens. However, your messages resulted in {tokens} tokens."
+        )),
+        None => fault.message_behind("Your messages exceed this model's maximum context length."),
     }
 }
 

@@ -53,7 +53,7 @@ fn element(message: &Json<'_>) -> Result<String> {
     Ok(writer.into_string())
 }
 
-/// The id by which the server knows what it has spoken.
+/// The id by which the server knows its spoken answer.
 fn audio_id<'j>(key: &str, json: &'j Json<'_>) -> Result<Option<Text<'j>>> {
     match (key, json.kind()) {
         ("audio", Kind::Object) => json.reader().peek_tag("id"),

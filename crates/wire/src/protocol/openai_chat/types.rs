@@ -3,7 +3,7 @@
 use crate::json::Kind;
 use crate::loss::LossKind;
 use crate::protocol::semantics::{Declared, namespace};
-use crate::protocol::{Exchange, Protocol, semantics};
+use crate::protocol::{DecodedRequest, Protocol, semantics};
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,8 +108,8 @@ pub(super) const EXTRA_CONTENT_GOOGLE: &str = "extra_content/google";
 pub(in crate::protocol) const UNNAMED_FILE: &str = "document.pdf";
 
 /// Whether a request asks for the usage of its stream, which only clients of this protocol must.
-pub(in crate::protocol::openai_chat) fn asks_for_usage(exchange: &Exchange<'_>) -> bool {
-    let options = exchange.semantics().chat().and_then(|chat| chat.stream_options());
+pub(in crate::protocol::openai_chat) fn asks_for_usage(decoded: &DecodedRequest<'_>) -> bool {
+    let options = decoded.semantics().chat().and_then(|chat| chat.stream_options());
     let mut asks = false;
     let read = options.map(|options| {
         options.reader().object(|key, reader| {

@@ -1,4 +1,4 @@
-//! What the chunks of a passing stream tell.
+//! What the chunks of a passing stream state.
 
 use std::sync::LazyLock;
 

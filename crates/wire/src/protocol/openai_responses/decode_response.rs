@@ -15,14 +15,14 @@ use crate::protocol::semantics::Extras;
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
-    let answer = Answer::read(&mut reader, Place::default())?;
+    let answer = ResponseObject::read(&mut reader, Place::default())?;
     reader.finish()?;
     answer.into_response()
 }
 
 /// A response object, its output still unread.
 #[derive(Debug, Default)]
-pub(super) struct Answer<'a> {
+pub(super) struct ResponseObject<'a> {
     pub(super) id: Option<Text<'a>>,
     pub(super) model: Option<Text<'a>>,
     pub(super) created: Option<Number<'a>>,
@@ -35,7 +35,7 @@ pub(super) struct Answer<'a> {
     error: Option<Json<'a>>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ResponseObject<'a> {
     pub(super) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
         let mut answer = Self::default();
         let mut extras = Extras::default();
@@ -82,7 +82,7 @@ impl<'a> Answer<'a> {
         Ok(response)
     }
 
-    /// Why the answer ended, if it has; `called` says that a tool was called. What is told of it is taken.
+    /// Why the answer ended, if it has; `called` says that a tool was called. What is stated about it is taken.
     pub(super) fn finish(&mut self, called: bool) -> Option<Finish<'a>> {
         let status = self.status.take()?;
         let kind = match &*status.to_str() {
@@ -116,7 +116,7 @@ impl<'a> Answer<'a> {
         Finish { raw: reason.or(Some(status)), details, ..Finish::new(kind) }
     }
 
-    /// The failure that the answer tells of, if it does.
+    /// The failure that the answer states, if it does.
     pub(super) fn fault(&mut self) -> Option<Fault<'a>> {
         self.error.take().map(fault_of_error)
     }

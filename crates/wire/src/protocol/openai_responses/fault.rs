@@ -9,12 +9,12 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
     let stated = status.map(FaultKind::of_status);
     let kind = stated.unwrap_or(FaultKind::UNSTATED);
     let Ok(json) = Json::parse(body) else {
-        return Fault::new(kind, Text::plain(body.trim().to_owned()));
+        return Fault::new(kind, Text::plain(body.trim().to_owned())).refined();
     };
     let mut words = Words::of(&json);
     words.message.get_or_insert_with(|| Text::plain(body.trim().to_owned()));
     let kind = match (words.kind(), stated) {
-        // The words tell no other class than the status, only these more closely: servers give their codes loosely, and
+        // The words give no other class than the status, only narrow it: servers give their codes loosely, and
         // the status is what clients act on.
         (Some(stated @ (FaultKind::ContextTooLong | FaultKind::Billing)), _) => stated,
         (Some(stated), None) => stated,
@@ -23,7 +23,7 @@ pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Faul
     words.into_fault(kind, json.into_owned())
 }
 
-/// The fault that an error object inside an answer or a stream tells of.
+/// The fault that an error object inside an answer or a stream describes.
 pub(super) fn fault_of_error(error: Json<'_>) -> Fault<'_> {
     let words = Words::of(&error);
     let kind = words.kind().unwrap_or_else(|| match words.code.as_ref().map(Text::to_str) {
@@ -82,7 +82,7 @@ impl Words {
         Ok(())
     }
 
-    /// The class that the code or the type tells.
+    /// The class that the code or the type gives.
     fn kind(&self) -> Option<FaultKind> {
         let of = |word: &Option<Text<'_>>| FaultKind::of_word(&word.as_ref()?.to_str());
         of(&self.code).or_else(|| of(&self.kind))
@@ -92,7 +92,7 @@ impl Words {
         let mut fault = Fault::new(kind, self.message.unwrap_or_default());
         (fault.code, fault.param) = (self.code, self.param);
         fault.original = Some((SELF, original));
-        fault
+        fault.refined()
     }
 }
 
@@ -130,7 +130,7 @@ fn is_body(json: &Json<'_>) -> bool {
 fn write_error(writer: &mut Writer, fault: &Fault<'_>) {
     let (word, code) = words(fault.kind);
     writer.object(|writer| {
-        writer.field("message", &fault.message);
+        writer.field("message", &message(fault));
         writer.field("type", word);
         writer.field("param", &fault.param);
         match own_code(fault) {
@@ -140,9 +140,26 @@ fn write_error(writer: &mut Writer, fault: &Fault<'_>) {
     });
 }
 
-/// The code, if it is one of OpenAI's; another vendor's would mean nothing to a client.
+/// The words for the client, which may tell a full context by the vendor's own.
+pub(super) fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
+    if fault.kind != FaultKind::ContextTooLong {
+        return fault.message.reborrow();
+    }
+    match fault.overflow.counts() {
+        Some((tokens, window)) => {
+            fault.message_behind(&format!("{TOO_LONG}: {tokens} tokens > {window} maximum."))
+        }
+        None => fault.message_behind(TOO_LONG),
+    }
+}
+
+const TOO_LONG: &str = "Your input exceeds the context window of this model";
+
+/// The code, if it is one of OpenAI's; another vendor's would mean nothing to a client. For a full context there is one only,
+/// which clients act on, whatever a server calls it.
 pub(super) fn own_code<'f>(fault: &'f Fault<'_>) -> Option<&'f Text<'f>> {
     let is_own = match &fault.original {
+        _ if fault.kind == FaultKind::ContextTooLong => false,
         Some((protocol, _)) => protocol.shares_vendor_with(SELF),
         None => true,
     };
@@ -159,7 +176,7 @@ pub(super) fn write_response_error(writer: &mut Writer, fault: &Fault<'_>) {
     }
     writer.object(|writer| {
         writer.field("code", &response_code(fault));
-        writer.field("message", &fault.message);
+        writer.field("message", &message(fault));
     });
 }
 

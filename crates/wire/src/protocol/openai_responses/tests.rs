@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::protocol::tests::{check_refused, events, value};
-use crate::protocol::{AnswerContext, Event, Protocol, tests as shared};
+use crate::protocol::{AnswerContext, Event, Protocol, StreamEncoder, tests as shared};
 
 const SELF: Protocol = Protocol::OpenaiResponses;
 
@@ -119,4 +119,25 @@ fn a_written_stream_has_running_numbers_frozen_ids_and_a_whole_end() {
     assert_eq!(last["type"], "response.completed");
     assert_eq!(last["response"]["output"][0]["content"][0]["text"], "hi");
     assert_eq!(last["response"]["usage"]["total_tokens"], 3);
+}
+
+#[test]
+fn an_answer_in_the_background_goes_on_behind_what_its_client_knows() {
+    for source in [SELF, Protocol::OpenaiChat] {
+        let context = AnswerContext { in_background: true, ..AnswerContext::default() };
+        let mut encoder = StreamEncoder::new(SELF, source, context);
+        let mut out = String::new();
+        for event in events(SELF, &[CREATED, COMPLETED]) {
+            encoder = encoder.step(event, &mut out);
+        }
+        let _ = encoder.end(&mut out);
+        let data: Vec<Value> =
+            out.lines().filter_map(|line| line.strip_prefix("data: ")).map(value).collect();
+        assert_eq!(data[0]["type"], "response.in_progress");
+        assert_eq!(data[0]["sequence_number"], 2);
+        assert_eq!(data[1]["type"], "response.completed");
+        assert_eq!(data[1]["sequence_number"], 3);
+        assert_eq!(data[1]["response"]["id"], "resp_0");
+        assert_eq!(data[1]["response"]["background"] == true, source == SELF);
+    }
 }

@@ -27,7 +27,7 @@ namespace! {
         access_programs: "access_programs" => Dropped, "only this vendor has access programmes";
         /// Whether the answer is made while the client does not wait.
         background: "background" => Dropped, "no other protocol answers in the background";
-        /// What the client tells the vendor of itself, as agent CLIs do.
+        /// What the client sends the vendor about itself, as agent CLIs do.
         client_metadata: "client_metadata" => Dropped, "only this vendor reads the client's own notes";
         /// When the vendor is to compact the conversation by itself.
         context_management: "context_management" => Dropped, "no other protocol compacts in this way";

@@ -106,7 +106,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// Reports what is said of an empty text, which no target has a place for.
+    /// Reports the notes on an empty text, which no target has a place for.
     fn empty(&mut self, semantics: &NodeSemantics<'_>) {
         let reason = "an empty text has no effect";
         self.citations(semantics, LossKind::Approximated, reason);

@@ -16,9 +16,9 @@ use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::field::FieldSet;
 use crate::protocol::semantics::{NodeSemantics, Spelling};
-use crate::protocol::{Exchange, Fate, Field, Protocol};
+use crate::protocol::{DecodedRequest, Fate, Field, Protocol};
 
-/// The report of one translation in the making: who speaks, who is spoken to, and what is lost between them.
+/// The report of one translation in the making: the source, the target, and what is lost between them.
 pub(in crate::protocol) struct Reporter<'r> {
     /// The protocol of the request or the answer.
     home: Protocol,
@@ -67,7 +67,7 @@ impl<'r> Reporter<'r> {
         self
     }
 
-    /// Turns to the node at `place`, in whichever protocol that was told.
+    /// Turns to the node at `place`, in whichever protocol it was written.
     #[inline]
     pub(in crate::protocol) fn turn_to(&mut self, place: Place) {
         self.source = self.source_of(place);
@@ -83,7 +83,7 @@ impl<'r> Reporter<'r> {
         place.protocol().unwrap_or(self.home)
     }
 
-    /// Whether what is being written was told in the target's protocol, so that nothing of it is lost and extras come back.
+    /// Whether what is being written was written in the target's protocol, so that nothing of it is lost and extras come back.
     pub(in crate::protocol) fn is_same(&self) -> bool {
         self.source == self.target
     }
@@ -229,7 +229,7 @@ impl<'r> Reporter<'r> {
     }
 }
 
-impl Exchange<'_> {
+impl DecodedRequest<'_> {
     /// Where a field of the request, or of one of its nodes, stands in the input, as reports name it.
     pub fn pointer(&self, node: Option<&NodeSemantics<'_>>, field: Field) -> String {
         let (source, mut report) = (self.protocol(), Report::default());

@@ -37,6 +37,7 @@ impl Reporter<'_> {
             Content::ToolResult(result) => self.result(part.semantics(), result),
             Content::Reasoning(_) => self.set(place, Field::Reasoning),
             Content::Refusal(_) => self.set(place, Field::Refusal),
+            Content::Opaque(opaque) if opaque.protocol == self.target => {}
             Content::Opaque(_) => self.set(place, Field::Opaque),
         }
     }
@@ -75,7 +76,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// Reports a part of a result. What other protocols have no block for is told by its words there.
+    /// Reports a part of a result. What other protocols have no block for is written as its words there.
     fn result_part(&mut self, part: &Part<'_>) {
         match part.content() {
             Content::Media(media) if self.puts_into_words(part) => {
@@ -194,7 +195,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// Reports what the target, or its form of them, does not tell of log probabilities.
+    /// Reports what the target, or its form of them, does not carry of log probabilities.
     pub(in crate::protocol) fn logprobs(&mut self, place: Place, logprobs: &Logprobs<'_>) {
         match self.target.fate(Field::PartLogprobs) {
             Fate::Lost(kind, reason) => self.weights(place, logprobs, (kind, reason)),
@@ -230,7 +231,7 @@ impl Reporter<'_> {
         self.below(place, &format!("/{}", marker.key), kind, reason);
     }
 
-    /// Reports what is said of an empty text or document, which goes with it where that is left out.
+    /// Reports the notes on an empty text or document, which goes with it where that is left out.
     pub(in crate::protocol) fn empty_text(&mut self, semantics: &NodeSemantics<'_>) {
         let reason = "an empty text or document is left out";
         if let Some(marker) = semantics.cache() {

@@ -10,30 +10,30 @@ use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::semantics::{Declared, NodeSemantics};
-use crate::protocol::{Exchange, Field};
+use crate::protocol::{DecodedRequest, Field};
 
 impl Reporter<'_> {
     /// Reports all that the target never carries of a request.
-    pub(in crate::protocol) fn request(&mut self, exchange: &Exchange<'_>) {
-        self.spelling = exchange.semantics().spelling();
+    pub(in crate::protocol) fn request(&mut self, decoded: &DecodedRequest<'_>) {
+        self.spelling = decoded.semantics().spelling();
         self.respell(Place::default(), self.spelling);
         self.side = Side::Request;
         if self.is_same() {
             return;
         }
-        self.request_fields(exchange);
-        self.request_semantics(exchange);
-        for message in &exchange.request.messages {
+        self.request_fields(decoded);
+        self.request_semantics(decoded);
+        for message in &decoded.request.messages {
             self.message(message);
         }
-        for tool in &exchange.request.tools {
+        for tool in &decoded.request.tools {
             self.turn_to(tool.semantics().place());
             if !self.is_same() {
                 self.tool(tool);
             }
         }
         self.turn_home();
-        self.early_results(&exchange.request.messages);
+        self.early_results(&decoded.request.messages);
     }
 
     /// The number of alternatives, if log probabilities are wanted. Without them servers refuse it, or take it as the wish.
@@ -52,7 +52,7 @@ impl Reporter<'_> {
         None
     }
 
-    fn request_fields(&mut self, exchange: &Exchange<'_>) {
+    fn request_fields(&mut self, decoded: &DecodedRequest<'_>) {
         let crate::conversation::Request {
             model,
             stream,
@@ -72,7 +72,7 @@ impl Reporter<'_> {
             service_tier,
             store,
             cache,
-        } = &exchange.request;
+        } = &decoded.request;
         let root = Place::default();
         self.set_if(root, Field::Model, model);
         self.set_if(root, Field::Stream, stream);
@@ -144,9 +144,9 @@ impl Reporter<'_> {
         self.set_if(root, Field::ThinkingShow, show);
     }
 
-    fn request_semantics(&mut self, exchange: &Exchange<'_>) {
+    fn request_semantics(&mut self, decoded: &DecodedRequest<'_>) {
         let root = Place::default();
-        let semantics = exchange.semantics();
+        let semantics = decoded.semantics();
         let session = semantics.session();
         self.set_if(root, Field::PreviousResponse, &session.previous_response_id);
         self.set_if(root, Field::Conversation, &session.conversation);

@@ -26,6 +26,19 @@ pub enum ArtefactKind {
     Ciphertext,
 }
 
+impl ArtefactKind {
+    pub(in crate::protocol) fn as_str(self) -> &'static str {
+        match self {
+            Self::Signature => "signature",
+            Self::Ciphertext => "ciphertext",
+        }
+    }
+
+    pub(in crate::protocol) fn parse(word: &str) -> Option<Self> {
+        [Self::Signature, Self::Ciphertext].into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
 impl<'a> Artefact<'a> {
     pub(in crate::protocol) fn new(issuer: Protocol, kind: ArtefactKind, data: Text<'a>) -> Self {
         Self { issuer, kind, data, is_handed: false }
@@ -55,11 +68,8 @@ impl<'a> Artefact<'a> {
         if self.issuer == carrier {
             return self.data.reborrow();
         }
-        let kind = match self.kind {
-            ArtefactKind::Signature => "signature",
-            ArtefactKind::Ciphertext => "ciphertext",
-        };
-        let mut carried = Text::plain(format!("{CARRIER_PREFIX}{}:{kind}:", self.issuer.as_str()));
+        let (issuer, kind) = (self.issuer.as_str(), self.kind.as_str());
+        let mut carried = Text::plain(format!("{CARRIER_PREFIX}{issuer}:{kind}:"));
         carried.push(&self.data);
         match carrier.codec().carries_base64 {
             true => Text::plain(base64::encode(carried.to_str().as_bytes())),
@@ -100,11 +110,7 @@ fn carried(carrier: Protocol, data: &Text<'_>) -> Option<(Protocol, ArtefactKind
     }
     let mut fields = text.strip_prefix(CARRIER_PREFIX)?.splitn(3, ':');
     let issuer = Protocol::parse(fields.next()?)?;
-    let kind = match fields.next()? {
-        "signature" => ArtefactKind::Signature,
-        "ciphertext" => ArtefactKind::Ciphertext,
-        _ => return None,
-    };
+    let kind = ArtefactKind::parse(fields.next()?)?;
     Some((issuer, kind, Text::plain(fields.next()?.to_owned())))
 }
 

@@ -16,7 +16,7 @@ pub struct Citation<'a> {
     pub(super) cited_text: Option<Text<'a>>,
     /// The stretch of the part's text that the source supports, in characters.
     pub(super) span: Option<(u64, u64)>,
-    /// Where a stream stated it; the root if that is told by the part.
+    /// Where a stream stated it; the root if the part has it.
     pub(super) place: Place,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Citation<'a> {
         Self { place, ..self }
     }
 
-    /// Where it stands, if its part does not tell that.
+    /// Where it stands, if its part does not have it.
     pub fn place(&self) -> Option<Place> {
         Some(self.place).filter(|place| !place.is_root())
     }

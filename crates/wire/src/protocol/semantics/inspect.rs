@@ -1,5 +1,6 @@
 //! Shows semantics to people. It stands here because only this module sees every field.
 
+use crate::conversation::{Content, Part, ResultOutput, ToolResult};
 use crate::inspect::{Show, show, show_names};
 use crate::json::{Json, Writer};
 use crate::protocol::semantics::node::Detail;
@@ -70,6 +71,29 @@ fn show_detail(detail: &Detail<'_>, writer: &mut Writer) {
     }
 }
 
+fn show_session(session: &Session<'_>, resumed: &[&ToolResult<'_>], writer: &mut Writer) {
+    session.members(writer);
+    if session.previous_response_id.is_none() || resumed.is_empty() {
+        return;
+    }
+    writer.key("resumeToolOutputs");
+    writer.array(|writer| resumed.iter().for_each(|result| show_resumed(result, writer)));
+}
+
+/// The call that is answered, and with what: plain text as it is, everything else part by part.
+fn show_resumed(result: &ToolResult<'_>, writer: &mut Writer) {
+    writer.object(|writer| {
+        result.call_id.member(writer, "callId");
+        match (&result.output, result.output.parts().first().map(Part::content)) {
+            (ResultOutput::Object { response, .. }, _) => writer.field("output", response),
+            (ResultOutput::Parts(parts), Some(Content::Text(text))) if parts.len() == 1 => {
+                writer.field("output", text);
+            }
+            (ResultOutput::Parts(parts), _) => parts.member(writer, "output"),
+        }
+    });
+}
+
 show! {
     CacheMarker { ttl, json; key }
     Artefact { issuer, kind, data; is_handed }
@@ -118,8 +142,9 @@ impl Show for Item<'_> {
 }
 
 impl Semantics<'_> {
-    /// Writes what was meant by the request as a whole into the object of its semantics.
-    pub(crate) fn show_members(&self, writer: &mut Writer) {
+    /// Writes what was meant by the request as a whole into the object of its semantics. `resumed` are results of calls that
+    /// the earlier answer made which the request goes on from.
+    pub(crate) fn show_members(&self, resumed: &[&ToolResult<'_>], writer: &mut Writer) {
         let Semantics {
             session,
             tools_stated_empty,
@@ -130,7 +155,8 @@ impl Semantics<'_> {
             extras,
             spelling,
         } = self;
-        session.member(writer, "session");
+        writer.key("session");
+        writer.object(|writer| show_session(session, resumed, writer));
         writer.key("tools");
         writer.object(|writer| writer.field("statedEmpty", tools_stated_empty));
         show_namespace(writer, "chat", chat.iter().flat_map(|it| it.set()));
@@ -238,6 +264,6 @@ mod tests {
             "tools": {"statedEmpty": true},
             "extras": [{"pointer": "/new", "json": null}],
         });
-        assert_eq!(shown(|writer| semantics.show_members(writer)), expected);
+        assert_eq!(shown(|writer| semantics.show_members(&[], writer)), expected);
     }
 }

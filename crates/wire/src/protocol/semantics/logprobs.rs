@@ -9,7 +9,7 @@ use crate::place::Place;
 pub struct Logprobs<'a> {
     lists: Vec<Json<'a>>,
     origin: Option<Origin<'a>>,
-    /// Where a stream stated the first of them; the root if that is told by the part.
+    /// Where a stream stated the first of them; the root if the part has it.
     place: Place,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Logprobs<'a> {
         Self { place, ..self }
     }
 
-    /// Where they stand, if their part does not tell that.
+    /// Where they stand, if their part does not have it.
     pub fn place(&self) -> Option<Place> {
         Some(self.place).filter(|place| !place.is_root())
     }
@@ -57,12 +57,12 @@ impl<'a> Logprobs<'a> {
         }
     }
 
-    /// The objects that the entries came in, where their protocol tells them otherwise.
+    /// The objects that the entries came in, where their protocol writes them otherwise.
     pub(in crate::protocol) fn origin(&self) -> Option<&[Json<'a>]> {
         self.origin.as_ref().map(|origin| origin.objects.as_slice())
     }
 
-    /// Whether the entries are not all that was said.
+    /// Whether the entries are not all that was stated.
     pub(in crate::protocol) fn is_partial(&self) -> bool {
         self.origin.as_ref().is_some_and(|origin| origin.holds_more)
     }
@@ -94,7 +94,7 @@ pub(in crate::protocol) fn add_to<'a>(known: &mut Option<Logprobs<'a>>, more: Lo
     }
 }
 
-/// Whether a form can tell all that another one says.
+/// Whether a form can hold all that another one does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) enum Fidelity {
     Whole,

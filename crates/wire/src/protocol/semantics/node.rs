@@ -25,11 +25,11 @@ pub(super) struct Detail<'a> {
     pub(super) citations: Vec<Citation<'a>>,
     pub(super) logprobs: Option<Logprobs<'a>>,
     pub(super) item: Option<Item<'a>>,
-    /// Where the rest of it stood, of a node that a stream told by and by.
+    /// Where the rest of it stood, of a node that a stream sent in pieces.
     pub(super) later: Option<Box<Later>>,
 }
 
-/// The places of what was said of a node after it began; the root for what was said where it stands.
+/// The places of what was stated about a node after it began; the root for what was stated where it stands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Later {
     artefact: Place,
@@ -91,7 +91,7 @@ impl<'a> NodeSemantics<'a> {
     pub(in crate::protocol) fn keep_what_names_its_protocol(&mut self) {
         let Some(detail) = self.detail.take() else { return };
         let Detail { extras: _, cache: _, artefact, citations, logprobs: _, item, later } = *detail;
-        // What an item is for is said in one protocol alone, and its models rely on it.
+        // What an item is for is stated in one protocol alone, and its models rely on it.
         let phase = item.and_then(|item| item.phase);
         let item = phase.map(|phase| Item { phase: Some(phase), ..Item::default() });
         if artefact.is_some() || item.is_some() || !citations.is_empty() {

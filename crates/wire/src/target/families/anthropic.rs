@@ -129,8 +129,13 @@ const CLAUDE_3_7: Family = Family {
     forced_tool_choice: ForcedToolChoice::WithoutThinking,
     ..CLAUDE_3_5
 };
-const CLAUDE_4: Family =
-    Family { name: "claude-4", sampling: EITHER, tool_name_len_max: 128, ..CLAUDE_3_7 };
+const CLAUDE_4: Family = Family {
+    name: "claude-4",
+    context_tokens_max: Some(1_000_000),
+    sampling: EITHER,
+    tool_name_len_max: 128,
+    ..CLAUDE_3_7
+};
 const OPUS_4: Family =
     Family { output_tokens_max: Some(32_000), thinking: budget(32_000, &[]), ..CLAUDE_4 };
 const CLAUDE_4_5: Family =

@@ -12,6 +12,7 @@ pub(super) const TABLE: &[Row] = &[
     ("gpt-3-5", GPT_3_5),
     ("gpt-35", GPT_3_5),
     ("gpt-4", GPT_4),
+    ("gpt-4-32k", GPT_4_32K),
     ("gpt-4-turbo", GPT_4_TURBO),
     ("gpt-4-vision", GPT_4_TURBO),
     ("gpt-4-1106", GPT_4_TURBO),
@@ -90,6 +91,7 @@ const GPT_4: Family = Family {
     inputs: Inputs::TEXT,
     ..GPT
 };
+const GPT_4_32K: Family = Family { context_tokens: Some(32_768), ..GPT_4 };
 const GPT_4_TURBO: Family = Family {
     name: "gpt-4-turbo",
     context_tokens: Some(128_000),

@@ -94,6 +94,8 @@ fn limits_are_those_of_the_model_pages() {
         ("claude-opus-4-5", 200_000, 64_000),
         ("claude-opus-4-6", 1_000_000, 128_000),
         ("claude-haiku-5-5", 1_000_000, 128_000),
+        ("gpt-4", 8_192, 8_192),
+        ("gpt-4-32k-0613", 32_768, 8_192),
         ("gpt-4o", 128_000, 16_384),
         ("gpt-4.1", 1_047_576, 32_768),
         ("o3", 200_000, 100_000),
@@ -107,6 +109,19 @@ fn limits_are_those_of_the_model_pages() {
         let family = Family::of(model);
         let found = (family.context_tokens, family.output_tokens_max);
         assert_eq!(found, (Some(context), Some(output)), "{model}");
+    }
+}
+
+#[test]
+fn the_widest_window_is_that_of_a_beta_where_there_is_one() {
+    for (model, widest) in [
+        ("claude-sonnet-4-5", Some(1_000_000)),
+        ("claude-3-5-haiku", Some(200_000)),
+        ("claude-opus-5", Some(1_000_000)),
+        ("gpt-4o", Some(128_000)),
+        ("somebody/something", None),
+    ] {
+        assert_eq!(Family::of(model).widest_context(), widest, "{model}");
     }
 }
 

@@ -1,9 +1,9 @@
 //! Must not compile: semantics of a request written.
 
-use sabir_wire::Exchange;
+use sabir_wire::DecodedRequest;
 
-fn forget(exchange: &mut Exchange<'_>) {
-    exchange.semantics.session_mut().previous_response_id = None;
+fn forget(decoded: &mut DecodedRequest<'_>) {
+    decoded.semantics.session_mut().previous_response_id = None;
 }
 
 fn main() {}

@@ -1,9 +1,9 @@
 //! Must not compile: session written through the reader.
 
-use sabir_wire::Exchange;
+use sabir_wire::DecodedRequest;
 
-fn forget(exchange: &mut Exchange<'_>) {
-    exchange.semantics().session().previous_response_id = None;
+fn forget(decoded: &mut DecodedRequest<'_>) {
+    decoded.semantics().session().previous_response_id = None;
 }
 
 fn main() {}

@@ -9,11 +9,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader};
 use crate::place::{Place, Step};
 use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
-use crate::protocol::codec::DecodedRequest;
+use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::object::{Member, messages_expected, read_first, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
-pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<DecodedRequest<'_>> {
+pub(in crate::protocol) fn decode_request(
+    mut reader: Reader<'_>,
+) -> Result<RequestAndSemantics<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {

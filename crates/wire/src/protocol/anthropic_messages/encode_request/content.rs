@@ -30,7 +30,8 @@ impl<'r> Encoding<'r, '_> {
             (pieces, None) => self.write_content(body.key("system"), pieces),
             (pieces, Some(text)) => body.key("system").array(|list| {
                 pieces.iter().for_each(|piece| self.write_piece(list, piece));
-                Block::Foreign(Mark::Plain).text(list, &text);
+                let mark = if self.caching.is_in_blocks() { Mark::Cached } else { Mark::Plain };
+                Block::Foreign(mark).text(list, &text);
             }),
         }
         self.reporter.turn_home();
@@ -60,6 +61,7 @@ impl<'r> Encoding<'r, '_> {
         if let [piece] = pieces
             && let Some(text) = text_of(piece)
             && piece.part.semantics().cache().is_none()
+            && !self.caching.is_in_blocks()
             && !cites(piece)
             && !(self.is_own() && piece.part.semantics().place().is_element())
         {
@@ -100,6 +102,7 @@ impl<'r> Encoding<'r, '_> {
         match (self.reporter.is_same(), piece.spelling) {
             (true, Spelling::Uncited) => Block::Uncited(semantics),
             (true, _) => Block::Own(semantics),
+            (false, _) if self.caching.marks(piece.part) => Block::Foreign(Mark::Cached),
             (false, _) => Block::Foreign(self.mark(semantics)),
         }
     }
@@ -271,5 +274,5 @@ fn text_of<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
     })
 }
 
-/// Tells a system message among the user's words.
+/// Writes a system message among the user's words.
 const SYSTEM_MARK: &str = "[system]\n";

@@ -1,6 +1,7 @@
 //! Writing requests. What came in this protocol is written as it is; what came in another, as the target takes it.
 
 pub(super) mod blocks;
+mod caching;
 mod content;
 mod media;
 mod order;
@@ -13,6 +14,7 @@ mod turns;
 
 use std::collections::BTreeSet;
 
+use self::caching::Caching;
 use self::order::FreshIds;
 use self::settings::Plan;
 use self::turns::Turns;
@@ -25,25 +27,31 @@ use crate::protocol::calls::Calls;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
-use crate::protocol::{Exchange, schema_language};
+use crate::protocol::{DecodedRequest, schema_language};
 use crate::schema::SchemaLanguage;
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
-    exchange: &Exchange<'_>,
+    decoded: &DecodedRequest<'_>,
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let (request, semantics) = (&exchange.request, exchange.semantics());
-    let own = (exchange.protocol() == SELF).then_some(semantics);
+    let (request, semantics) = (&decoded.request, decoded.semantics());
+    let own = (decoded.protocol() == SELF).then_some(semantics);
     let kept = own.map(|_| own::prepare(request, target, report));
-    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
-    reporter.request(exchange);
+    let mut reporter = Reporter::new(decoded.protocol(), SELF, report);
+    reporter.request(decoded);
     let prepared = kept.unwrap_or_else(|| Prepared::of(request, target, &mut reporter));
+    let caching = match own {
+        Some(_) => Caching::Nothing,
+        None => Caching::of(request, target, &prepared.turns),
+    };
     let mut encoding = Encoding {
         request,
         own,
-        output_language: schema_language::of_output(exchange),
+        caching,
+        is_last_tool: false,
+        output_language: schema_language::of_output(decoded),
         target,
         reporter,
         calls: &prepared.calls,
@@ -53,7 +61,7 @@ pub(in crate::protocol) fn encode_request(
         has_tools: false,
         marks_to_skip: prepared.turns.marks().saturating_sub(MARKS_MAX),
     };
-    let writer = Writer::with_capacity(exchange.body_bytes_expected());
+    let writer = Writer::with_capacity(decoded.body_bytes_expected());
     Ok(encoding.write(&prepared.turns, writer))
 }
 
@@ -104,6 +112,9 @@ struct Encoding<'r, 'l> {
     /// The names of the tools that the choice allows, if it names any.
     allowed: Option<BTreeSet<&'r Text<'r>>>,
     has_tools: bool,
+    caching: Caching<'r>,
+    /// Whether no other tool follows.
+    is_last_tool: bool,
     /// How many cache marks come before the last four.
     marks_to_skip: usize,
 }
@@ -119,6 +130,7 @@ impl<'r> Encoding<'r, '_> {
         self.write_tool_choice(&mut body);
         body.optional("stream", self.request.stream.as_ref());
         self.write_settings(&mut body);
+        self.write_caching(&mut body);
         self.write_namespace(&mut body);
         body.close();
         writer.into_string()

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::caching::write_marker;
 use super::{Encoding, schemas};
 use crate::conversation::{
     AllowedMode, Content, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool,
@@ -46,7 +47,8 @@ impl<'r> Encoding<'r, '_> {
         let request = self.request;
         let mut used = BTreeSet::new();
         let list = body.list_unless_empty("tools", |list| {
-            for tool in &request.tools {
+            for (index, tool) in request.tools.iter().enumerate() {
+                self.is_last_tool = index + 1 == request.tools.len();
                 self.write_tool(list, tool, None, &mut used);
             }
         });
@@ -135,6 +137,9 @@ impl<'r> Encoding<'r, '_> {
         object.optional("input_schema", schema.as_ref());
         object.optional("strict", is_strict.then_some(&true));
         object.optional("cache_control", cache.map(|marker| &marker.json));
+        if self.caching.is_in_blocks() && self.is_last_tool && spaced.namespace.is_none() {
+            write_marker(&mut object);
+        }
         object.close();
     }
 

@@ -71,11 +71,11 @@ pub(super) struct Piece<'r> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelling {
     Plain,
-    /// A system message among the user's words, told by a mark.
+    /// A system message among the user's words, marked as one.
     Marked,
     /// Without the whitespace at its end.
     Trimmed,
-    /// Media that cannot be sent, told by their kind.
+    /// Media that cannot be sent, named by their kind.
     Omitted,
     /// Without its citations.
     Uncited,

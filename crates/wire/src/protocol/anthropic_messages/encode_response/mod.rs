@@ -18,10 +18,10 @@ use crate::protocol::anthropic_messages::encode_request::blocks::{
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::anthropic_messages::usage::{USAGE, report_absent_usage};
-use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Citation, Field, Protocol};
 
 pub(in crate::protocol) fn encode_response(
@@ -141,7 +141,7 @@ fn without_last_seals<'p>(
     parts.split_at(end)
 }
 
-/// Reports that a refusal is told as text, in a place of its own or not.
+/// Reports that a refusal is written as text, in a place of its own or not.
 pub(super) fn report_refusal(place: Place, reporter: &mut Reporter<'_>) {
     reporter.node(place, LossKind::Renamed, "Messages has no refusals; sent as text");
 }
@@ -212,6 +212,8 @@ impl Answering {
                     "Messages answers hold text and tool calls only",
                 );
             }
+            // What the gateway adds to an answer of another protocol.
+            Content::Opaque(opaque) if opaque.protocol == SELF => return list.value(&opaque.json),
             Content::ToolResult(_) | Content::Opaque(_) => {
                 reporter.node(place, LossKind::Dropped, "only its own vendor has it");
             }

@@ -2,7 +2,7 @@
 
 use crate::conversation::{Finish, Usage};
 use crate::fault::Fault;
-use crate::json::{Text, Writer};
+use crate::json::{Json, Text, Writer};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_response::finish::{EndsWith, write_finish};
 use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
@@ -81,6 +81,28 @@ pub(super) fn block_delta(
     writer.value(value);
     *out = writer.into_string();
     out.push_str("}}\n\n");
+}
+
+/// A block that stands for a conversation which was compacted: it begins empty, and one delta has all the rest.
+pub(super) fn compaction(out: &mut String, index: u32, block: &Json<'_>) {
+    block_start(out, index, |writer| {
+        writer.value(&Json::literal(r#"{"type":"compaction","content":null}"#));
+    });
+    frame(out, "content_block_delta", |event| {
+        event.field("index", &index);
+        event.key("delta");
+        event.object(|delta| {
+            delta.field("type", "compaction_delta");
+            // The block was checked when it was read, so reading it again cannot fail.
+            let _ = block.reader().object(|key, reader| {
+                let value = reader.raw()?;
+                if key != "type" {
+                    delta.field(&key, &value);
+                }
+                Ok(())
+            });
+        });
+    });
 }
 
 pub(super) fn block_stop(out: &mut String, index: u32) {

@@ -39,9 +39,9 @@ struct Writing<'a> {
     /// A beginning that waits for the usage that comes with it.
     start: Option<Start<'static>>,
     usage: Option<Usage<'static>>,
-    /// How the answer ended, and where that was said.
+    /// How the answer ended, and where that was stated.
     finish: Option<(Finish<'static>, Place)>,
-    /// What was said of the answer after it began.
+    /// What was stated about the answer after it began.
     late: NodeSemantics<'static>,
     /// The parts of answers beside the first.
     others: HashSet<PartId>,
@@ -51,7 +51,7 @@ struct Writing<'a> {
     sealed: Vec<NodeSemantics<'static>>,
     blocks: u32,
     answering: Answering,
-    /// Where the parts came from, in case that something is said of them when they are complete.
+    /// Where the parts came from, in case something is stated about them when they are complete.
     places: HashMap<PartId, Place>,
     /// What is reported once of a part, however often it comes.
     reported: HashSet<(Field, Place)>,
@@ -112,7 +112,7 @@ impl Writing<'_> {
         Reporter::new(self.source, SELF, &mut self.report)
     }
 
-    /// Whether an event speaks of the first answer; the others have no place in this protocol.
+    /// Whether an event belongs to the first answer; the others have no place in this protocol.
     fn is_wanted(&mut self, event: &Event<'_>) -> bool {
         let part = match event {
             Event::Open(open) if open.candidate > 0 => {
@@ -162,7 +162,7 @@ impl Writing<'_> {
             Event::Finish { finish, place, .. } => {
                 self.flush_start(out);
                 self.finish = Some((finish.into_owned(), place));
-                // Other vendors may tell the usage after the end.
+                // Other vendors may send the usage after the end.
                 if self.is_own() {
                     self.close(out);
                 }
@@ -185,7 +185,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Reports what is said after the end has been told.
+    /// Reports what comes after the end was emitted.
     fn report_after(&mut self, event: Event<'_>) {
         match event {
             Event::Usage(usage) => self.reporter().usage(&usage),
@@ -196,7 +196,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Whether the answer has ended, and not by a failure that is yet to be told.
+    /// Whether the answer has ended, and not by a failure that is yet to be emitted.
     fn has_ended_well(&self) -> bool {
         self.finish.as_ref().is_some_and(|(finish, _)| finish.kind != FinishKind::Failed)
     }
@@ -280,7 +280,7 @@ impl Writing<'_> {
 
     fn fail(&mut self, fault: &Fault<'_>, out: &mut String) {
         self.state = State::Over;
-        // An end that was told before and waits for the usage is none any more.
+        // An end that was emitted before and waits for the usage is none any more.
         self.finish = None;
         frames::error(out, fault);
     }

@@ -1,7 +1,7 @@
 //! The parts of a stream, each a block that begins when it has something to say.
 
 use super::{Writing, frames};
-use crate::conversation::{Arguments, CallForm, Content, Part, ReasoningForm, ToolCall};
+use crate::conversation::{Arguments, CallForm, Content, Opaque, Part, ReasoningForm, ToolCall};
 use crate::json::{Json, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
@@ -163,6 +163,12 @@ impl Writing<'_> {
 
     /// Writes a part that comes in one piece.
     fn whole(&mut self, content: Content<'static>, out: &mut String) {
+        if let Content::Opaque(opaque) = &content
+            && opaque.protocol == SELF
+            && (opaque.kind == "compaction" || !self.is_own())
+        {
+            return self.own_block(opaque, out);
+        }
         if self.is_own() {
             let Some(current) = &mut self.current else { return };
             current.begun = true;
@@ -199,6 +205,16 @@ impl Writing<'_> {
                     "Messages answers hold text and tool calls only",
                 );
             }
+        }
+    }
+
+    /// Writes a block that is this protocol's alone, wherever the answer comes from.
+    fn own_block(&mut self, opaque: &Opaque<'_>, out: &mut String) {
+        let Some(current) = &mut self.current else { return };
+        current.begun = true;
+        match opaque.kind == "compaction" {
+            true => frames::compaction(out, self.blocks, &opaque.json),
+            false => frames::block_start(out, self.blocks, |writer| writer.value(&opaque.json)),
         }
     }
 

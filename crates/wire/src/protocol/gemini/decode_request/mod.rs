@@ -10,13 +10,15 @@ use crate::conversation::{Message, Parts, Request, Role};
 use crate::error::Result;
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::codec::DecodedRequest;
+use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
 use crate::protocol::gemini::types::{AMONG_TURNS, GeminiSemantics, MODEL_PREFIX, Shape};
 use crate::protocol::object::{Member, Unread, messages_expected, read_first, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
-pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<DecodedRequest<'_>> {
+pub(in crate::protocol) fn decode_request(
+    mut reader: Reader<'_>,
+) -> Result<RequestAndSemantics<'_>> {
     let mut draft = Draft::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {
@@ -83,7 +85,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    fn finish(mut self, extras: Extras<'a>) -> DecodedRequest<'a> {
+    fn finish(mut self, extras: Extras<'a>) -> RequestAndSemantics<'a> {
         self.finish_output();
         if let Some(system) = self.system.take() {
             self.request.messages.insert(0, system);

@@ -7,7 +7,7 @@ use crate::json::{Json, Kind, Reader, Text};
 use crate::protocol::Citation;
 use crate::protocol::gemini::types::SELF;
 
-/// The sources of one candidate. They stay raw among its extras too, since not all of them can be told elsewhere.
+/// The sources of one candidate. They stay raw among its extras too, since not all of them have a place elsewhere.
 #[derive(Clone, Debug, Default)]
 pub(in crate::protocol::gemini) struct Grounding<'a> {
     chunks: Vec<Page<'a>>,

@@ -34,7 +34,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn sampling(&mut self, object: &mut Object<'_, '_>) {
-        let request = &self.exchange.request;
+        let request = &self.decoded.request;
         let sampling = &request.sampling;
         let effort = request.thinking.effort.as_ref();
         let effort = effort.and_then(|word| Effort::parse(&word.to_str()));
@@ -70,7 +70,7 @@ impl<'x> Scribe<'x, '_> {
         if self.is_same() {
             return object.field(key, number);
         }
-        let sampling = &self.exchange.request.sampling;
+        let sampling = &self.decoded.request.sampling;
         if field == Field::TopLogprobs && self.reporter.alternatives(sampling).is_none() {
             return;
         }
@@ -89,9 +89,9 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn logprobs(&mut self, object: &mut Object<'_, '_>, accepts: Accepts) {
-        let sampling = &self.exchange.request.sampling;
+        let sampling = &self.decoded.request.sampling;
         let Some(logprobs) = sampling.logprobs else {
-            // How many are told is taken only beside the wish for them.
+            // Their number is accepted only beside the wish for them.
             if !self.is_same() && sampling.alternatives().is_some() && accepts != Accepts::Nothing {
                 object.field("responseLogprobs", &true);
             }
@@ -105,7 +105,7 @@ impl<'x> Scribe<'x, '_> {
 
     fn max_output_tokens(&mut self, object: &mut Object<'_, '_>) {
         let key = "maxOutputTokens";
-        match (&self.exchange.request.max_output_tokens, self.target.max_output_tokens) {
+        match (&self.decoded.request.max_output_tokens, self.target.max_output_tokens) {
             (Some(tokens), _) => object.field(key, tokens),
             (None, Some(tokens)) if !self.is_same() => {
                 object.field(key, &tokens);
@@ -116,7 +116,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn stop(&mut self, object: &mut Object<'_, '_>) {
-        let stop = self.exchange.request.stop.as_slice();
+        let stop = self.decoded.request.stop.as_slice();
         if stop.is_empty() {
             return;
         }
@@ -133,30 +133,30 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn output(&mut self, object: &mut Object<'_, '_>) {
-        let field = match &self.exchange.request.output {
+        let field = match &self.decoded.request.output {
             OutputFormat::Unset => return,
             OutputFormat::Text => return object.field("responseMimeType", "text/plain"),
             OutputFormat::JsonObject => Field::OutputFormat,
             OutputFormat::JsonSchema(_) => Field::OutputSchema,
         };
         let family = &self.target.family;
-        let has_tools = !self.exchange.request.tools.is_empty();
+        let has_tools = !self.decoded.request.tools.is_empty();
         if !self.is_same() && has_tools && !family.schema_output_with_tools {
-            if let OutputFormat::JsonSchema(schema) = &self.exchange.request.output {
+            if let OutputFormat::JsonSchema(schema) = &self.decoded.request.output {
                 report_description(schema.description.as_ref(), &mut self.reporter);
             }
             let reason = "the model takes no output format beside tools";
             return self.lose(field, LossKind::Dropped, reason);
         }
         object.field("responseMimeType", "application/json");
-        if let OutputFormat::JsonSchema(schema) = &self.exchange.request.output {
+        if let OutputFormat::JsonSchema(schema) = &self.decoded.request.output {
             self.output_schema(object, schema);
         }
     }
 
     fn output_schema(&mut self, object: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
         let OutputSchema { name: _, description, schema, strict } = output;
-        let from = schema_language::of_output(self.exchange);
+        let from = schema_language::of_output(self.decoded);
         let language = if self.is_same() { from } else { self.language() };
         let is_json_schema = language == SchemaLanguage::GeminiJsonSchema;
         let key = if is_json_schema { "responseJsonSchema" } else { "responseSchema" };
@@ -187,7 +187,7 @@ impl<'x> Scribe<'x, '_> {
         })
     }
 
-    /// Models that take hosted tools beside functions want to be told that the calls of both will show. Of a model that
+    /// Models that take hosted tools beside functions have to be asked to show the calls of both. Of a model that
     /// is not known it is not known either.
     fn server_side(&self, config: &mut Object<'_, '_>) {
         if self.mixes_tools && self.target.family.name != Family::UNKNOWN.name {
@@ -198,7 +198,7 @@ impl<'x> Scribe<'x, '_> {
     fn tool_choice(&mut self, config: &mut Object<'_, '_>) {
         let extras = self.extras(TOOL_CHOICE_SCOPE);
         let key = "functionCallingConfig";
-        let request = &self.exchange.request;
+        let request = &self.decoded.request;
         // Only functions are chosen among; hosted tools are used as the model sees fit.
         let choice = match self.is_same() {
             true => request.tool_choice.as_ref().map(Cow::Borrowed),
@@ -254,7 +254,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn parallel(&mut self) {
-        if self.exchange.request.parallel_tool_calls == Some(false) {
+        if self.decoded.request.parallel_tool_calls == Some(false) {
             let reason = "the model may always call several tools at once";
             self.lose(Field::ParallelToolCalls, LossKind::Dropped, reason);
         }

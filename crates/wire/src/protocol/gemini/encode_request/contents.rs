@@ -115,7 +115,7 @@ impl<'x> Scribe<'x, '_> {
 
     fn same_turns(&self) -> (Option<Turn<'x>>, Vec<Turn<'x>>) {
         let (mut system, mut turns) = (None, Vec::new());
-        for (index, message) in self.exchange.request.messages.iter().enumerate() {
+        for (index, message) in self.decoded.request.messages.iter().enumerate() {
             let among_turns = message.semantics().has_shape(AMONG_TURNS);
             let side = match message.role {
                 Role::System | Role::Developer if !among_turns => Side::System,
@@ -135,8 +135,8 @@ impl<'x> Scribe<'x, '_> {
 
     fn foreign_turns(&mut self) -> (Option<Turn<'x>>, Vec<Turn<'x>>) {
         let mut system = Turn::of(Side::System, Pieces::new());
-        let mut turns: Vec<Turn<'x>> = Vec::with_capacity(self.exchange.request.messages.len());
-        for (index, message) in self.exchange.request.messages.iter().enumerate() {
+        let mut turns: Vec<Turn<'x>> = Vec::with_capacity(self.decoded.request.messages.len());
+        for (index, message) in self.decoded.request.messages.iter().enumerate() {
             let leading = turns.is_empty();
             if message.role.instructs() && (leading || !self.inlines()) {
                 self.instruct(leading, index, message, &mut system);
@@ -177,7 +177,7 @@ impl<'x> Scribe<'x, '_> {
     /// the prompt's first bytes and cost all of its cache.
     fn inlines(&self) -> bool {
         match self.target.late_system {
-            LateSystem::Native => !self.exchange.request.tools.is_empty(),
+            LateSystem::Native => !self.decoded.request.tools.is_empty(),
             LateSystem::Inline => true,
             LateSystem::Lift => false,
         }

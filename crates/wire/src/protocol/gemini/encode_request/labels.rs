@@ -17,7 +17,7 @@ const BYTES_MAX: usize = 128;
 
 impl Scribe<'_, '_> {
     pub(super) fn labels(&mut self, object: &mut Object<'_, '_>) {
-        let Some(metadata) = &self.exchange.request.metadata else { return };
+        let Some(metadata) = &self.decoded.request.metadata else { return };
         if self.is_same() {
             return object.field("labels", metadata);
         }

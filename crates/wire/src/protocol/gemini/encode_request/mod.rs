@@ -21,32 +21,32 @@ use crate::protocol::gemini::types::{MODEL_PREFIX, SELF};
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
-use crate::protocol::{Exchange, Field};
+use crate::protocol::{DecodedRequest, Field};
 use crate::target::{ModelPlace, Target};
 
 pub(in crate::protocol) fn encode_request(
-    exchange: &Exchange<'_>,
+    decoded: &DecodedRequest<'_>,
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    if exchange.protocol() == SELF {
-        withhold(exchange, report);
+    if decoded.protocol() == SELF {
+        withhold(decoded, report);
     }
-    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
-    reporter.request(exchange);
-    let request = &exchange.request;
+    let mut reporter = Reporter::new(decoded.protocol(), SELF, report);
+    reporter.request(decoded);
+    let request = &decoded.request;
     let calls = (!reporter.is_same()).then(|| Calls::of(request, SELF, target));
-    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
-    let scribe = Scribe { exchange, target, reporter, calls: calls.as_ref(), mixes_tools: false };
+    let mut writer = Writer::with_capacity(decoded.body_bytes_expected());
+    let scribe = Scribe { decoded, target, reporter, calls: calls.as_ref(), mixes_tools: false };
     scribe.request(&mut writer);
     Ok(writer.into_string())
 }
 
 /// Reports artefacts of other issuers, which not even a request of this protocol may show to its vendor.
-fn withhold(exchange: &Exchange<'_>, report: &mut Report) {
-    for part in exchange.request.messages.iter().flat_map(|message| &message.parts) {
+fn withhold(decoded: &DecodedRequest<'_>, report: &mut Report) {
+    for part in decoded.request.messages.iter().flat_map(|message| &message.parts) {
         if part.semantics().artefact().is_some_and(|artefact| artefact.issuer() != SELF) {
-            let pointer = exchange.pointer(Some(part.semantics()), Field::Signature);
+            let pointer = decoded.pointer(Some(part.semantics()), Field::Signature);
             report.lose(pointer, LossKind::Withheld, "another vendor's signature");
         }
     }
@@ -54,7 +54,7 @@ fn withhold(exchange: &Exchange<'_>, report: &mut Report) {
 
 /// A request that is being written.
 struct Scribe<'x, 'r> {
-    exchange: &'x Exchange<'x>,
+    decoded: &'x DecodedRequest<'x>,
     target: &'x Target,
     reporter: Reporter<'r>,
     /// Names and ids as the vendor takes them; on the same protocol they stay as they are.
@@ -69,7 +69,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
     }
 
     fn extras(&self, scope: &'static str) -> Option<(&'x Extras<'x>, &'static str)> {
-        self.is_same().then(|| (self.exchange.semantics().extras(), scope))
+        self.is_same().then(|| (self.decoded.semantics().extras(), scope))
     }
 
     /// Reports what happens to a field of the request as a whole.
@@ -107,7 +107,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
         if self.target.gemini_model == ModelPlace::Url {
             return;
         }
-        match &self.exchange.request.model {
+        match &self.decoded.request.model {
             Some(model) => object.field("model", &prefixed(model)),
             None => {
                 let (field, reason) = (Field::Model, "the request names no model");
@@ -126,7 +126,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
 
     /// Writes the fields of an object that only this protocol has, for its own requests.
     fn declared(&self, object: &mut Object<'_, '_>, scope: &str) {
-        let semantics = if self.is_same() { self.exchange.semantics().gemini() } else { None };
+        let semantics = if self.is_same() { self.decoded.semantics().gemini() } else { None };
         for (declared, json) in semantics.into_iter().flat_map(|gemini| gemini.set()) {
             let (within, key) = declared.path.split_once('/').unwrap_or(("", declared.path));
             if within == scope {
@@ -136,7 +136,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
     }
 
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {
-        let Some(tier) = &self.exchange.request.service_tier else { return };
+        let Some(tier) = &self.decoded.request.service_tier else { return };
         if self.is_same() {
             return object.field("serviceTier", tier);
         }
@@ -158,7 +158,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
     }
 
     fn store(&mut self) {
-        if self.exchange.request.store == Some(true) {
+        if self.decoded.request.store == Some(true) {
             self.lose(Field::Store, LossKind::Dropped, "answers are not kept");
         }
     }

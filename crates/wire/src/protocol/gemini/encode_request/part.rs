@@ -91,7 +91,7 @@ pub(in crate::protocol::gemini) fn text_of<'t>(part: &'t Part<'_>) -> Option<&'t
     }
 }
 
-/// Writes what is said about a part's data.
+/// Writes the notes on a part's data.
 pub(super) fn modifiers(object: &mut Object<'_, '_>, part: &Part<'_>, pen: &Pen<'_>) {
     let is_thought = matches!(part.content(), Content::Reasoning(_));
     if is_thought || pen.same && part.semantics().has_shape(THOUGHT_TRUE) {

@@ -1,4 +1,4 @@
-//! Writing `thinkingConfig`: a budget or a level, as the model is told, never both.
+//! Writing `thinkingConfig`: a budget or a level, as the model takes it, never both.
 
 use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::loss::LossKind;
@@ -16,7 +16,7 @@ const BY_ITSELF: i64 = -1;
 
 impl<'x> Scribe<'x, '_> {
     pub(super) fn thinking_config(&mut self, config: &mut Object<'_, '_>) {
-        let thinking = &self.exchange.request.thinking;
+        let thinking = &self.decoded.request.thinking;
         let extras = self.extras(THINKING_SCOPE);
         let is_same = self.is_same();
         config.unless_empty("thinkingConfig", extras, |object| match is_same {
@@ -85,7 +85,7 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
-    /// What is said in words that the vendor has none for.
+    /// Words that the vendor has none for.
     fn refuse_words(&mut self, thinking: &Thinking<'_>) {
         if let Some(word) = &thinking.effort {
             let (kind, reason) = unknown_effort(word);
@@ -104,7 +104,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
-        if self.exchange.request.thinking.effort.is_some() {
+        if self.decoded.request.thinking.effort.is_some() {
             let reason = "the budget sets how much the model thinks";
             self.lose(Field::ThinkingEffort, LossKind::Approximated, reason);
         }
@@ -129,7 +129,7 @@ impl<'x> Scribe<'x, '_> {
     fn effort(&mut self, object: &mut Object<'_, '_>, effort: Effort) {
         let family = &self.target.family;
         let is_off = effort == Effort::None;
-        let field = if self.exchange.request.thinking.effort.is_some() {
+        let field = if self.decoded.request.thinking.effort.is_some() {
             Field::ThinkingEffort
         } else {
             Field::ThinkingMode

@@ -32,7 +32,7 @@ const BECOME_OTHERS: [&str; 6] = ["$ref", "allOf", "const", "definitions", "oneO
 impl<'x> Scribe<'x, '_> {
     /// Writes the elements of the list of tools, as far as they can be offered.
     pub(super) fn tools(&mut self, writer: &mut Writer) {
-        let tools = &self.exchange.request.tools;
+        let tools = &self.decoded.request.tools;
         let mut functions = Vec::new();
         tools.iter().for_each(|tool| self.flatten(tool, None, &mut functions));
         if !functions.is_empty() {
@@ -207,7 +207,7 @@ impl<'x> Scribe<'x, '_> {
         }
         let schema = schema.reborrow();
         let translated = translate(&schema, from, self.language());
-        let base = self.reporter.source().pointer(field, self.exchange.semantics().spelling());
+        let base = self.reporter.source().pointer(field, self.decoded.semantics().spelling());
         for SchemaLoss { pointer, kind, reason } in translated.losses {
             self.reporter.below(place, &format!("{base}{pointer}"), kind, reason);
             let (parent, keyword) = pointer.rsplit_once('/').unwrap_or(("", &pointer));

@@ -14,7 +14,6 @@ use crate::conversation::{CallForm, Candidate, Content, Finish, FinishKind, Part
 use crate::json::{Json, Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::gemini::decode_response::is_call;
 use crate::protocol::gemini::encode_request::{Pen, takes_seal, text_of, write_part};
 use crate::protocol::gemini::fault::write_fault;
@@ -23,6 +22,7 @@ use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Fidelity, add_to};
+use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Artefact, Field, Logprobs, Protocol};
 
 pub(in crate::protocol) fn encode_response(
@@ -41,19 +41,19 @@ pub(in crate::protocol) fn encode_response(
             reporter.failed(response);
             write_fault(&mut writer, fault);
         }
-        _ => Answer { response, context, reporter }.write(&mut writer),
+        _ => ResponseWriter { response, context, reporter }.write(&mut writer),
     }
     writer.into_string()
 }
 
 /// An answer that is being written.
-struct Answer<'x, 'r> {
+struct ResponseWriter<'x, 'r> {
     response: &'x Response<'x>,
     context: &'x AnswerContext<'x>,
     reporter: Reporter<'r>,
 }
 
-impl<'x> Answer<'x, '_> {
+impl<'x> ResponseWriter<'x, '_> {
     fn write(mut self, writer: &mut Writer) {
         let same = self.reporter.is_same();
         let response = self.response;

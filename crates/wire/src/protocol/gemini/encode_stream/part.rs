@@ -190,7 +190,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Keeps log probabilities for the text that follows them, and reports what is not told of them.
+    /// Keeps log probabilities for the text that follows them, and reports what is not emitted of them.
     pub(super) fn weigh(&mut self, part: PartId, more: &Logprobs<'_>) {
         let same = self.is_same();
         let Some(open) = self.find(part) else { return };
@@ -215,7 +215,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Tells the log probabilities that came after all of their text: behind another text they would seem to be its.
+    /// Emits the log probabilities that came after all of their text: behind another text they would seem to be its.
     fn weigh_closed(&mut self, candidate: u32, out: &mut String) {
         let mut all = None;
         for part in std::mem::take(&mut self.late) {

@@ -6,7 +6,12 @@ use super::*;
 fn errors_have_classes_and_come_back() {
     let cases = [
         (400, "INVALID_ARGUMENT", "an odd field", FaultKind::BadRequest),
-        (400, "INVALID_ARGUMENT", "The input token count (9) exceeds", FaultKind::ContextTooLong),
+        (
+            400,
+            "INVALID_ARGUMENT",
+            "The input token count (9) exceeds the maximum number of tokens allowed (5)",
+            FaultKind::ContextTooLong,
+        ),
         (404, "NOT_FOUND", "m", FaultKind::NotFound),
         (503, "UNAVAILABLE", "m", FaultKind::Overloaded),
         (504, "DEADLINE_EXCEEDED", "m", FaultKind::Timeout),

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::conversation::Part;
-use crate::protocol::{Encoded, Exchange};
+use crate::protocol::{DecodedRequest, Encoded};
 use crate::target::{LateSystem, ModelPlace, Target};
 
 fn from_chat(body: &str, target: &Target) -> Encoded {
-    let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
-    exchange.encode(SELF, target).unwrap()
+    let decoded = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
+    decoded.encode(SELF, target).unwrap()
 }
 
 #[test]
@@ -16,14 +16,14 @@ fn a_call_whose_foreign_seal_was_taken_off_gets_it_too() {
         {"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},
         {"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"r"}}}]}]}"#;
     let target = Target::for_model("gemini-3-pro-preview");
-    let mut exchange = SELF.decode_request(body.as_bytes()).unwrap();
-    let signature = |exchange: &Exchange<'_>| {
-        at(&exchange.encode(SELF, &target).unwrap().body, "/contents/1/parts/0/thoughtSignature")
+    let mut decoded = SELF.decode_request(body.as_bytes()).unwrap();
+    let signature = |decoded: &DecodedRequest<'_>| {
+        at(&decoded.encode(SELF, &target).unwrap().body, "/contents/1/parts/0/thoughtSignature")
     };
-    assert!(signature(&exchange).is_null());
-    let parts = &mut exchange.edit().messages[1].parts;
+    assert!(signature(&decoded).is_null());
+    let parts = &mut decoded.edit().messages[1].parts;
     *parts = std::mem::take(parts).into_iter().map(|part| Part::new(part.into_content())).collect();
-    assert_eq!(signature(&exchange), "skip_thought_signature_validator");
+    assert_eq!(signature(&decoded), "skip_thought_signature_validator");
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn whole_numbers_with_a_fraction_arrive_as_integers() {
         [("3.0", "3", None), ("3", "3", None), ("2.6", "3", Some(()))]
     {
         let body = body(top_k);
-        let exchange = SELF.decode_request(body.as_bytes()).unwrap();
-        let encoded = exchange.encode(Protocol::AnthropicMessages, &Target::default()).unwrap();
+        let decoded = SELF.decode_request(body.as_bytes()).unwrap();
+        let encoded = decoded.encode(Protocol::AnthropicMessages, &Target::default()).unwrap();
         let (head, tail) = (r#"{"max_tokens":9,"#, format!(r#""top_k":{expected}}}"#));
         assert!(encoded.body.starts_with(head) && encoded.body.ends_with(&tail), "{top_k}");
         let is_reported = encoded.report.entries().iter().any(|it| it.pointer.ends_with("/topK"));

@@ -81,14 +81,14 @@ fn types_and_schemas_make_the_output_format() {
 fn a_foreign_signature_is_withheld_even_from_its_own_protocol() {
     let body = r#"{"contents":[{"role":"model","parts":[{"text":"t","thought":true},
         {"text":"","thought":true,"thoughtSignature":"sabir1:anthropic-messages:signature:x"}]}]}"#;
-    let exchange = SELF.decode_request(body.as_bytes()).unwrap();
-    let thought = &exchange.request.messages[0].parts[0];
+    let decoded = SELF.decode_request(body.as_bytes()).unwrap();
+    let thought = &decoded.request.messages[0].parts[0];
     assert_eq!(thought.semantics().artefact().unwrap().data(), &"x");
-    let encoded = exchange.encode(SELF, &Target::default()).unwrap();
+    let encoded = decoded.encode(SELF, &Target::default()).unwrap();
     assert!(!encoded.body.contains("sabir1"));
     assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/0/thoughtSignature"]);
-    let exchange = body.replace("thoughtSignature", "thought_signature");
-    let exchange = SELF.decode_request(exchange.as_bytes()).unwrap();
-    let encoded = exchange.encode(SELF, &Target::default()).unwrap();
+    let decoded = body.replace("thoughtSignature", "thought_signature");
+    let decoded = SELF.decode_request(decoded.as_bytes()).unwrap();
+    let encoded = decoded.encode(SELF, &Target::default()).unwrap();
     assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/0/thought_signature"]);
 }

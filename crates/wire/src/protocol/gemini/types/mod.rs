@@ -21,7 +21,7 @@ pub(super) const TOOL_CHOICE_SCOPE: &str = "toolConfig/functionCallingConfig";
 /// The scope of extras that stand in the content of a candidate.
 pub(super) const CONTENT_SCOPE: &str = "content";
 
-/// The scope of extras that tell the sources of a candidate.
+/// The scope of extras that hold the sources of a candidate.
 pub(super) const GROUNDING_SCOPE: &str = "groundingMetadata";
 
 /// The member of a candidate that has the log probabilities of its tokens.
@@ -124,7 +124,7 @@ fn language(is_json_schema: bool) -> SchemaLanguage {
     if is_json_schema { SchemaLanguage::GeminiJsonSchema } else { SchemaLanguage::GeminiSchema }
 }
 
-/// Whether the visible output was not counted, and only the total tells of it.
+/// Whether the visible output was not counted, and only the total includes it.
 pub(in crate::protocol) fn has_summed_output(usage: &Usage<'_>) -> bool {
     usage.semantics().has_shape(CANDIDATES_SUMMED)
 }

@@ -8,14 +8,16 @@ mod tools;
 use crate::conversation::Request;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
-use crate::protocol::codec::DecodedRequest;
+use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::ChatSemantics;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::{Extras, Semantics};
 use crate::target::{Family, TokenLimit};
 
-pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<DecodedRequest<'_>> {
+pub(in crate::protocol) fn decode_request(
+    mut reader: Reader<'_>,
+) -> Result<RequestAndSemantics<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, _| decoding.member(key, reader))?;
@@ -116,7 +118,7 @@ impl<'a> Decoding<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<DecodedRequest<'a>> {
+    fn finish(mut self) -> Result<RequestAndSemantics<'a>> {
         if !self.has_messages {
             return Err(Error::new(ErrorKind::Missing, "expected `messages`, found none"));
         }

@@ -37,7 +37,7 @@ pub(super) struct Choice {
     /// Whether there was any reasoning.
     reasoned: bool,
     finish_state: FinishState,
-    /// Where it was spoken of last.
+    /// Where it was mentioned last.
     place: Place,
 }
 
@@ -109,7 +109,7 @@ impl Choice {
         Ok(())
     }
 
-    /// Tells what is said of a choice whose end was passed on: no part may follow, but it is not lost without a word.
+    /// Emits what is stated about a choice whose end was passed on: no part may follow, but it is not lost without a report.
     fn emit_late<'f>(chunk: Chunk<'f>, place: Place, sink: &mut Sink<'_, 'f>) -> Result<()> {
         let Chunk { delta, logprobs, .. } = chunk;
         if let Some(json) = logprobs {
@@ -178,7 +178,7 @@ impl Choice {
         }
     }
 
-    /// Tells a vendor field, if it is news.
+    /// Emits a vendor field, if it is new.
     fn note<'f>(
         &mut self,
         (scope, key): (&'static str, &str),
@@ -314,7 +314,7 @@ impl Choice {
         })
     }
 
-    /// Gives each list of log probabilities to the part that it speaks of.
+    /// Gives each list of log probabilities to the part that it belongs to.
     fn probabilities<'f>(
         &mut self,
         json: &Json<'f>,
@@ -342,7 +342,7 @@ impl Choice {
         })
     }
 
-    /// Tells the details of the reasoning so far, which come before what is said.
+    /// Emits the details of the reasoning so far, which come before the text.
     fn emit_details(&mut self, sink: &mut Sink<'_, '_>) {
         if let Some((json, place)) = self.details.take() {
             let semantics = details_semantics(json, place);
@@ -370,7 +370,7 @@ impl Choice {
         }
     }
 
-    /// Closes what is open and tells what waited for the end.
+    /// Closes what is open and emits what waited for the end.
     fn complete(&mut self, place: Place, sink: &mut Sink<'_, '_>) {
         self.close_current(sink);
         self.calls.close_all(sink);

@@ -117,7 +117,7 @@ fn grows(key: &str) -> bool {
 pub(super) struct Audio {
     data: Text<'static>,
     transcript: Option<(Text<'static>, Place)>,
-    /// What else was said of it.
+    /// What else was stated about it.
     semantics: NodeSemantics<'static>,
 }
 
@@ -144,7 +144,7 @@ impl Audio {
         })
     }
 
-    /// The sound, and what else was said of it.
+    /// The sound, and what else was stated about it.
     pub(super) fn finish(mut self) -> Option<(Text<'static>, NodeSemantics<'static>)> {
         if let Some((transcript, place)) = self.transcript {
             let mut writer = Writer::default();

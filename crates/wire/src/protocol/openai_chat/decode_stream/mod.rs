@@ -49,7 +49,7 @@ pub(in crate::protocol) struct Decoder {
     vendor_fields: VendorFields,
     /// Vendor fields of chunks that came before the answer began.
     early: NodeSemantics<'static>,
-    /// What was said of the answer behind an end that is held back.
+    /// What was stated about the answer behind an end that is held back.
     held: HeldEvents,
     /// What chunks look like that only go on with a text.
     pattern: Pattern,
@@ -67,7 +67,7 @@ enum State {
     Waiting,
     Started,
     Failed,
-    /// The answer is complete, and the provider has said so: nothing that follows belongs to it.
+    /// The answer is complete, and the provider has stated it: nothing that follows belongs to it.
     Over,
 }
 
@@ -148,7 +148,7 @@ impl Decoder {
         self.ended = self.choices.len();
     }
 
-    /// Passes on the ends that were held back, and what was said behind them.
+    /// Passes on the ends that were held back, and what was stated behind them.
     fn release<'f>(&mut self, emit: Emit<'_, 'f>) {
         let (next, has_fragments) = (&mut self.part, &mut self.has_fragments);
         self.finished.sort_unstable();
@@ -256,13 +256,13 @@ impl Decoder {
                 self.groq = usage.map(Usage::into_owned).or(self.groq.take());
                 self.head(key, reader, place, emit)
             }
-            // The first chunk has said these.
+            // The first chunk has stated these.
             ("id" | "object" | "created" | "model" | "obfuscation", _) => reader.skip(),
             _ => self.head(key, reader, place, emit),
         }
     }
 
-    /// Tells a vendor field of the answer, if it is news.
+    /// Emits a vendor field of the answer, if it is new.
     fn head<'f>(
         &mut self,
         key: &str,

@@ -8,7 +8,7 @@ use memchr::memmem;
 use crate::json::Text;
 use crate::protocol::{Delta, Event, PartId};
 
-/// What the last chunk was but for its text, if the text was all that it said.
+/// What the last chunk was but for its text, if the text was all that it held.
 #[derive(Default)]
 pub(super) struct Pattern {
     /// The part that the text went to; none if there is no pattern.
@@ -51,7 +51,7 @@ impl Pattern {
         self.part = None;
     }
 
-    /// Takes a chunk as the pattern for those that follow, if it said nothing but a text.
+    /// Takes a chunk as the pattern for those that follow, if it held nothing but a text.
     pub(super) fn learn(&mut self, data: &str, content: &ChunkContent<'_>) {
         if self.useless < USELESS_MAX
             && let ChunkContent::Text(part, text) = content
@@ -124,7 +124,7 @@ mod tests {
     use crate::protocol::machine::DecodeStream;
     use crate::sse::Frame;
 
-    /// Every event of a stream, as the decoder tells it.
+    /// Every event of a stream, as the decoder emits it.
     fn events(chunks: &[String], learns: bool) -> (Vec<String>, bool) {
         let mut decoder = Decoder::default();
         let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! Writing what the model said: one message with its words, its calls and the reasoning that goes back.
+//! Writing the turns of the model: one message with its words, its calls and the reasoning that goes back.
 
 use crate::conversation::{Content, MediaKind, Message, Part};
 use crate::json::Writer;
@@ -149,7 +149,7 @@ impl Turns<'_, '_> {
         }
     }
 
-    /// Reports what answers tell of their text and requests do not take back.
+    /// Reports what answers state about their text and requests do not accept.
     pub(super) fn report_answer_semantics(&mut self, part: &Part<'_>) {
         let semantics = part.semantics();
         if !semantics.citations().is_empty() {

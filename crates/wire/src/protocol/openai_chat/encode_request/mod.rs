@@ -18,20 +18,20 @@ use crate::protocol::calls::Calls;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::{Exchange, Field, json_mode, schema_language};
+use crate::protocol::{DecodedRequest, Field, json_mode, schema_language};
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
-    exchange: &Exchange<'_>,
+    decoded: &DecodedRequest<'_>,
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
-    reporter.request(exchange);
+    let mut reporter = Reporter::new(decoded.protocol(), SELF, report);
+    reporter.request(decoded);
     let reporter = &mut reporter;
-    let (request, semantics) = (&exchange.request, exchange.semantics());
+    let (request, semantics) = (&decoded.request, decoded.semantics());
     let own = reporter.is_same().then_some(semantics);
-    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
+    let mut writer = Writer::with_capacity(decoded.body_bytes_expected());
     let mut object = Object::open(&mut writer, own.map(|own| (own.extras(), "")));
     object.optional("model", request.model.as_ref());
     if request.model.is_none() {
@@ -41,7 +41,7 @@ pub(in crate::protocol) fn encode_request(
     // This protocol's own names and ids stay as they are.
     let fitted = || Calls::of(request, SELF, target);
     let calls = own.is_none().then(fitted);
-    let word = json_mode::missing_sentence(exchange, reporter);
+    let word = json_mode::missing_sentence(decoded, reporter);
     object.key("messages").array(|writer| {
         if let Some(word) = word {
             writer.object(|message| {
@@ -57,7 +57,7 @@ pub(in crate::protocol) fn encode_request(
     });
     let calls = calls.as_ref();
     let tools = tools::Tools { calls, target, reporter, own }.write(&mut object, request);
-    let language = schema_language::of_output(exchange);
+    let language = schema_language::of_output(decoded);
     options::Options { request, target, reporter, tools, language, own }.write(&mut object);
     for (declared, json) in own.and_then(|own| own.chat()).into_iter().flat_map(|it| it.set()) {
         object.field(declared.path, json);

@@ -205,7 +205,7 @@ impl Options<'_, '_> {
             self.lose(Field::TopP, LossKind::Dropped, reason);
         }
         fitted.logprobs = fitted.logprobs.filter(|_| logprobs != Accepts::Nothing);
-        // How many are told is taken only beside the wish for them.
+        // Their number is accepted only beside the wish for them.
         if fitted.top_logprobs.is_some() && fitted.logprobs.is_none() {
             fitted.logprobs = Some(true);
         }

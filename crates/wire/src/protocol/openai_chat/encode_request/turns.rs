@@ -168,7 +168,7 @@ impl Turns<'_, '_> {
         start + run
     }
 
-    /// Reports a message of which nothing can be said here; one that never said anything stays.
+    /// Reports a message of which nothing can be written here; one that was empty stays.
     pub(super) fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
         let is_lost = kept.is_empty() && !message.parts.is_empty();
         if is_lost {

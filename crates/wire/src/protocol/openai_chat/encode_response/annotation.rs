@@ -8,13 +8,13 @@ use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 
-/// Whether this protocol can tell a citation: its own, or one with an address.
+/// Whether this protocol has a place for a citation: its own, or one with an address.
 pub(in crate::protocol::openai_chat) fn is_cited(citation: &Citation<'_>) -> bool {
     citation.protocol() == SELF || citation.url().is_some()
 }
 
-/// Writes a citation as this protocol spells it, if it has an address. `stretch` is where the text that it speaks of stands
-/// in the text of the answer; a citation without a stretch of its own speaks of all of it.
+/// Writes a citation as this protocol spells it, if it has an address. `stretch` is where the text that it covers stands
+/// in the text of the answer; a citation without a stretch of its own covers all of it.
 pub(in crate::protocol::openai_chat) fn write_annotation(
     writer: &mut Writer,
     citation: &Citation<'_>,

@@ -9,7 +9,6 @@ use crate::conversation::{Candidate, Content, Finish, MediaKind, Part, Response}
 use crate::json::{Number, Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::message::{Fields, Names, joined};
 use crate::protocol::openai_chat::encode_request::turns::Few;
@@ -20,6 +19,7 @@ use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{NodeSemantics, add_to};
 use crate::protocol::tier::Asking;
+use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Field, Logprobs, Protocol, tier};
 
 pub(in crate::protocol) use annotation::is_plain as is_plain_citation;
@@ -46,7 +46,7 @@ pub(in crate::protocol) fn encode_response(
     head.write(&mut object, "chat.completion", context, source);
     head.report(semantics.place(), context, &mut reporter);
     object.key("choices").array(|writer| {
-        let mut answer = Answer { context, reporter: &mut reporter, parts_before: 0 };
+        let mut answer = ChoiceWriter { context, reporter: &mut reporter, parts_before: 0 };
         for (index, candidate) in response.candidates.iter().enumerate() {
             answer.write_choice(writer, index, candidate);
         }
@@ -135,14 +135,14 @@ fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> Option<Text<'t>> {
 }
 
 /// The choices of an answer in the making.
-struct Answer<'x, 'r> {
+struct ChoiceWriter<'x, 'r> {
     context: &'x AnswerContext<'x>,
     reporter: &'x mut Reporter<'r>,
     /// How many parts came before this candidate's, so that made-up ids differ.
     parts_before: usize,
 }
 
-impl Answer<'_, '_> {
+impl ChoiceWriter<'_, '_> {
     fn write_choice(&mut self, writer: &mut Writer, index: usize, candidate: &Candidate<'_>) {
         let semantics = candidate.semantics();
         let same = self.reporter.is_same();

@@ -102,7 +102,7 @@ impl Encoder<'_> {
         });
     }
 
-    /// Writes a chunk that speaks of one choice.
+    /// Writes a chunk for one choice.
     pub(super) fn choice_frame(
         &mut self,
         index: u32,

@@ -176,7 +176,7 @@ impl Encoder<'_> {
         });
     }
 
-    /// The answers that nothing was said of still begin.
+    /// The answers that had no event still begin.
     fn begin_if_needed(&mut self, out: &mut String) {
         if self.head.is_empty() {
             self.start(Start::default(), out);
@@ -198,7 +198,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Takes a usage report; a later one adds to it. What is lost of them all is told at the end.
+    /// Takes a usage report; a later one adds to it. What is lost of them all is reported at the end.
     fn count(&mut self, usage: Usage<'_>) {
         match &mut self.usage {
             Some(known) => known.update(usage.into_owned()),

@@ -275,7 +275,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Tells a citation; one that speaks of all of its part waits for the part's end.
+    /// Emits a citation; one that covers all of its part waits for the part's end.
     pub(super) fn cite(&mut self, id: PartId, citation: Citation<'_>, out: &mut String) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         if !encode_response::is_cited(&citation) {

@@ -1,4 +1,4 @@
-//! Answers and errors of other protocols told in this one, and this one's told in others.
+//! Answers and errors of other protocols written in this one, and this one's written in others.
 
 use super::*;
 
@@ -51,12 +51,12 @@ fn servers_that_refuse_unknown_fields_are_spared_them() {
         user: Some(Text::literal("u")),
         ..Request::default()
     };
-    let exchange = Exchange::new(Protocol::AnthropicMessages, request);
+    let decoded = DecodedRequest::new(Protocol::AnthropicMessages, request);
     let target = Target::default().with_dialect(Dialect::MISTRAL);
-    let encoded = exchange.encode(SELF, &target).unwrap();
+    let encoded = decoded.encode(SELF, &target).unwrap();
     assert_eq!(encoded.body, r#"{"messages":[],"user":"u"}"#);
     assert_eq!(encoded.report.count(LossKind::Dropped), 2);
-    let encoded = exchange.encode(SELF, &Target::default()).unwrap();
+    let encoded = decoded.encode(SELF, &Target::default()).unwrap();
     assert_eq!(encoded.report.count(LossKind::Dropped), 0);
 }
 

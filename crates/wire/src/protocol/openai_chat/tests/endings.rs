@@ -53,7 +53,7 @@ fn calls_behind_the_finish_reason_are_made() {
         chunk(json!({}), Some("tool_calls")),
         chunk(fragment(0, Some("a"), Some("f"), "{\"x\""), None),
         chunk(fragment(0, None, None, ":1}"), Some("tool_calls")),
-        // An end that is merely told again undoes nothing.
+        // An end that is merely repeated undoes nothing.
         chunk(json!({"role": "assistant", "content": ""}), Some("stop")),
     ];
     let answer = answer(&chunks);

@@ -14,7 +14,7 @@ use crate::json::{Json, Text};
 use crate::loss::{LossKind, Report};
 use crate::protocol::tests::{check_refused, value};
 use crate::protocol::{
-    AnswerContext, Event, Exchange, Protocol, StreamEncoder, tests as shared, unfold,
+    AnswerContext, DecodedRequest, Event, Protocol, StreamEncoder, tests as shared, unfold,
 };
 use crate::target::{Dialect, Target};
 
@@ -41,8 +41,8 @@ fn wrong_types_are_refused_with_a_pointer() {
 /// What a request of Anthropic's becomes.
 fn from_anthropic(messages: Vec<Message<'static>>, target: &Target) -> (Value, Report) {
     let request = Request { messages, stream: Some(true), ..Request::default() };
-    let exchange = Exchange::new(Protocol::AnthropicMessages, request);
-    let encoded = exchange.encode(SELF, target).unwrap();
+    let decoded = DecodedRequest::new(Protocol::AnthropicMessages, request);
+    let encoded = decoded.encode(SELF, target).unwrap();
     (value(&encoded.body), encoded.report)
 }
 

@@ -9,7 +9,7 @@ use crate::conversation::{Message, Part, Parts, Request, Role};
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader};
 use crate::place::{Place, Step};
-use crate::protocol::codec::DecodedRequest;
+use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::object::{Member, messages_expected, read_object};
 use crate::protocol::openai_responses::decode_request::item::{Decoded, decode_item};
 use crate::protocol::openai_responses::types::{
@@ -20,7 +20,9 @@ use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 pub(super) use item::decode_output_item;
 pub(super) use part::{citation, decode_part};
 
-pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<DecodedRequest<'_>> {
+pub(in crate::protocol) fn decode_request(
+    mut reader: Reader<'_>,
+) -> Result<RequestAndSemantics<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {
@@ -39,7 +41,7 @@ struct Decoding<'a> {
 }
 
 impl<'a> Decoding<'a> {
-    fn finish(self, extras: Extras<'a>) -> DecodedRequest<'a> {
+    fn finish(self, extras: Extras<'a>) -> RequestAndSemantics<'a> {
         let Self { mut request, mut semantics, instructions } = self;
         if let Some(instructions) = instructions {
             request.messages.insert(0, instructions);

@@ -465,7 +465,7 @@ impl Grown {
         semantics
     }
 
-    /// Tells log probabilities that stand in the object at `place`.
+    /// Emits log probabilities that stand in the object at `place`.
     fn logprobs<'f>(&mut self, logprobs: Option<Logprobs<'f>>, place: Place, emit: Emit<'_, 'f>) {
         if let Some(logprobs) = logprobs.filter(|it| it.entries().as_str() != "[]") {
             self.weighed = true;

@@ -10,7 +10,7 @@ use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::machine::DecodeStream;
 use crate::protocol::openai_responses::decode_request::decode_output_item;
-use crate::protocol::openai_responses::decode_response::{Answer, json_of};
+use crate::protocol::openai_responses::decode_response::{ResponseObject, json_of};
 use crate::protocol::openai_responses::decode_stream::item::Items;
 use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::semantics::NodeSemantics;
@@ -23,7 +23,7 @@ pub(in crate::protocol) struct Decoder {
     /// The number of the next frame.
     frame: usize,
     stage: Stage,
-    /// The tier that the start told.
+    /// The tier that the start stated.
     tier: Option<Text<'static>>,
     items: Items,
 }
@@ -105,14 +105,14 @@ impl Decoder {
         }
     }
 
-    /// Tells that the answer begins, unless that has been told.
+    /// Emits the start of the answer, unless that has been done.
     fn start<'f>(&mut self, fields: &Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         if self.stage != Stage::Before {
             return Ok(());
         }
         self.stage = Stage::Started;
         let (answer, place) = read_answer(fields)?;
-        let Answer { id, model, created, service_tier, extras, .. } = answer;
+        let ResponseObject { id, model, created, service_tier, extras, .. } = answer;
         // Until the answer is complete the tier is often only what was asked for.
         let service_tier = service_tier.filter(|tier| *tier != *"auto");
         self.tier = service_tier.clone().map(Text::into_owned);
@@ -149,8 +149,8 @@ impl Decoder {
         Ok(())
     }
 
-    /// Tells what the complete response says of itself.
-    fn note_rest<'f>(&mut self, mut answer: Answer<'f>, place: Place, emit: Emit<'_, 'f>) {
+    /// Emits what the complete response states about itself.
+    fn note_rest<'f>(&mut self, mut answer: ResponseObject<'f>, place: Place, emit: Emit<'_, 'f>) {
         answer.keep_rest();
         let mut extras = std::mem::take(&mut answer.extras);
         if let Some(tier) = answer.service_tier.filter(|tier| Some(tier) != self.tier.as_ref()) {
@@ -162,7 +162,7 @@ impl Decoder {
         }
     }
 
-    /// Completes the items that the stream left open or never told of, by the list at its end.
+    /// Completes the items that the stream left open or never announced, by the list at its end.
     fn finish_items<'f>(
         &mut self,
         output: Option<Json<'f>>,
@@ -237,11 +237,11 @@ fn ids_of(list: &Reader<'_>) -> Result<Vec<Option<String>>> {
 }
 
 /// The response that a frame holds, and where it stands.
-fn read_answer<'f>(fields: &Fields<'f>) -> Result<(Answer<'f>, Place)> {
+fn read_answer<'f>(fields: &Fields<'f>) -> Result<(ResponseObject<'f>, Place)> {
     let place = fields.place.step(Step::Response);
     let answer = match fields.response.as_ref().and_then(Json::input_reader) {
-        Some(mut reader) => Answer::read(&mut reader, place)?,
-        None => Answer::default(),
+        Some(mut reader) => ResponseObject::read(&mut reader, place)?,
+        None => ResponseObject::default(),
     };
     Ok((answer, place))
 }

@@ -90,7 +90,7 @@ impl<'i, 'r> Items<'i, 'r> {
         }
     }
 
-    /// Writes what the assistant said. Clients' types take parts of the assistant only in the form in which answers have
+    /// Writes the turns of the assistant. Clients' types take parts of the assistant only in the form in which answers have
     /// them, with an id, so that a string says whatever it can.
     fn words(&mut self, (message, at): Position, item: &[Part<'_>], beside: &[Part<'_>]) {
         let is_writable = |part: &&Part<'_>| is_writable(self.reporter, part, Side::Output);

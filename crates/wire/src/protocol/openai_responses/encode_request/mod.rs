@@ -26,26 +26,26 @@ use crate::protocol::openai_responses::encode_request::settings::Settings;
 use crate::protocol::openai_responses::encode_request::tools::{Tools, hosts};
 use crate::protocol::openai_responses::types::{INSTRUCTIONS, SELF};
 use crate::protocol::reporter::Reporter;
-use crate::protocol::{Exchange, Field, json_mode};
+use crate::protocol::{DecodedRequest, Field, json_mode};
 use crate::target::{SystemRole, Target};
 
 const UNNAMED_MODEL: &str = "the body names the model, which the sender fills in";
 
 pub(in crate::protocol) fn encode_request(
-    exchange: &Exchange<'_>,
+    decoded: &DecodedRequest<'_>,
     target: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
-    reporter.request(exchange);
-    let request = &exchange.request;
-    let semantics = exchange.semantics();
-    report_prefill(&mut reporter, exchange);
+    let mut reporter = Reporter::new(decoded.protocol(), SELF, report);
+    reporter.request(decoded);
+    let request = &decoded.request;
+    let semantics = decoded.semantics();
+    report_prefill(&mut reporter, decoded);
     let mut calls = Calls::of(request, SELF, target);
     if reporter.is_same() {
         calls.unalias();
     }
-    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
+    let mut writer = Writer::with_capacity(decoded.body_bytes_expected());
     let extras = reporter.is_same().then(|| (semantics.extras(), ""));
     let mut object = Object::open(&mut writer, extras);
     match &request.model {
@@ -54,15 +54,15 @@ pub(in crate::protocol) fn encode_request(
             reporter.field(Place::default(), Field::Model, LossKind::Synthesised, UNNAMED_MODEL)
         }
     }
-    write_messages(&mut object, &mut reporter, exchange, (&calls, target));
+    write_messages(&mut object, &mut reporter, decoded, (&calls, target));
     let offer = (!reporter.is_same()).then(|| Offer::of(request, hosts));
     let tools = Tools { reporter: &mut reporter, calls: &calls, namespace: None };
     write_tools(&mut object, tools, request, offer.as_ref());
     write_parallel(&mut object, &mut reporter, request, offer.as_ref());
-    Settings { reporter: &mut reporter, exchange, target }.write(&mut object);
+    Settings { reporter: &mut reporter, decoded, target }.write(&mut object);
     object.optional("stream", request.stream.as_ref());
     if reporter.is_same() {
-        write_own(&mut object, exchange);
+        write_own(&mut object, decoded);
     }
     object.close();
     Ok(writer.into_string())
@@ -101,8 +101,8 @@ fn write_tools<'r>(
 }
 
 /// An answer that was begun for the model is not continued here.
-fn report_prefill(reporter: &mut Reporter<'_>, exchange: &Exchange<'_>) {
-    let Some(last) = exchange.request.messages.last() else { return };
+fn report_prefill(reporter: &mut Reporter<'_>, decoded: &DecodedRequest<'_>) {
+    let Some(last) = decoded.request.messages.last() else { return };
     if reporter.source().conventions().continues_answers && last.role == Role::Assistant {
         let reason = "an answer that was begun is answered rather than continued";
         reporter.node(last.semantics().place(), LossKind::Approximated, reason);
@@ -113,22 +113,22 @@ fn report_prefill(reporter: &mut Reporter<'_>, exchange: &Exchange<'_>) {
 fn write_messages(
     object: &mut Object<'_, '_>,
     reporter: &mut Reporter<'_>,
-    exchange: &Exchange<'_>,
+    decoded: &DecodedRequest<'_>,
     (calls, target): (&Calls<'_>, &Target),
 ) {
-    let messages = &exchange.request.messages;
+    let messages = &decoded.request.messages;
     let slot = slot(reporter, messages, target.system_role());
     if let Some(text) = slot.and_then(sole_text) {
         object.field("instructions", text);
     }
     let rest = &messages[usize::from(slot.is_some())..];
-    let word = json_mode::missing_sentence(exchange, reporter).map(Part::text);
+    let word = json_mode::missing_sentence(decoded, reporter).map(Part::text);
     object.list_unless_empty("input", |writer| {
         let system_role = target.system_role();
         if let Some(word) = &word {
             write_message(writer, reporter, &Header::default(), system_role.as_str(), once(word));
         }
-        let fresh_ids = fresh_ids(&exchange.request, calls);
+        let fresh_ids = fresh_ids(&decoded.request, calls);
         let custom_calls = HashSet::new();
         let mut items =
             Items { writer, reporter, calls, fresh_ids: &fresh_ids, system_role, custom_calls };
@@ -174,11 +174,11 @@ fn sole_text<'m>(message: &'m Message<'_>) -> Option<&'m Text<'m>> {
 }
 
 /// Writes what only this protocol says; what stands inside other objects has been written there.
-fn write_own(object: &mut Object<'_, '_>, exchange: &Exchange<'_>) {
-    let session = exchange.semantics().session();
+fn write_own(object: &mut Object<'_, '_>, decoded: &DecodedRequest<'_>) {
+    let session = decoded.semantics().session();
     object.optional("previous_response_id", session.previous_response_id.as_ref());
     object.optional("conversation", session.conversation.as_ref());
-    let Some(own) = exchange.semantics().responses() else { return };
+    let Some(own) = decoded.semantics().responses() else { return };
     for (declared, json) in own.set() {
         if declared.path != "include" && !declared.path.contains('/') {
             object.field(declared.path, json);

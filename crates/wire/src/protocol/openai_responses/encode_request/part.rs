@@ -91,7 +91,7 @@ pub(in super::super) fn write_part(
     }
 }
 
-/// Writes a text with what is said of it.
+/// Writes a text with its notes.
 pub(in super::super) fn write_text(
     writer: &mut Writer,
     reporter: &mut Reporter<'_>,
@@ -159,7 +159,7 @@ fn write_citations(
     }
 }
 
-/// Whether a citation speaks of all of its text, so that it can be told when the text is complete.
+/// Whether a citation covers all of its text, so that it can be emitted when the text is complete.
 pub(in super::super) fn cites_all(citation: &Citation<'_>) -> bool {
     citation.protocol() != SELF && citation.span().is_none()
 }

@@ -13,23 +13,23 @@ use crate::protocol::openai_responses::types::{
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
 use crate::protocol::tier::Asking;
-use crate::protocol::{Exchange, Field, schema_language};
+use crate::protocol::{DecodedRequest, Field, schema_language};
 use crate::target::{Accepts, Effort, Sampling, Target, Thinking};
 
 /// Writes the settings of one request.
 pub(super) struct Settings<'s, 'r> {
     pub(super) reporter: &'s mut Reporter<'r>,
-    pub(super) exchange: &'s Exchange<'s>,
+    pub(super) decoded: &'s DecodedRequest<'s>,
     pub(super) target: &'s Target,
 }
 
 impl<'s> Settings<'s, '_> {
     fn request(&self) -> &'s Request<'s> {
-        &self.exchange.request
+        &self.decoded.request
     }
 
     fn extras(&self, scope: &'static str) -> Option<(&'s Extras<'s>, &'static str)> {
-        self.reporter.is_same().then(|| (self.exchange.semantics().extras(), scope))
+        self.reporter.is_same().then(|| (self.decoded.semantics().extras(), scope))
     }
 
     fn report(&mut self, field: Field, kind: LossKind, reason: &'static str) {
@@ -171,7 +171,7 @@ impl<'s> Settings<'s, '_> {
         }
         format.optional("description", description.as_ref());
         if let Some(schema) = schema {
-            let from = schema_language::of_output(self.exchange);
+            let from = schema_language::of_output(self.decoded);
             let schema = Schema { json: schema, from, strict: *strict };
             let at = (Place::default(), Field::OutputSchema);
             format.field("schema", &fitted_schema(self.reporter, schema, at));
@@ -192,7 +192,7 @@ impl<'s> Settings<'s, '_> {
 
     /// Log probabilities are asked for among the includes.
     fn include(&mut self, object: &mut Object<'_, '_>) {
-        let stated = self.exchange.semantics().responses().and_then(|own| own.include());
+        let stated = self.decoded.semantics().responses().and_then(|own| own.include());
         if let Some(include) = stated.filter(|_| self.reporter.is_same()) {
             return object.field("include", include);
         }
@@ -218,7 +218,7 @@ impl<'s> Settings<'s, '_> {
         object.unless_empty("reasoning", self.extras("reasoning"), |reasoning| {
             reasoning.optional("effort", effort.as_ref());
             reasoning.optional("summary", summary.as_ref());
-            if let Some(own) = self.exchange.semantics().responses() {
+            if let Some(own) = self.decoded.semantics().responses() {
                 reasoning.optional("context", own.reasoning_context());
                 reasoning.optional("generate_summary", own.generate_summary());
                 reasoning.optional("mode", own.reasoning_mode());
@@ -236,7 +236,7 @@ impl<'s> Settings<'s, '_> {
         (thinking.effort.clone(), summary)
     }
 
-    /// The effort to ask for, from whatever the client said of thinking.
+    /// The effort to ask for, from whatever the client set for thinking.
     fn effort(&mut self) -> Option<String> {
         let thinking = &self.request().thinking;
         let mode = thinking.mode;

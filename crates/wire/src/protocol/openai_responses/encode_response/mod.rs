@@ -10,7 +10,6 @@ use crate::fault::Fault;
 use crate::json::{Json, Number, Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::exchange::ANSWER_BYTES;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::encode_response::output::encode_output;
@@ -21,6 +20,7 @@ use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::tier::Asking;
+use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Field, Protocol, Start};
 
 pub(in crate::protocol) fn encode_response(
@@ -127,7 +127,7 @@ pub(super) struct Ending<'e> {
 }
 
 impl<'e> Ending<'e> {
-    /// `refused` says that a part is a refusal, so that the end need not tell of it.
+    /// `refused` says that a part is a refusal, so that the end need not state it.
     pub(super) fn of(
         finish: Option<&'e Finish<'e>>,
         fault: Option<&'e Fault<'e>>,
@@ -229,11 +229,17 @@ pub(super) fn write_response(
     if let Some(usage) = end.usage {
         USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(reporter.source()));
     }
+    if reporter.is_same() && context.in_background {
+        object.field("background", &true);
+    }
     if !reporter.is_same() {
         if end.usage.is_none() {
             object.key(USAGE.member).null();
         }
         write_settings(&mut object, context, end);
+    }
+    if let Some(conversation) = &context.conversation {
+        object.key("conversation").object(|it| it.field("id", conversation));
     }
     object.close();
 }
@@ -272,7 +278,7 @@ fn write_head(
     }
 }
 
-/// The id of an answer: its own, or for another protocol's one made from the seed. Clients take an id without `resp_` for
+/// The id of an answer: its own, or for another protocol's, and in the background, one made from the seed. Clients take an id without `resp_` for
 /// something else, and the upstream's id refers to nothing that can be asked for here.
 pub(super) fn response_id<'t>(
     reporter: &Reporter<'_>,
@@ -280,7 +286,8 @@ pub(super) fn response_id<'t>(
     id: Option<&'t Text<'_>>,
 ) -> Text<'t> {
     let minted = || Text::plain(format!("resp_{}", context.seed.to_str()));
-    id.filter(|_| reporter.is_same()).map_or_else(minted, Text::reborrow)
+    let is_own = reporter.is_same() && !context.in_background;
+    id.filter(|_| is_own).map_or_else(minted, Text::reborrow)
 }
 
 fn write_ending(object: &mut Object<'_, '_>, reporter: &Reporter<'_>, ending: &Ending<'_>) {
@@ -306,7 +313,7 @@ fn write_ending(object: &mut Object<'_, '_>, reporter: &Reporter<'_>, ending: &E
     }
 }
 
-/// Writes what clients expect of every response and no other protocol tells: the settings of the request, or those that it
+/// Writes what clients expect of every response and no other protocol states: the settings of the request, or those that it
 /// does not change.
 fn write_settings(object: &mut Object<'_, '_>, context: &AnswerContext<'_>, end: &End<'_>) {
     match &context.echo {
@@ -318,7 +325,7 @@ fn write_settings(object: &mut Object<'_, '_>, context: &AnswerContext<'_>, end:
     }
 }
 
-/// When a response was complete: no other protocol tells, and an answer has one time here.
+/// When a response was complete: no other protocol states, and an answer has one time here.
 fn write_completion(object: &mut Object<'_, '_>, context: &AnswerContext<'_>, end: &End<'_>) {
     let is_complete = end.ending.word() == "completed";
     object.field("completed_at", &is_complete.then_some(context.created_s));

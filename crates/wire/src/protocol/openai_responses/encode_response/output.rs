@@ -73,8 +73,8 @@ pub(in super::super) fn takes(reporter: &mut Reporter<'_>, part: &Part<'_>) -> b
             reporter.node(place, LossKind::Dropped, "Responses answers hold no results of tools");
             false
         }
-        // The walk over the answer has reported it.
-        Content::Opaque(_) => false,
+        // The walk over the answer has reported what is not this protocol's own.
+        Content::Opaque(opaque) => opaque.protocol == SELF,
     }
 }
 

@@ -114,7 +114,7 @@ impl Encoder<'_> {
         *finished += states[*finished..].iter().take_while(|state| state.done).count();
     }
 
-    /// Tells that a part is complete, with all that it has grown to; once.
+    /// Emits that a part is complete, with all that it has grown to; once.
     fn part_done(&mut self, (item, at): Seat, out: &mut String) {
         if std::mem::replace(&mut self.items[item].states[at].done, true) {
             return;

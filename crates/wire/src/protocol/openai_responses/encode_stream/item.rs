@@ -24,7 +24,7 @@ pub(super) struct OutItem {
     pub(super) states: Vec<PartState>,
     /// The complete item.
     pub(super) json: Option<String>,
-    /// How many parts at its beginning have been told of, as far as they ever are, and how many as complete.
+    /// How many parts at its beginning have been announced, as far as they ever are, and how many as complete.
     begun: usize,
     pub(super) finished: usize,
     /// Whether an earlier call has the same id.
@@ -33,14 +33,14 @@ pub(super) struct OutItem {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct PartState {
-    /// The part has been told of.
+    /// The part has been announced.
     added: bool,
     pub(super) closed: bool,
-    /// The part has been told as complete.
+    /// The part has been emitted as complete.
     pub(super) done: bool,
-    /// How many citations have been told.
+    /// How many citations have been emitted.
     cited: usize,
-    /// Log probabilities that have not been told with a text yet.
+    /// Log probabilities that have not been emitted with a text yet.
     pub(super) logprobs: Option<Logprobs<'static>>,
 }
 
@@ -249,7 +249,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Tells of a part of a message, unless that has been done. Those before it have said nothing yet and come first.
+    /// Announces a part of a message, unless that has been done. Those before it are empty so far and come first.
     pub(super) fn add_part(&mut self, (item, at): Seat, out: &mut String) {
         if self.items[item].states[at].added {
             return;
@@ -341,7 +341,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Reports what is said of a part after its item was told as complete.
+    /// Reports notes on a part after its item was emitted as complete.
     fn report_late(&mut self, (item, at): Seat, kind: NoteKind<'_>) {
         let place = self.items[item].parts[at].semantics().place();
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
@@ -357,7 +357,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Tells a citation of a part, if it can be told here.
+    /// Emits a citation of a part, if the protocol has a place for it.
     pub(super) fn annotate(&mut self, (item, at): Seat, citation: &Citation<'_>, out: &mut String) {
         let part = &self.items[item].parts[at];
         let mut annotation = Writer::default();
@@ -375,7 +375,7 @@ impl Encoder<'_> {
         });
     }
 
-    /// Closes a text that has said nothing; what only its issuer can read of it may still be handed on.
+    /// Closes an empty text; what only its issuer can read of it may still be handed on.
     fn close_waiting(&mut self, at: usize, later: NodeSemantics<'static>) {
         self.left_out[at].semantics_mut().merge(later);
         let part = self.left_out[at].clone();
@@ -396,7 +396,7 @@ impl Encoder<'_> {
         part.semantics_mut().merge(later);
         self.items[item].states[at].closed = true;
         let is_complete = match self.items[item].parts[at].content() {
-            // More may be said of a text until the next item begins, which may seal the thinking before it.
+            // More notes on a text may come until the next item begins, which may seal the thinking before it.
             Content::Text(_) | Content::Refusal(_) | Content::Reasoning(_) => false,
             // How the answer ends tells what a call is whose arguments are not whole.
             Content::ToolCall(_) => !self.is_half(item),

@@ -1,4 +1,4 @@
-//! Writing streams. Deltas leave at once; the text is kept too, because every part and the whole answer are told again
+//! Writing streams. Deltas leave at once; the text is kept too, because every part and the whole answer are repeated
 //! when they are complete.
 
 mod done;
@@ -17,13 +17,16 @@ use crate::protocol::openai_responses::encode_response::{
     End, Ending, is_call, is_refusal, report_finish, report_tier, response_id, write_response,
 };
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
-use crate::protocol::openai_responses::fault::{own_code, response_code};
+use crate::protocol::openai_responses::fault::{message, own_code, response_code};
 use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extra, Extras, NodeSemantics};
 use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse::named_frame;
+
+/// How many events have told of an answer in the background before its provider begins.
+const EVENTS_BEFORE: u64 = 2;
 
 /// Events in, frames out.
 #[derive(Debug)]
@@ -41,16 +44,16 @@ pub(in crate::protocol) struct Encoder<'a> {
     places: Vec<Placed>,
     /// The ids of the calls so far.
     taken: HashSet<String>,
-    /// Parts that have no place here; the report speaks of them.
+    /// Parts that have no place here; the report names them.
     left_out: Vec<Part<'static>>,
     /// Whether something was left out behind the last item, so that no text behind it continues that.
     interrupted: bool,
     usage: Option<Usage<'static>>,
     finish: Option<Finish<'static>>,
     fault: Option<Fault<'static>>,
-    /// What is said of the answer as one of several.
+    /// Notes on the answer as one of several.
     candidate: NodeSemantics<'static>,
-    /// The answers beside the first, of which the report speaks.
+    /// The answers beside the first, which the report names.
     other_answers: Vec<u32>,
 }
 
@@ -174,7 +177,12 @@ impl Encoder<'_> {
         self.start = start;
         let end = End { ending: Ending::with("in_progress"), usage: None, output: Some("[]") };
         let response = self.response(&end);
-        for kind in ["response.created", "response.in_progress"] {
+        let mut kinds: &[&str] = &["response.created", "response.in_progress"];
+        if self.context.in_background {
+            kinds = &kinds[1..];
+            self.sequence = EVENTS_BEFORE;
+        }
+        for kind in kinds {
             self.frame(out, kind, |writer| writer.field("response", &response));
         }
     }
@@ -204,7 +212,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// Keeps what is said of the answer, and reports its undeclared fields where each came first.
+    /// Keeps the notes on the answer, and reports its undeclared fields where each came first.
     fn note_answer(&mut self, later: NodeSemantics<'static>) {
         let mut news = Extras::default();
         for extra in later.extras().into_iter().flat_map(Extras::iter) {
@@ -234,7 +242,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// A failure. Items that are not complete stay so: a client must not act on half a call. What came of them is told with
+    /// A failure. Items that are not complete stay so: a client must not act on half a call. What came of them is emitted with
     /// the failure.
     fn fail(&mut self, fault: Fault<'static>, out: &mut String) {
         for index in 0..self.items.len() {
@@ -251,7 +259,7 @@ impl Encoder<'_> {
             };
             self.frame(out, "error", |writer| {
                 writer.field("code", &code);
-                writer.field("message", &fault.message);
+                writer.field("message", &message(&fault));
                 writer.field("param", &fault.param);
             });
         }

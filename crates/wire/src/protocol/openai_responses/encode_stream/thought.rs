@@ -55,7 +55,7 @@ impl Encoder<'_> {
         self.piece_frame((item, piece), (names, names.added), &Text::default(), out);
     }
 
-    /// Tells that the current piece is complete.
+    /// Emits that the current piece is complete.
     pub(super) fn end_piece(&mut self, (item, at): Seat, out: &mut String) {
         let Some((names, thought)) = self.thought((item, at)) else { return };
         let Some(text) = thought.texts.last().cloned() else { return };
@@ -65,7 +65,7 @@ impl Encoder<'_> {
         self.piece_frame((item, piece), (names, names.part_done), &text, out);
     }
 
-    /// Tells that a piece begins or is complete.
+    /// Emits that a piece begins or is complete.
     fn piece_frame(
         &mut self,
         (item, piece): (usize, usize),

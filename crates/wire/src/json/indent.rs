@@ -1,7 +1,7 @@
 //! Indents JSON by two spaces a level, whatever white space it came with.
 
 /// `json` must be one valid value; strings and numbers keep their spelling.
-pub(super) fn indented(json: &str) -> String {
+pub(crate) fn indented(json: &str) -> String {
     let mut printer = Printer { out: String::with_capacity(json.len() * 2), depth: 0 };
     let mut rest = json;
     while let Some(first) = rest.chars().next() {

@@ -1,15 +1,17 @@
 //! Requests: the conversation, then what was meant beside it.
 
+use std::collections::HashSet;
+
 use super::{Show, show, show_names, tagged};
 use crate::conversation::{
     CacheOptions, Content, Message, OutputFormat, OutputSchema, Part, Request, Role, Sampling,
-    Thinking, ThinkingMode, ThinkingShow, Tool, ToolKind,
+    Thinking, ThinkingMode, ThinkingShow, Tool, ToolKind, ToolResult,
 };
 use crate::diagnostics::{Diagnostics, MissingField};
 use crate::json::{Text, Writer};
-use crate::protocol::{Exchange, NodeSemantics};
+use crate::protocol::{DecodedRequest, NodeSemantics};
 
-impl Show for Exchange<'_> {
+impl Show for DecodedRequest<'_> {
     fn members(&self, writer: &mut Writer) {
         self.protocol().member(writer, "protocol");
         self.request().member(writer, "request");
@@ -39,17 +41,33 @@ impl Show for MissingField {
 }
 
 /// What was meant beside the conversation; what stands on single nodes is gathered here once more.
-fn show_semantics(exchange: &Exchange<'_>, writer: &mut Writer) {
-    let nodes = nodes(exchange.request());
+fn show_semantics(decoded: &DecodedRequest<'_>, writer: &mut Writer) {
+    let nodes = nodes(decoded.request());
     writer.key("system");
     writer.object(|writer| {
-        writer.field("textBlocks", &system_texts(exchange.request()));
+        writer.field("textBlocks", &system_texts(decoded.request()));
     });
     writer.key("reasoning");
     writer.array(|writer| nodes.iter().for_each(|node| node.show_artefact(writer)));
     writer.key("cache");
     writer.array(|writer| nodes.iter().for_each(|node| node.show_cache_marker(writer)));
-    exchange.semantics().show_members(writer);
+    decoded.semantics().show_members(&foreign_results(decoded.request()), writer);
+}
+
+/// Results of calls that the request does not hold: those of an answer that it goes on from.
+fn foreign_results<'r, 'a>(request: &'r Request<'a>) -> Vec<&'r ToolResult<'a>> {
+    let parts = || request.messages.iter().flat_map(|message| &message.parts);
+    let calls: HashSet<&Text<'a>> = parts()
+        .filter_map(|part| match &part.content {
+            Content::ToolCall(call) => call.id.as_ref(),
+            _ => None,
+        })
+        .collect();
+    let results = parts().filter_map(|part| match &part.content {
+        Content::ToolResult(result) => Some(&**result),
+        _ => None,
+    });
+    results.filter(|result| !result.call_id.as_ref().is_some_and(|id| calls.contains(id))).collect()
 }
 
 /// The texts that stand before the first turn, block by block.
