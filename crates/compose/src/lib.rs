@@ -2,7 +2,9 @@
 
 pub mod assemble;
 pub mod budget;
+pub mod compact;
 pub mod history;
+pub mod session;
 
 mod builder;
 mod draining;

@@ -22,9 +22,9 @@ use crate::turn::Turn;
 ///
 /// let body = br#"{"messages": [{"role": "user", "content": "hello"},
 ///     {"role": "tool", "tool_call_id": "call_1", "content": "18 degrees"}]}"#;
-/// let mut exchange = Protocol::OpenaiChat.decode_request(body)?;
-/// let trace = repair(exchange.edit(), &Policy::towards(Protocol::Gemini))?;
-/// assert_eq!(exchange.request().messages.len(), 1);
+/// let mut decoded = Protocol::OpenaiChat.decode_request(body)?;
+/// let trace = repair(decoded.edit(), &Policy::towards(Protocol::Gemini))?;
+/// assert_eq!(decoded.request().messages.len(), 1);
 /// assert_eq!(trace.changes()[0].pointer, "/messages/1");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

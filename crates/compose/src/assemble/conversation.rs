@@ -22,8 +22,8 @@ impl<'a> Dialogue<'a> {
     ///
     /// let body = br#"{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"},
     ///     {"role": "assistant", "content": "Hi."}, {"role": "user", "content": "What now?"}]}"#;
-    /// let exchange = Protocol::OpenaiChat.decode_request(body)?;
-    /// let dialogue = Dialogue::of(&exchange.request().messages);
+    /// let decoded = Protocol::OpenaiChat.decode_request(body)?;
+    /// let dialogue = Dialogue::of(&decoded.request().messages);
     /// let output = Agent::OpenaiCodex.assemble(&dialogue.prepare().input)?;
     /// assert_eq!(
     ///     output.prompt,

@@ -124,6 +124,6 @@ fn foreign<'a>(block: &Json<'_>, tag: &str, role: Role) -> Result<Vec<Part<'a>>>
         Role::System | Role::Developer | Role::User | Role::Tool => "user",
     };
     let body = format!(r#"{{"messages":[{{"role":"{role}","content":[{}]}}]}}"#, block.as_str());
-    let exchange = protocol.decode_request(body.as_bytes())?.into_owned();
-    Ok(exchange.into_request().messages.into_iter().flat_map(|message| message.parts).collect())
+    let decoded = protocol.decode_request(body.as_bytes())?.into_owned();
+    Ok(decoded.into_request().messages.into_iter().flat_map(|message| message.parts).collect())
 }

@@ -17,7 +17,7 @@ use std::fmt;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Request;
 use sabir_wire::json::{Json, Text};
-use sabir_wire::protocol::{Encoded, Exchange};
+use sabir_wire::protocol::{DecodedRequest, Encoded};
 use sabir_wire::target::Target;
 
 use crate::builder::{Builder, Built, Stored, Summary};
@@ -103,6 +103,6 @@ pub fn encode(built: Built<'_>, protocol: Protocol) -> sabir_wire::Result<Encode
     let [first, second, ..] = Protocol::ALL;
     let source = if protocol == first { second } else { first };
     let Encoded { body, report } =
-        Exchange::new(source, request).encode(protocol, &Target::default())?;
+        DecodedRequest::new(source, request).encode(protocol, &Target::default())?;
     Ok(Encoded { body: write::messages_of(&body, protocol)?, report })
 }

@@ -137,8 +137,8 @@ mod tests {
             r#"{"contents":[{"role":"model","parts":[{"text":"","thoughtSignature":"c2ln"}]}]}"#;
         let chat = r#"{"messages":[{"role":"assistant","audio":{"id":"audio_1"}}]}"#;
         for (protocol, body) in [(Protocol::Gemini, gemini), (Protocol::OpenaiChat, chat)] {
-            let exchange = protocol.decode_request(body.as_bytes()).unwrap().into_owned();
-            let [message] = exchange.into_request().messages.try_into().unwrap();
+            let decoded = protocol.decode_request(body.as_bytes()).unwrap().into_owned();
+            let [message] = decoded.into_request().messages.try_into().unwrap();
             check(message, Blank::Speakers, 1);
         }
     }

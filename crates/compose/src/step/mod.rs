@@ -6,7 +6,7 @@ pub(crate) mod pair;
 pub(crate) mod summarise;
 pub(crate) mod system;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub(crate) mod validate;
 
 use crate::log::Log;

@@ -6,6 +6,7 @@ use sabir_wire::conversation::{Message, Part, Role};
 
 use super::Notes;
 use crate::builder::{Stored, Summary};
+use crate::compact::summary_text;
 use crate::log::START_NOT_FOUND;
 use crate::policy::SummaryRole;
 use crate::trace::{StepName, Words, words};
@@ -52,11 +53,7 @@ fn all(stored: Vec<Stored<'_>>) -> Vec<Turn<'_>> {
 }
 
 fn message<'a>(summary: &Summary<'_>, role: SummaryRole) -> Message<'a> {
-    let text = format!(
-        "[Previous conversation summary ({} messages compressed)]\n\n{}",
-        summary.message_ids.len(),
-        summary.summary
-    );
+    let text = summary_text(summary.message_ids.len(), &summary.summary);
     let role = match role {
         SummaryRole::System => Role::System,
         SummaryRole::User => Role::User,

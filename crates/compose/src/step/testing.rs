@@ -6,11 +6,11 @@ use sabir_wire::conversation::{
 
 use crate::turn::Turn;
 
-pub(super) fn text(role: Role, words: &str) -> Message<'static> {
+pub(crate) fn text(role: Role, words: &str) -> Message<'static> {
     Message::new(role, vec![Part::text(words.to_owned())])
 }
 
-pub(super) fn call_part(id: &'static str) -> Part<'static> {
+pub(crate) fn call_part(id: &'static str) -> Part<'static> {
     Part::new(Content::ToolCall(Box::new(ToolCall {
         id: Some(id.into()),
         name: "look".into(),
@@ -19,7 +19,7 @@ pub(super) fn call_part(id: &'static str) -> Part<'static> {
     })))
 }
 
-pub(super) fn result_part(id: &'static str) -> Part<'static> {
+pub(crate) fn result_part(id: &'static str) -> Part<'static> {
     Part::new(Content::ToolResult(Box::new(ToolResult {
         call_id: Some(id.into()),
         name: None,
@@ -29,21 +29,21 @@ pub(super) fn result_part(id: &'static str) -> Part<'static> {
     })))
 }
 
-pub(super) fn call(id: &'static str) -> Message<'static> {
+pub(crate) fn call(id: &'static str) -> Message<'static> {
     Message::new(Role::Assistant, vec![call_part(id)])
 }
 
-pub(super) fn result(id: &'static str) -> Message<'static> {
+pub(crate) fn result(id: &'static str) -> Message<'static> {
     Message::new(Role::Tool, vec![result_part(id)])
 }
 
-pub(super) fn turns(messages: impl IntoIterator<Item = Message<'static>>) -> Vec<Turn<'static>> {
+pub(crate) fn turns(messages: impl IntoIterator<Item = Message<'static>>) -> Vec<Turn<'static>> {
     messages.into_iter().enumerate().map(|(index, it)| Turn::given(index, it)).collect()
 }
 
 /// Each message as one line: its role, and each part as its text, `?id` for a call and `=id` for a result, with `!` behind
 /// one that is an error.
-pub(super) fn rendered(turns: &[Turn<'_>]) -> Vec<String> {
+pub(crate) fn rendered(turns: &[Turn<'_>]) -> Vec<String> {
     turns.iter().map(|turn| line(&turn.message)).collect()
 }
 

@@ -15,7 +15,7 @@ use crate::simulator;
 
 /// A part, before it is given words of its own.
 #[derive(Clone, Copy, Debug)]
-enum Piece {
+pub(super) enum Piece {
     Blank,
     Words,
     Call(u8),
@@ -26,9 +26,9 @@ enum Piece {
     Named(Option<u8>),
 }
 
-type Plan = Vec<(Role, Vec<Piece>)>;
+pub(super) type Plan = Vec<(Role, Vec<Piece>)>;
 
-fn history() -> impl Strategy<Value = Plan> {
+pub(super) fn history() -> impl Strategy<Value = Plan> {
     let text = prop_oneof![1 => Just(Piece::Blank), 4 => Just(Piece::Words)];
     let assistant_parts = prop_oneof![
         1 => Just(Piece::Blank),
@@ -100,7 +100,7 @@ fn policies() -> impl Strategy<Value = Policy> {
     })
 }
 
-fn stored(plan: &Plan) -> Vec<Stored<'static>> {
+pub(super) fn stored(plan: &Plan) -> Vec<Stored<'static>> {
     let message = |(index, (role, pieces)): (usize, &(Role, Vec<Piece>))| {
         let parts: Vec<Part<'_>> =
             pieces.iter().enumerate().map(|(at, piece)| part(*piece, index, at)).collect();
@@ -150,7 +150,7 @@ fn build(plan: &Plan, policy: Policy) -> Option<Built<'static>> {
 }
 
 /// A part in words, the same for the same part.
-fn word(part: &Part<'_>) -> String {
+pub(super) fn word(part: &Part<'_>) -> String {
     match part.content() {
         Content::Text(text) => format!("text {}", text.to_str()),
         Content::ToolCall(call) => {

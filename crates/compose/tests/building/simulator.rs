@@ -17,9 +17,9 @@ pub(crate) fn request(protocol: Protocol, messages: &[Message<'_>]) -> String {
         Protocol::OpenaiChat => (Protocol::OpenaiResponses, RESPONSES),
         _ => (Protocol::OpenaiChat, CHAT),
     };
-    let mut exchange = source.decode_request(body.as_bytes()).unwrap();
-    exchange.edit().messages = messages.to_vec();
-    exchange.encode(protocol, &Target::default()).unwrap().body
+    let mut decoded = source.decode_request(body.as_bytes()).unwrap();
+    decoded.edit().messages = messages.to_vec();
+    decoded.encode(protocol, &Target::default()).unwrap().body
 }
 
 /// Sends messages to the simulator of a protocol, which must take them; the answer is what was sent.

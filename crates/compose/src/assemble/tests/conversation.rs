@@ -7,8 +7,8 @@ use super::assemble;
 
 /// Assembles all of a request's conversation for Claude Code.
 fn claude(protocol: Protocol, body: &str) -> (String, Option<String>) {
-    let exchange = protocol.decode_request(body.as_bytes()).expect("a request");
-    let dialogue = Dialogue { window: usize::MAX, ..Dialogue::of(&exchange.request().messages) };
+    let decoded = protocol.decode_request(body.as_bytes()).expect("a request");
+    let dialogue = Dialogue { window: usize::MAX, ..Dialogue::of(&decoded.request().messages) };
     let output = assemble(Agent::ClaudeCode, &dialogue.prepare().input);
     (output.prompt, output.system_flag)
 }

@@ -225,10 +225,10 @@ fn results_without_ids_are_paired_by_name() {
     let body = r#"{"contents":[
         {"role":"model","parts":[{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"g","args":{}}}]},
         {"role":"user","parts":[{"functionResponse":{"name":"f","response":{"x":1}}}]}]}"#;
-    let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap().into_owned();
+    let decoded = Protocol::Gemini.decode_request(body.as_bytes()).unwrap().into_owned();
     let mut notes = Notes::default();
     let policy = Policy::towards(Protocol::Gemini);
-    let paired = apply(turns(exchange.into_request().messages), &policy, &mut notes);
+    let paired = apply(turns(decoded.into_request().messages), &policy, &mut notes);
     assert_eq!(rendered(&paired), ["assistant: ? ?", "user: = =!"]);
     assert_eq!(notes.trace.changes()[0].pointer, "/contents/0/parts/1");
 }
@@ -237,10 +237,10 @@ fn results_without_ids_are_paired_by_name() {
 #[track_caller]
 fn check_gemini(contents: &str, expected: &[&str], changes: &[&str]) {
     let body = format!(r#"{{"contents":[{contents}]}}"#);
-    let exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap().into_owned();
+    let decoded = Protocol::Gemini.decode_request(body.as_bytes()).unwrap().into_owned();
     let mut notes = Notes::default();
     let policy = Policy::towards(Protocol::OpenaiChat);
-    let paired = apply(turns(exchange.into_request().messages), &policy, &mut notes);
+    let paired = apply(turns(decoded.into_request().messages), &policy, &mut notes);
     assert_eq!(rendered(&paired), expected);
     let found = notes.trace.changes().iter().map(|it| format!("{} {}", it.pointer, it.what));
     assert_eq!(found.collect::<Vec<_>>(), changes);
@@ -342,11 +342,11 @@ fn late_results_without_ids_keep_the_order_of_their_calls() {
         answer(0),
         answer(1)
     );
-    let mut exchange = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
+    let mut decoded = Protocol::Gemini.decode_request(body.as_bytes()).unwrap();
     let policy = Policy { opening: crate::Opening::Keep, ..Policy::towards(Protocol::OpenaiChat) };
-    let trace = crate::repair(exchange.edit(), &policy).unwrap();
+    let trace = crate::repair(decoded.edit(), &policy).unwrap();
     assert_eq!(trace.changes().len(), 2);
-    let encoded = exchange.encode(Protocol::OpenaiChat, &Target::default()).unwrap().body;
+    let encoded = decoded.encode(Protocol::OpenaiChat, &Target::default()).unwrap().body;
     let places = ["call_g_0_0", r#"\"r\":0"#, "call_g_0_1", r#"\"r\":1"#]
         .map(|it| encoded.rfind(it).unwrap_or_else(|| panic!("{it} in {encoded}")));
     assert!(places.is_sorted(), "{encoded}");

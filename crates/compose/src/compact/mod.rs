@@ -1,0 +1,17 @@
+//! Compaction: which messages a summary takes the place of, what a model is asked that writes it, and the conversation
+//! afterwards. Who asks that model, and when, is left to the caller.
+
+mod apply;
+mod boundary;
+mod plan;
+mod prompt;
+mod transcript;
+mod weight;
+
+pub use apply::compacted;
+pub use plan::{Keep, Plan, plan};
+pub use prompt::{PROMPT, Questions, questions, summary_in, summary_text};
+pub use weight::weight;
+
+#[cfg(test)]
+mod tests;
