@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sabir_store::{
     Advance, Clock, Closing, ConversationId, Ending, Hash, Name, NewConversation, NewMessage,
-    NodeId, Opening, Options, Owner, Page, Record, Search, Store, Title, TurnId, Window,
+    NodeId, Opening, Options, Origin, Owner, Page, Record, Search, Store, Title, TurnId, Window,
 };
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -19,6 +19,7 @@ async fn main() -> Outcome<()> {
         node: NodeId::new("figures")?,
         data_folder: PathBuf::from("."),
         clock: Clock::System,
+        form: None,
     };
     let store = Store::open(&url, options).await?;
     println!("one sync of this disk      {:?}", sync()?);
@@ -78,6 +79,8 @@ fn closing(id: String, base: Option<(TurnId, Hash)>, size: usize) -> Outcome<Clo
         responses: Vec::new(),
         items: Vec::new(),
         conversation: None,
+        begins: None,
+        job: None,
     })
 }
 
@@ -124,7 +127,15 @@ async fn begin(store: &Store, id: &str) -> Outcome<ConversationId> {
     let id = ConversationId::new(id)?;
     let (owner, title) = (Owner::nobody(), Title::new(id.as_str()));
     let metadata = Record::default();
-    store.ensure_conversation(NewConversation { owner, id: id.clone(), title, metadata }).await?;
+    store
+        .ensure_conversation(NewConversation {
+            owner,
+            id: id.clone(),
+            title,
+            metadata,
+            origin: Origin::Asked,
+        })
+        .await?;
     Ok(id)
 }
 

@@ -1,7 +1,7 @@
 //! Signatures and ciphertexts that a client's protocol cannot carry, until the same call returns to their issuer.
 
 use crate::clock::Time;
-use crate::engine::{Session, Work};
+use crate::engine::{Param, Session, Work};
 use crate::error::Result;
 use crate::id::{Hash, Name, Owner};
 use crate::record::Record;
@@ -9,6 +9,7 @@ use crate::record::Record;
 /// By what an artefact is found: an edited call has another digest, and so no artefact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ArtefactKey {
+    pub owner: Owner,
     pub issuer: Name,
     /// The id of the call, or of whatever else the artefact belongs to.
     pub call: Name,
@@ -23,13 +24,13 @@ pub struct Artefact {
 }
 
 pub(crate) struct PutArtefacts {
-    pub(crate) owner: Owner,
     pub(crate) artefacts: Vec<Artefact>,
 }
 
 pub(crate) struct ReadArtefacts {
     pub(crate) owner: Owner,
-    pub(crate) keys: Vec<ArtefactKey>,
+    pub(crate) issuer: Name,
+    pub(crate) calls: Vec<Name>,
     pub(crate) now: Time,
 }
 
@@ -42,30 +43,38 @@ impl Work for PutArtefacts {
             ON CONFLICT (owner, issuer, call, digest)
             DO UPDATE SET expires_at = excluded.expires_at, record = excluded.record";
         for artefact in &self.artefacts {
-            let key = &artefact.key;
-            let (issuer, call) = ((&key.issuer).into(), (&key.call).into());
-            let (digest, record) = ((&key.digest).into(), (&artefact.record).into());
-            let expires = artefact.expires_at.into();
-            let params = [(&self.owner).into(), issuer, call, digest, expires, record];
+            let ArtefactKey { owner, issuer, call, digest } = &artefact.key;
+            let (expires, record) = (artefact.expires_at.into(), (&artefact.record).into());
+            let params = [owner.into(), issuer.into(), call.into(), digest.into(), expires, record];
             session.execute(sql, &params).await?;
         }
         Ok(())
     }
 }
 
-impl Work for ReadArtefacts {
-    type Output = Vec<Option<Record>>;
+/// How many calls one query asks for: a long conversation has hundreds, and a server is some way off.
+const AT_ONCE: usize = 16;
 
-    async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Option<Record>>> {
-        let sql = "SELECT record FROM artefact
-            WHERE owner = $1 AND issuer = $2 AND call = $3 AND digest = $4 AND expires_at > $5";
-        let mut found = Vec::with_capacity(self.keys.len());
-        for key in &self.keys {
-            let (issuer, call) = ((&key.issuer).into(), (&key.call).into());
-            let digest = (&key.digest).into();
-            let params = [(&self.owner).into(), issuer, call, digest, self.now.into()];
-            let row = session.first(sql, &params).await?;
-            found.push(row.map(|mut row| row.take()).transpose()?);
+const READ: &str = "SELECT call, digest, record, expires_at FROM artefact
+    WHERE owner = $1 AND issuer = $2 AND expires_at > $3 AND call IN ($4, $5, $6, $7, $8, $9,
+        $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
+
+impl Work for ReadArtefacts {
+    type Output = Vec<Artefact>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Artefact>> {
+        let Self { owner, issuer, calls, now } = self;
+        let mut found = Vec::new();
+        for some in calls.chunks(AT_ONCE) {
+            let head: [Param<'_>; 3] = [owner.into(), issuer.into(), (*now).into()];
+            // A query has as many parameters as ever: the first call stands in those that are left.
+            let rest = some.iter().chain(std::iter::repeat(&some[0])).take(AT_ONCE);
+            let params: Vec<Param<'_>> = head.into_iter().chain(rest.map(Into::into)).collect();
+            for mut row in session.query(READ, &params).await? {
+                let (owner, issuer) = (owner.clone(), issuer.clone());
+                let key = ArtefactKey { owner, issuer, call: row.take()?, digest: row.take()? };
+                found.push(Artefact { key, record: row.take()?, expires_at: row.take()? });
+            }
         }
         Ok(found)
     }

@@ -25,6 +25,8 @@ pub enum Kind {
     Schema,
     /// A value is over its limit or misspelt.
     Invalid,
+    /// This store has no room for such a thing; another one has.
+    Unsupported,
 }
 
 /// Why something could not be kept or found.
@@ -53,6 +55,16 @@ impl Error {
 
     pub(crate) fn corrupt(text: &'static str) -> Self {
         Self::new(Kind::Corrupt, text)
+    }
+
+    /// What a [`Form`](crate::Form) cannot read, with the reason.
+    pub fn unreadable(reason: impl fmt::Display) -> Self {
+        Self::new(Kind::Corrupt, format!("the conversation's file cannot be read: {reason}"))
+    }
+
+    /// What a [`Form`](crate::Form) has no room for.
+    pub fn unsupported(reason: impl fmt::Display) -> Self {
+        Self::new(Kind::Unsupported, format!("conversations in files: {reason}"))
     }
 
     pub fn kind(&self) -> Kind {

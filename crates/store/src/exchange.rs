@@ -30,6 +30,8 @@ pub struct Exchange {
     pub provider: Option<Name>,
     pub model: Option<Name>,
     pub outcome: Name,
+    /// Whether its day counts it among the errors.
+    pub has_failed: bool,
     pub milliseconds: u32,
     pub first_milliseconds: Option<u32>,
     pub tokens: Tokens,
@@ -54,6 +56,28 @@ pub struct DayUsage {
     pub provider: String,
     pub model: String,
     pub calls: u64,
+    pub errors: u64,
+    pub tokens: Tokens,
+}
+
+/// What usage is summed up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    Model,
+    Provider,
+    /// Days since 1970, in UTC.
+    Day,
+    /// All in one.
+    Owner,
+}
+
+/// The sums of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupUsage {
+    /// The model, the provider or the number of the day; empty where no provider was reached, and for all in one.
+    pub name: String,
+    pub calls: u64,
+    pub errors: u64,
     pub tokens: Tokens,
 }
 
@@ -71,23 +95,38 @@ pub(crate) struct ReadUsage {
     pub(crate) from: Time,
 }
 
+pub(crate) struct SumUsage {
+    pub(crate) owner: Owner,
+    pub(crate) from: Time,
+    pub(crate) by: Grouping,
+}
+
 type DayKey<'a> = (&'a Owner, i64, &'a str, &'a str);
+
+/// What is added to a day.
+#[derive(Default)]
+struct Sum {
+    calls: i64,
+    errors: i64,
+    tokens: Tokens,
+}
 
 impl Work for RecordExchanges {
     type Output = ();
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
         count("exchanges", self.exchanges.len(), ITEMS_MAX)?;
-        let mut sums = BTreeMap::<DayKey<'_>, (i64, Tokens)>::new();
+        let mut sums = BTreeMap::<DayKey<'_>, Sum>::new();
         for exchange in &self.exchanges {
             if insert(session, exchange).await? {
                 let sum = sums.entry(exchange.day()).or_default();
-                sum.0 += 1;
-                sum.1.add(&exchange.tokens);
+                sum.calls += 1;
+                sum.errors += i64::from(exchange.has_failed);
+                sum.tokens.add(&exchange.tokens);
             }
         }
-        for (key, (calls, tokens)) in sums {
-            add(session, key, calls, &tokens).await?;
+        for (key, sum) in sums {
+            add(session, key, &sum).await?;
         }
         Ok(())
     }
@@ -97,7 +136,7 @@ impl Work for ReadExchange {
     type Output = Exchange;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Exchange> {
-        let sql = "SELECT at, turn, protocol, provider, model, outcome, milliseconds,
+        let sql = "SELECT at, turn, protocol, provider, model, outcome, failed, milliseconds,
                 first_milliseconds, input, output, cache_read, cache_write, reasoning, losses
             FROM exchange WHERE owner = $1 AND id = $2";
         let params = [(&self.owner).into(), (&self.id).into()];
@@ -123,6 +162,7 @@ impl ReadExchange {
             provider: row.take()?,
             model: row.take()?,
             outcome: row.take()?,
+            has_failed: row.take::<i64>()? != 0,
             milliseconds: narrow(row.take()?),
             first_milliseconds: row.take::<Option<i64>>()?.map(narrow),
             tokens: tokens(&mut row)?,
@@ -153,7 +193,8 @@ impl Work for ReadUsage {
     type Output = Vec<DayUsage>;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<DayUsage>> {
-        let sql = "SELECT day, provider, model, calls, input, output, cache_read, cache_write,
+        let sql =
+            "SELECT day, provider, model, calls, errors, input, output, cache_read, cache_write,
                 reasoning
             FROM usage_day WHERE owner = $1 AND day >= $2 ORDER BY day, provider, model LIMIT $3";
         let most = i64::from(PAGE_MAX);
@@ -162,12 +203,65 @@ impl Work for ReadUsage {
         rows.into_iter()
             .map(|mut row| {
                 let (day, provider, model) = (row.take()?, row.take()?, row.take()?);
-                let calls = row.take::<i64>()?.cast_unsigned();
+                let (calls, errors) = (count_of(&mut row)?, count_of(&mut row)?);
                 let tokens = tokens(&mut row)?;
-                Ok(DayUsage { day, provider, model, calls, tokens })
+                Ok(DayUsage { day, provider, model, calls, errors, tokens })
             })
             .collect()
     }
+}
+
+/// The sums by a column, the newest or the most used first. What reached no provider counts only where it failed: all else
+/// of it asked no model anything.
+macro_rules! sums_by {
+    ($column:literal, $order:literal) => {
+        concat!(
+            "SELECT ",
+            $column,
+            " AS name,
+                CAST(SUM(CASE WHEN provider = '' THEN errors ELSE calls END) AS BIGINT) AS calls,
+                CAST(SUM(errors) AS BIGINT), CAST(SUM(input) AS BIGINT),
+                CAST(SUM(output) AS BIGINT), CAST(SUM(cache_read) AS BIGINT),
+                CAST(SUM(cache_write) AS BIGINT), CAST(SUM(reasoning) AS BIGINT)
+            FROM usage_day
+            WHERE owner = $1 AND day >= $2 AND (provider <> '' OR errors > 0)
+            GROUP BY 1 ORDER BY ",
+            $order,
+            " LIMIT $3"
+        )
+    };
+}
+
+impl Grouping {
+    fn sums(self) -> &'static str {
+        match self {
+            Self::Model => sums_by!("model", "2 DESC, 1"),
+            Self::Provider => sums_by!("provider", "2 DESC, 1"),
+            Self::Day => sums_by!("CAST(day AS TEXT)", "MIN(day) DESC"),
+            Self::Owner => sums_by!("''", "1"),
+        }
+    }
+}
+
+impl Work for SumUsage {
+    type Output = Vec<GroupUsage>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<GroupUsage>> {
+        let most = i64::from(PAGE_MAX);
+        let params = [(&self.owner).into(), self.from.day().into(), most.into()];
+        let rows = session.query(self.by.sums(), &params).await?;
+        rows.into_iter()
+            .map(|mut row| {
+                let name = row.take()?;
+                let (calls, errors) = (count_of(&mut row)?, count_of(&mut row)?);
+                Ok(GroupUsage { name, calls, errors, tokens: tokens(&mut row)? })
+            })
+            .collect()
+    }
+}
+
+fn count_of(row: &mut Row) -> Result<u64> {
+    row.take::<i64>().map(i64::cast_unsigned)
 }
 
 impl Exchange {
@@ -197,9 +291,9 @@ impl Tokens {
 /// Adds the rows of a call, unless they are there: a batch that is sent again counts nothing twice.
 async fn insert<S: Session>(session: &mut S, exchange: &Exchange) -> Result<bool> {
     let sql = "INSERT INTO exchange (owner, id, at, turn, protocol, provider, model, outcome,
-            milliseconds, first_milliseconds, input, output, cache_read, cache_write, reasoning,
-            losses)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            failed, milliseconds, first_milliseconds, input, output, cache_read, cache_write,
+            reasoning, losses)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
         ON CONFLICT (owner, id) DO NOTHING";
     let first = exchange.first_milliseconds.map(i64::from);
     let [input, output, cache_read, cache_write, reasoning] = exchange.tokens.columns();
@@ -212,6 +306,7 @@ async fn insert<S: Session>(session: &mut S, exchange: &Exchange) -> Result<bool
         optional(exchange.provider.as_ref()),
         optional(exchange.model.as_ref()),
         (&exchange.outcome).into(),
+        i64::from(exchange.has_failed).into(),
         i64::from(exchange.milliseconds).into(),
         first.map_or(Param::Null, Into::into),
         input.into(),
@@ -251,31 +346,27 @@ async fn insert_attempt<S: Session>(
     session.execute(sql, &params).await.map(|_| ())
 }
 
-async fn add<S: Session>(
-    session: &mut S,
-    key: DayKey<'_>,
-    calls: i64,
-    tokens: &Tokens,
-) -> Result<()> {
-    let sql =
-        "INSERT INTO usage_day (owner, day, provider, model, calls, input, output, cache_read,
-            cache_write, reasoning)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+async fn add<S: Session>(session: &mut S, key: DayKey<'_>, sum: &Sum) -> Result<()> {
+    let sql = "INSERT INTO usage_day (owner, day, provider, model, calls, errors, input, output,
+            cache_read, cache_write, reasoning)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
         ON CONFLICT (owner, day, provider, model) DO UPDATE SET
             calls = usage_day.calls + excluded.calls,
+            errors = usage_day.errors + excluded.errors,
             input = usage_day.input + excluded.input,
             output = usage_day.output + excluded.output,
             cache_read = usage_day.cache_read + excluded.cache_read,
             cache_write = usage_day.cache_write + excluded.cache_write,
             reasoning = usage_day.reasoning + excluded.reasoning";
     let (owner, day, provider, model) = key;
-    let [input, output, cache_read, cache_write, reasoning] = tokens.columns();
+    let [input, output, cache_read, cache_write, reasoning] = sum.tokens.columns();
     let params = [
         owner.into(),
         day.into(),
         provider.into(),
         model.into(),
-        calls.into(),
+        sum.calls.into(),
+        sum.errors.into(),
         input.into(),
         output.into(),
         cache_read.into(),

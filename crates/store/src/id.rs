@@ -107,6 +107,14 @@ impl Hash {
         &self.0
     }
 
+    /// These bytes, and as many of another as a hash has more.
+    pub(crate) fn beginning(bytes: &[u8], rest: u8) -> Self {
+        let mut hash = [rest; 32];
+        let length = bytes.len().min(hash.len());
+        hash[..length].copy_from_slice(&bytes[..length]);
+        Self(hash)
+    }
+
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let bytes = bytes.try_into().map_err(|_| Error::invalid("a hash has 32 bytes"))?;
         Ok(Self(bytes))

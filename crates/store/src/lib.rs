@@ -5,11 +5,13 @@
 //!
 //! - `error`, `limit`, `id`, `clock`, `record`: the small types
 //! - `location`: the URL of a store
+//! - `folder`: sessions as files, each replaced as a whole
 //! - `engine`: SQLite and PostgreSQL behind one session, in which every query is written once
 //! - `migration`: the tables, and how a database gets them
 //! - `node`, `hold`: who is alive, and what it holds
-//! - `message`, `setting`, `turn`, `response`, `conversation`, `summary`, `artefact`, `exchange`: a module for each table
+//! - `message`, `setting`, `turn`, `response`, `job`, `conversation`, `summary`, `artefact`, `exchange`: a module for each table
 //! - `touch`, `retention`: what was used, and what is deleted when
+//! - `files`: conversations whose truth is files, over an index in memory
 //! - `store`: the handle
 
 mod artefact;
@@ -18,8 +20,11 @@ mod conversation;
 mod engine;
 mod error;
 mod exchange;
+mod files;
+mod folder;
 mod hold;
 mod id;
+mod job;
 mod limit;
 mod location;
 mod message;
@@ -28,6 +33,7 @@ mod node;
 mod record;
 mod response;
 mod retention;
+mod secret;
 mod setting;
 mod store;
 mod summary;
@@ -39,13 +45,17 @@ mod turn;
 pub use artefact::{Artefact, ArtefactKey};
 pub use clock::{Clock, Time};
 pub use conversation::{
-    Change, Conversation, Deletion, Fork, Listing, NewConversation, Overview, Page, Search,
+    Addition, Change, Conversation, Deletion, Fork, Listing, NewConversation, Origin, Overview,
+    Page, Search,
 };
 pub use engine::Activity;
 pub use error::{Error, Kind, Result};
-pub use exchange::{Attempt, DayUsage, Exchange, Tokens};
+pub use exchange::{Attempt, DayUsage, Exchange, GroupUsage, Grouping, Tokens};
+pub use files::{Added, Content, Form, Outline};
+pub use folder::{Folder, Listed, Replaces, SessionFile, SessionId, Stamp};
 pub use hold::{Held, Purpose};
 pub use id::{ConversationId, ExchangeId, Hash, ItemId, Name, NodeId, Owner, ResponseId, TurnId};
+pub use job::{EVENTS_KEPT, Job, JobStatus, NewJob, Piece};
 pub use limit::{
     ID_BYTES_MAX, ITEMS_MAX, MESSAGES_MAX, PAGE_MAX, PATH_BYTES_MAX, PATH_MESSAGES_MAX,
     RECORD_BYTES_MAX,
@@ -54,6 +64,7 @@ pub use message::{History, Message, NewMessage, Window};
 pub use record::{Record, Title};
 pub use response::{Direction, Item, ItemPage, NewItem, NewResponse, Order, Response};
 pub use retention::{Keep, Swept};
+pub use secret::Secret;
 pub use store::{Options, Store};
 pub use summary::Summary;
 pub use turn::{Advance, Closing, Ending, Opening, Status, Turn};

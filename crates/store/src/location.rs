@@ -12,6 +12,8 @@ const DEFAULT_FILE: &str = "sabir.db";
 pub(crate) enum Location {
     Memory,
     File(PathBuf),
+    /// A folder of sessions.
+    Folder(PathBuf),
     Postgres(String),
 }
 
@@ -21,7 +23,8 @@ impl Location {
         match (scheme, rest) {
             ("memory", "") if url.ends_with(':') => Ok(Self::Memory),
             ("sqlite", "") if url.ends_with(':') => Ok(Self::File(data_folder.join(DEFAULT_FILE))),
-            ("sqlite", path) if !path.is_empty() => Ok(Self::File(sqlite_path(path))),
+            ("sqlite", path) if !path.is_empty() => Ok(Self::File(local_path(path))),
+            ("files", path) if !path.is_empty() => Ok(Self::Folder(local_path(path))),
             ("postgres" | "postgresql", rest) if rest.starts_with("//") => {
                 Ok(Self::Postgres(url.to_owned()))
             }
@@ -30,8 +33,8 @@ impl Location {
     }
 }
 
-/// `sqlite:PATH`, and the habit of other programs to write `sqlite:///path`.
-fn sqlite_path(path: &str) -> PathBuf {
+/// `sqlite:PATH`, and the habit of other programs to write `sqlite:///path`; the same with `files:`.
+fn local_path(path: &str) -> PathBuf {
     PathBuf::from(path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path))
 }
 
@@ -40,7 +43,7 @@ fn unknown(scheme: &str) -> Error {
     let is_word = scheme.len() <= 20 && scheme.chars().all(|c| c.is_ascii_alphanumeric());
     let found = if is_word { format!("`{scheme}`") } else { "something else".to_owned() };
     let text = format!(
-        "the store's URL must be `sqlite:`, `sqlite:PATH`, `memory:` or `postgres://…`, and begins with {found}"
+        "the store's URL must be `sqlite:`, `sqlite:PATH`, `files:FOLDER`, `memory:` or `postgres://…`, and begins with {found}"
     );
     Error::new(Kind::Url, text)
 }
@@ -50,6 +53,7 @@ impl fmt::Debug for Location {
         match self {
             Self::Memory => f.write_str("memory:"),
             Self::File(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Folder(path) => write!(f, "files:{}", path.display()),
             Self::Postgres(_) => f.write_str("postgres:…"),
         }
     }
@@ -69,13 +73,23 @@ mod tests {
         assert_eq!(parse("sqlite:").unwrap(), Location::File("data/sabir.db".into()));
         assert_eq!(parse("sqlite:a/b.db").unwrap(), Location::File("a/b.db".into()));
         assert_eq!(parse("sqlite:///a/b.db").unwrap(), Location::File("/a/b.db".into()));
+        assert_eq!(parse("files:a/b").unwrap(), Location::Folder("a/b".into()));
         assert!(matches!(parse("postgres://h/db").unwrap(), Location::Postgres(_)));
         assert!(matches!(parse("postgresql://h/db").unwrap(), Location::Postgres(_)));
     }
 
     #[test]
     fn anything_else_is_refused_and_no_secret_is_repeated() {
-        for url in ["", "sqlite", "memory", "memory:x", "postgres:db", "mysql://u:hunter2@h/db"] {
+        for url in [
+            "",
+            "sqlite",
+            "files",
+            "files:",
+            "memory",
+            "memory:x",
+            "postgres:db",
+            "mysql://u:hunter2@h/db",
+        ] {
             let error = parse(url).unwrap_err();
             assert_eq!(error.kind(), Kind::Url, "{url}");
             assert!(!error.to_string().contains("hunter2"));

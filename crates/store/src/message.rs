@@ -59,6 +59,12 @@ pub(crate) struct Path {
     pub(crate) window: Window,
 }
 
+/// The message whose hash begins with these bytes.
+pub(crate) struct Beginning {
+    pub(crate) owner: Owner,
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// How many of a history's messages are there, from its beginning.
 pub(crate) struct Known {
     pub(crate) owner: Owner,
@@ -94,6 +100,19 @@ impl Work for Path {
         }
         messages.sort_unstable_by_key(|message| message.depth);
         Ok(History { messages })
+    }
+}
+
+impl Work for Beginning {
+    type Output = Message;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Message> {
+        let sql = "SELECT hash, parent, depth, created_at, record FROM message
+            WHERE owner = $1 AND hash >= $2 AND hash <= $3 ORDER BY hash LIMIT 1";
+        let (least, most) = (Hash::beginning(&self.bytes, 0), Hash::beginning(&self.bytes, 0xff));
+        let params = [(&self.owner).into(), (&least).into(), (&most).into()];
+        let row = session.first(sql, &params).await?;
+        message(row.ok_or_else(|| Error::not_found("message"))?)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::clock::Time;
 use crate::engine::{Session, Work};
 use crate::error::Result;
 use crate::id::NodeId;
+use crate::job;
 
 /// How long a node that does not answer counts as alive. Locks and open turns of a dead node last no longer.
 pub(crate) const LEASE: Duration = Duration::from_secs(25);
@@ -19,7 +20,7 @@ pub(crate) struct Heartbeat {
     pub(crate) now: Time,
 }
 
-/// Takes care of what dead nodes left: turns are marked interrupted, holds end.
+/// Takes care of what dead nodes left: turns and jobs are marked interrupted, holds end.
 pub(crate) struct Recover {
     pub(crate) now: Time,
 }
@@ -55,6 +56,7 @@ async fn recover<S: Session>(session: &mut S, node: &NodeId, now: Time) -> Resul
     let turns = session.execute(sql, &[node.into(), now.into()]).await?;
     let sql = "DELETE FROM hold WHERE node = $1 AND settled = 0";
     session.execute(sql, &[node.into()]).await?;
+    job::interrupt(session, node, now).await?;
     let sql = "DELETE FROM node WHERE id = $1 AND alive_until < $2";
     session.execute(sql, &[node.into(), now.into()]).await?;
     Ok(turns)

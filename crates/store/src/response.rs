@@ -3,7 +3,8 @@
 use crate::clock::Time;
 use crate::engine::{Row, Session, Work};
 use crate::error::{Error, Result};
-use crate::id::{Hash, ItemId, Owner, ResponseId, TurnId};
+use crate::id::{ConversationId, Hash, ItemId, Owner, ResponseId, TurnId};
+use crate::job;
 use crate::limit::{PAGE_MAX, count, page};
 use crate::record::Record;
 
@@ -105,12 +106,17 @@ impl Work for ReadResponse {
 impl Work for DeleteResponse {
     type Output = ();
 
-    /// Its items can no longer be named. Its turn stays where others go on from it, and else goes with the next sweep.
+    /// Its items can no longer be named, and whoever still works on it stops. Its turn stays where others go on from it, and else goes with the next sweep.
     async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
         let key = [(&self.owner).into(), (&self.id).into()];
         let sql = "DELETE FROM response WHERE owner = $1 AND id = $2 RETURNING turn";
         let row = session.first(sql, &key).await?;
-        let turn: TurnId = row.ok_or_else(|| Error::not_found("response"))?.take()?;
+        let was_job = job::delete(session, &self.owner, &self.id).await?;
+        let turn: TurnId = match row {
+            Some(mut row) => row.take()?,
+            None if was_job => return Ok(()),
+            None => return Err(Error::not_found("response")),
+        };
         let key = [(&self.owner).into(), (&turn).into()];
         session.execute("DELETE FROM item WHERE owner = $1 AND turn = $2", &key).await?;
         let sql = "UPDATE turn SET used_at = 0 WHERE owner = $1 AND id = $2 AND refs = 0";
@@ -215,6 +221,54 @@ pub(crate) async fn add_items<S: Session>(
         session.execute(sql, &params).await?;
     }
     Ok(())
+}
+
+/// Names parts of messages that were put into a conversation without a call.
+pub(crate) async fn name_items<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    conversation: &ConversationId,
+    items: &[NewItem],
+) -> Result<()> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    let holder = TurnId::new(holder(conversation))?;
+    for item in items {
+        let sql = "DELETE FROM item WHERE owner = $1 AND id = $2 AND turn = $3";
+        session.execute(sql, &[owner.into(), (&item.id).into(), (&holder).into()]).await?;
+    }
+    add_items(session, owner, &holder, items).await
+}
+
+/// The names go with their conversation.
+pub(crate) async fn forget_items<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    conversation: &ConversationId,
+) -> Result<()> {
+    let holder = holder(conversation);
+    let key = [owner.into(), holder.as_str().into()];
+    session.execute("DELETE FROM item WHERE owner = $1 AND turn = $2", &key).await.map(|_| ())
+}
+
+/// What a conversation names, its fork names as well.
+pub(crate) async fn share_items<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    (from, to): (&ConversationId, &ConversationId),
+) -> Result<()> {
+    let sql = "INSERT INTO item (owner, id, turn, direction, position, message, part)
+        SELECT owner, id, $3, direction, position, message, part FROM item
+        WHERE owner = $1 AND turn = $2 ON CONFLICT (owner, id, turn) DO NOTHING";
+    let (from, to) = (holder(from), holder(to));
+    let params = [owner.into(), from.as_str().into(), to.as_str().into()];
+    session.execute(sql, &params).await.map(|_| ())
+}
+
+/// Stands in the place of a turn; no turn has such an id.
+fn holder(conversation: &ConversationId) -> String {
+    format!("conversation:{conversation}")
 }
 
 fn item(mut row: Row) -> Result<Item> {

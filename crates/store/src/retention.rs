@@ -7,7 +7,8 @@ use crate::clock::Time;
 use crate::conversation::{Deletion, ReadConversation, delete};
 use crate::engine::{Row, Session, Work};
 use crate::error::Result;
-use crate::id::{ConversationId, Hash, Owner, TurnId};
+use crate::id::{ConversationId, Hash, Owner, ResponseId, TurnId};
+use crate::job;
 use crate::turn::{USE_RESOLUTION, drop_reference};
 
 /// How long what nobody uses is kept.
@@ -20,7 +21,7 @@ pub enum Keep {
 /// What a step did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Turns, conversations, artefacts and exchanges.
+    /// Turns, conversations, artefacts, exchanges and jobs.
     pub rows: u64,
     /// Messages and settings that nothing used any more.
     pub contents: u64,
@@ -53,6 +54,8 @@ impl Work for Sweep {
             turns(session, before).await?,
             artefacts(session, self.now).await?,
             exchanges(session, before).await?,
+            events(session, self.now).await?,
+            jobs(session, before).await?,
         ];
         let orphans = orphans(session).await?;
         session.shrink().await?;
@@ -183,6 +186,35 @@ async fn exchanges<S: Session>(session: &mut S, before: Time) -> Result<u64> {
         let key = [(&owner).into(), id.as_str().into()];
         session.execute("DELETE FROM attempt WHERE owner = $1 AND exchange = $2", &key).await?;
         session.execute("DELETE FROM exchange WHERE owner = $1 AND id = $2", &key).await?;
+    }
+    Ok(count)
+}
+
+const OLD_EVENTS: &str = "SELECT owner, id FROM job
+    WHERE events_until < $1 ORDER BY events_until LIMIT $2";
+
+/// The events of answers that ended some time ago; the answers stay.
+async fn events<S: Session>(session: &mut S, now: Time) -> Result<u64> {
+    let old = session.query(OLD_EVENTS, &[now.into(), AT_ONCE.into()]).await?;
+    let count = old.len() as u64;
+    for mut row in old {
+        let (owner, id): (Owner, ResponseId) = (row.take()?, row.take()?);
+        let key = [(&owner).into(), (&id).into()];
+        session.execute("DELETE FROM job_event WHERE owner = $1 AND job = $2", &key).await?;
+        let sql = "UPDATE job SET events_until = NULL WHERE owner = $1 AND id = $2";
+        session.execute(sql, &key).await?;
+    }
+    Ok(count)
+}
+
+const OLD_JOBS: &str = "SELECT owner, id FROM job WHERE closed_at < $1 ORDER BY closed_at LIMIT $2";
+
+async fn jobs<S: Session>(session: &mut S, before: Time) -> Result<u64> {
+    let old = session.query(OLD_JOBS, &[before.into(), AT_ONCE.into()]).await?;
+    let count = old.len() as u64;
+    for mut row in old {
+        let (owner, id): (Owner, ResponseId) = (row.take()?, row.take()?);
+        job::delete(session, &owner, &id).await?;
     }
     Ok(count)
 }

@@ -28,6 +28,7 @@ fn options(clock: &Arc<AtomicI64>) -> Options {
         node: NodeId::new("node").unwrap(),
         data_folder: PathBuf::new(),
         clock: Clock::Manual(Arc::clone(clock)),
+        form: None,
     }
 }
 
@@ -65,6 +66,8 @@ fn closing(owner: &Owner, id: &str, previous: Option<(&str, Hash)>) -> Closing {
             item(format!("out_{id}"), Direction::Output),
         ],
         conversation: None,
+        begins: None,
+        job: None,
     }
 }
 
@@ -74,6 +77,7 @@ async fn ask_everything(store: &Store, clock: &AtomicI64) {
     let first = turns(store, &owner).await;
     let id = conversations(store, &owner, first).await;
     responses(store, &owner).await;
+    jobs(store, &owner).await;
     rows_without_content(store, &owner).await;
     store.delete_conversation(&owner, &id, Deletion::Turns).await.unwrap();
     clock.store(NOW + 1_000_000_000_000, std::sync::atomic::Ordering::Relaxed);
@@ -93,6 +97,7 @@ async fn turns(store: &Store, owner: &Owner) -> Hash {
     store.open_turn(closing(owner, "t4", None).turn).await.unwrap();
     store.known(owner, vec![tip]).await.unwrap();
     store.history(owner, tip, Window::default()).await.unwrap();
+    store.message_beginning(owner, &tip.as_bytes()[..20]).await.unwrap();
     let turn = store.turn(owner, &turn_id("t1")).await.unwrap();
     store.setting(owner, turn.system.unwrap()).await.unwrap();
     store.turns(owner, &turn_id("t2"), 10).await.unwrap();
@@ -102,7 +107,13 @@ async fn turns(store: &Store, owner: &Owner) -> Hash {
 async fn conversations(store: &Store, owner: &Owner, tip: Hash) -> ConversationId {
     let id = ConversationId::new("c").unwrap();
     let (title, metadata) = (Title::new("title"), record("{}"));
-    let new = NewConversation { owner: owner.clone(), id: id.clone(), title, metadata };
+    let new = NewConversation {
+        owner: owner.clone(),
+        id: id.clone(),
+        title,
+        metadata,
+        origin: Origin::Followed,
+    };
     store.ensure_conversation(new).await.unwrap();
     let t5 = turn_id("t5");
     store.hold(owner, Purpose::Conversation(id.clone()), &t5).await.unwrap();
@@ -111,12 +122,20 @@ async fn conversations(store: &Store, owner: &Owner, tip: Hash) -> ConversationI
     last.conversation = Some(Advance { id: id.clone(), from: None });
     let end = last.messages[0].hash;
     store.close_turn(last).await.unwrap();
+    store.followed_conversation(owner, vec![tip, end]).await.unwrap().unwrap();
     store.put_summary(owner, &id, tip, record("summary")).await.unwrap();
     store.summary(owner, &id).await.unwrap();
     let (from, after) = (id.clone(), Some(t5.clone()));
     let fork = ConversationId::new("fork").unwrap();
     store.fork(Fork { owner: owner.clone(), from, after, id: fork }).await.unwrap();
-    store.append(owner, &id, Some(end), (Some(tip), Vec::new())).await.unwrap();
+    let item = NewItem {
+        id: ItemId::new("own").unwrap(),
+        direction: Direction::Input,
+        message: tip,
+        part: 0,
+    };
+    let addition = Addition { base: Some(tip), messages: Vec::new(), items: vec![item] };
+    store.append(owner, &id, Some(end), addition).await.unwrap();
     let change = Change { system: Some(Some(record("other"))), ..Change::default() };
     store.change_conversation(owner, &id, change).await.unwrap();
     store.conversation(owner, &id).await.unwrap();
@@ -141,13 +160,38 @@ async fn responses(store: &Store, owner: &Owner) {
     store.delete_response(owner, &id).await.unwrap();
 }
 
+async fn jobs(store: &Store, owner: &Owner) {
+    for id in ["resp_j1", "resp_j2", "resp_j3"] {
+        let job = NewJob {
+            owner: owner.clone(),
+            id: ResponseId::new(id).unwrap(),
+            turn: turn_id("t4"),
+            provider: None,
+            is_streamed: true,
+            body: record("{}"),
+        };
+        store.add_job(job).await.unwrap();
+    }
+    let [first, second] = ["resp_j1", "resp_j2"].map(|id| ResponseId::new(id).unwrap());
+    assert!(store.begin_job(owner, &first, record("{}")).await.unwrap());
+    let piece = Piece { first: 0, last: 1, record: record("event") };
+    assert!(store.add_piece(owner, &first, piece).await.unwrap());
+    store.pieces(owner, &first, 1).await.unwrap();
+    store.job(owner, &first).await.unwrap();
+    store.end_job(owner, &first, JobStatus::Failed, record("{}")).await.unwrap();
+    let mut closing = closing(owner, "t7", None);
+    closing.job = Some(second);
+    store.close_turn(closing).await.unwrap();
+}
+
 async fn rows_without_content(store: &Store, owner: &Owner) {
     let digest = Hash::of_bytes(b"call");
-    let key = ArtefactKey { issuer: name("issuer"), call: name("call"), digest };
+    let (issuer, call) = (name("issuer"), name("call"));
+    let key = ArtefactKey { owner: owner.clone(), issuer: issuer.clone(), call, digest };
     let expires_at = Time(NOW + 1);
-    let artefact = Artefact { key: key.clone(), record: record("signature"), expires_at };
-    store.put_artefacts(owner, vec![artefact]).await.unwrap();
-    store.artefacts(owner, vec![key]).await.unwrap();
+    let artefact = Artefact { key, record: record("signature"), expires_at };
+    store.put_artefacts(vec![artefact]).await.unwrap();
+    store.artefacts(owner, &issuer, vec![name("call")]).await.unwrap();
     let attempt =
         Attempt { provider: name("p"), model: name("m"), outcome: name("ok"), milliseconds: 1 };
     let exchange = Exchange {
@@ -159,6 +203,7 @@ async fn rows_without_content(store: &Store, owner: &Owner) {
         provider: None,
         model: None,
         outcome: name("ok"),
+        has_failed: false,
         milliseconds: 1,
         first_milliseconds: Some(1),
         tokens: Tokens::default(),
@@ -168,6 +213,9 @@ async fn rows_without_content(store: &Store, owner: &Owner) {
     store.record(vec![exchange]).await.unwrap();
     store.exchange(owner, &ExchangeId::new("e").unwrap()).await.unwrap();
     store.usage(owner, Time(NOW)).await.unwrap();
+    for by in [Grouping::Model, Grouping::Provider, Grouping::Day, Grouping::Owner] {
+        store.usage_by(owner, by, Time(NOW)).await.unwrap();
+    }
 }
 
 /// What is read from its first row on: a queue, the migrations, and the rows that a query has itself made.

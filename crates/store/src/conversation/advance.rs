@@ -1,12 +1,14 @@
 //! How a conversation goes on: its tip moves from where the caller saw it, or not at all.
 
+use super::Addition;
 use super::read::read;
 use crate::clock::Time;
 use crate::engine::{Session, Work, optional};
 use crate::error::{Error, Result};
 use crate::id::{ConversationId, Hash, Name, Owner, TurnId};
-use crate::limit::{MESSAGES_MAX, NAMES_MAX, count};
-use crate::message::{NewMessage, append};
+use crate::limit::{ITEMS_MAX, MESSAGES_MAX, NAMES_MAX, count};
+use crate::message::append;
+use crate::response::name_items;
 use crate::retention::{Kind, suspect_orphan};
 use crate::turn::drop_reference;
 
@@ -20,14 +22,13 @@ pub(crate) struct Step<'a> {
     pub(crate) now: Time,
 }
 
-/// Messages put into a conversation without a call, or taken from its end: they stand after `base`, which becomes part of
-/// the path in place of `from`.
+/// Messages put into a conversation without a call, or taken from its end: they stand after their base, which becomes part
+/// of the path in place of `from`.
 pub(crate) struct Append {
     pub(crate) owner: Owner,
     pub(crate) id: ConversationId,
     pub(crate) from: Option<Hash>,
-    pub(crate) base: Option<Hash>,
-    pub(crate) messages: Vec<NewMessage>,
+    pub(crate) addition: Addition,
     pub(crate) now: Time,
 }
 
@@ -35,9 +36,11 @@ impl Work for Append {
     type Output = Option<Hash>;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Option<Hash>> {
-        count("messages", self.messages.len(), MESSAGES_MAX)?;
-        let base = self.base.as_ref();
-        let to = append(session, &self.owner, base, &self.messages, self.now).await?;
+        let Addition { base, messages, items } = &self.addition;
+        count("messages", messages.len(), MESSAGES_MAX)?;
+        count("items", items.len(), ITEMS_MAX)?;
+        let to = append(session, &self.owner, base.as_ref(), messages, self.now).await?;
+        name_items(session, &self.owner, &self.id, items).await?;
         let step =
             Step { from: self.from, to, turn: None, protocol: None, model: None, now: self.now };
         advance(session, &self.owner, &self.id, &step).await?;

@@ -1,12 +1,13 @@
 //! How a conversation begins, changes and ends.
 
 use super::read::read;
-use super::{Change, Conversation, Deletion, NewConversation, searchable};
+use super::{Change, Conversation, Deletion, NewConversation, Origin, searchable};
 use crate::clock::Time;
 use crate::engine::{Param, Session, Work, optional};
 use crate::error::Result;
 use crate::hold;
 use crate::id::{ConversationId, Hash, Owner};
+use crate::response::forget_items;
 use crate::retention::{Kind, suspect_orphan};
 use crate::setting::keep;
 use crate::turn::drop_reference;
@@ -34,18 +35,32 @@ impl Work for Create {
     type Output = Conversation;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Conversation> {
-        let new = &self.new;
-        let search = searchable(&new.id, &new.title);
-        let sql = "INSERT INTO conversation (owner, id, title, search, metadata, created_at,
-                updated_at, used_at, turns, protocols, models)
-            VALUES ($1, $2, $3, $4, $5, $6, $6, $6, 0, '', '')
-            ON CONFLICT (owner, id) DO NOTHING";
-        let (owner, id) = ((&new.owner).into(), (&new.id).into());
-        let (title, metadata) = ((&new.title).into(), (&new.metadata).into());
-        let params = [owner, id, title, search.as_str().into(), metadata, self.now.into()];
-        session.execute(sql, &params).await?;
-        read(session, &new.owner, &new.id).await
+        create(session, &self.new, self.now).await?;
+        read(session, &self.new.owner, &self.new.id).await
     }
+}
+
+/// Makes a conversation unless the owner has one of this id.
+pub(crate) async fn create<S: Session>(
+    session: &mut S,
+    new: &NewConversation,
+    now: Time,
+) -> Result<()> {
+    let search = searchable(&new.id, &new.title);
+    let sql = "INSERT INTO conversation (owner, id, title, search, metadata, created_at,
+            updated_at, used_at, turns, protocols, models, followed)
+        VALUES ($1, $2, $3, $4, $5, $6, $6, $6, 0, '', '', $7)
+        ON CONFLICT (owner, id) DO NOTHING";
+    let params = [
+        (&new.owner).into(),
+        (&new.id).into(),
+        (&new.title).into(),
+        search.as_str().into(),
+        (&new.metadata).into(),
+        now.into(),
+        i64::from(new.origin == Origin::Followed).into(),
+    ];
+    session.execute(sql, &params).await.map(|_| ())
 }
 
 impl Work for Edit {
@@ -120,6 +135,7 @@ pub(crate) async fn delete<S: Session>(
     let sql = "DELETE FROM hold WHERE owner = $1 AND id = $2 AND purpose = $3";
     let [owner_key, id] = key;
     session.execute(sql, &[owner_key, id, hold::CONVERSATION.into()]).await?;
+    forget_items(session, owner, &conversation.id).await?;
     let last = conversation.last_turn.as_ref();
     drop_reference(session, owner, last).await?;
     if let (Deletion::Turns, Some(last)) = (deletion, last) {

@@ -6,6 +6,7 @@ use crate::clock::Time;
 use crate::engine::{Session, Work, optional};
 use crate::error::{Error, Result};
 use crate::id::{Hash, Owner, TurnId};
+use crate::response::share_items;
 use crate::summary;
 use crate::turn::{self, add_reference};
 
@@ -29,6 +30,7 @@ impl Work for ForkConversation {
         let from = read(session, &fork.owner, &fork.from).await?;
         let point = self.point(session, &from).await?;
         self.insert(session, &from, &point).await?;
+        share_items(session, &fork.owner, (&fork.from, &fork.id)).await?;
         if let Some(turn) = &point.turn {
             add_reference(session, &fork.owner, turn, self.now).await?;
         }

@@ -4,17 +4,21 @@ mod advance;
 mod edit;
 mod fork;
 mod list;
+mod load;
 mod read;
 
 use crate::clock::Time;
 use crate::id::{ConversationId, Hash, Name, Owner, TurnId};
+use crate::message::NewMessage;
 use crate::record::{Record, Title};
+use crate::response::NewItem;
 
 pub(crate) use advance::{Append, Step, advance};
-pub(crate) use edit::{Create, Delete, Edit, delete};
+pub(crate) use edit::{Create, Delete, Edit, create, delete};
 pub(crate) use fork::ForkConversation;
 pub(crate) use list::List;
-pub(crate) use read::ReadConversation;
+pub(crate) use load::Load;
+pub(crate) use read::{ReadConversation, ReadFollowed};
 
 /// What a conversation begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +27,16 @@ pub struct NewConversation {
     pub id: ConversationId,
     pub title: Title,
     pub metadata: Record,
+    pub origin: Origin,
+}
+
+/// How a conversation began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Somebody asked for it.
+    Asked,
+    /// Nobody did; it goes on with every call that begins with all that was said in it.
+    Followed,
 }
 
 /// A conversation as it is kept.
@@ -41,6 +55,16 @@ pub struct Conversation {
     pub turns: u64,
     pub protocols: Vec<Name>,
     pub models: Vec<Name>,
+}
+
+/// Messages that are put into a conversation without a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addition {
+    /// The last message before them. Those that stood behind it are no longer part of the conversation.
+    pub base: Option<Hash>,
+    pub messages: Vec<NewMessage>,
+    /// Ids by which clients know parts of them. An id that the conversation has already names another part from now on.
+    pub items: Vec<NewItem>,
 }
 
 /// What is changed of a conversation; `None` leaves it as it is. The inner `None` of a setting takes it away.
@@ -105,6 +129,11 @@ pub struct Overview {
 impl Search {
     pub fn new(text: &str) -> Self {
         Self(Title::new(text).as_str().to_lowercase())
+    }
+
+    /// Whether a conversation of this id and title is found.
+    pub(crate) fn finds(&self, id: &str, title: &Title) -> bool {
+        title.as_str().to_lowercase().contains(&self.0) || id.to_lowercase().contains(&self.0)
     }
 
     /// As a pattern of `LIKE` with `!` before what is meant as it stands.

@@ -3,11 +3,34 @@
 use super::{Conversation, names};
 use crate::engine::{Row, Session, Work};
 use crate::error::{Error, Result};
-use crate::id::{ConversationId, Owner};
+use crate::id::{ConversationId, Hash, Owner};
+use crate::limit::TIPS_MAX;
 
 pub(crate) struct ReadConversation {
     pub(crate) owner: Owner,
     pub(crate) id: ConversationId,
+}
+
+/// The conversation that nobody asked for and that ends with one of these messages: the last of them that has one. The
+/// newest, should there be several.
+pub(crate) struct ReadFollowed {
+    pub(crate) owner: Owner,
+    pub(crate) hashes: Vec<Hash>,
+}
+
+impl Work for ReadFollowed {
+    type Output = Option<Conversation>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Option<Conversation>> {
+        let sql = "SELECT id FROM conversation WHERE owner = $1 AND tip = $2 AND followed = 1
+            ORDER BY updated_at DESC LIMIT 1";
+        for hash in self.hashes.iter().rev().take(TIPS_MAX) {
+            if let Some(mut row) = session.first(sql, &[(&self.owner).into(), hash.into()]).await? {
+                return read(session, &self.owner, &row.take()?).await.map(Some);
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl Work for ReadConversation {

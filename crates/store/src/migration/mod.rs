@@ -9,7 +9,13 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration { number: 1, text: include_str!("0001_memory.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { number: 1, text: include_str!("0001_memory.sql") },
+    Migration { number: 2, text: include_str!("0002_secret.sql") },
+    Migration { number: 3, text: include_str!("0003_errors.sql") },
+    Migration { number: 4, text: include_str!("0004_followed.sql") },
+    Migration { number: 5, text: include_str!("0005_background.sql") },
+];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
     number BIGINT NOT NULL PRIMARY KEY,

@@ -3,15 +3,15 @@
 use super::open::{add_reference, ensure};
 use super::{Closing, Ending, Status};
 use crate::clock::Time;
-use crate::conversation::{Step, advance};
+use crate::conversation::{Step, advance, create};
 use crate::engine::{Param, Session, Work, optional};
 use crate::error::{Error, Result};
-use crate::hold;
 use crate::id::{Hash, NodeId, Owner, TurnId};
 use crate::limit::{ITEMS_MAX, MESSAGES_MAX, count};
 use crate::message::append;
 use crate::response::{add_items, add_response};
 use crate::setting::keep;
+use crate::{hold, job};
 
 pub(crate) struct Close {
     pub(crate) closing: Closing,
@@ -42,6 +42,9 @@ impl Work for Close {
         }
         add_items(session, owner, turn, &closing.items).await?;
         self.advance(session, tip).await?;
+        if let Some(job) = &closing.job {
+            job::finish(session, owner, job, self.now).await?;
+        }
         match closing.ending {
             Ending::Finished => hold::settle(session, owner, turn).await,
             Ending::Interrupted | Ending::Failed => hold::release(session, owner, turn).await,
@@ -83,6 +86,9 @@ impl Close {
         let Some(target) = &closing.conversation else {
             return Ok(());
         };
+        if let Some(new) = &closing.begins {
+            create(session, new, self.now).await?;
+        }
         let step = Step {
             from: target.from,
             to: tip,

@@ -7,8 +7,9 @@ mod read;
 use std::time::Duration;
 
 use crate::clock::Time;
+use crate::conversation::NewConversation;
 use crate::error::{Error, Result};
-use crate::id::{ConversationId, ExchangeId, Hash, Name, Owner, TurnId};
+use crate::id::{ConversationId, ExchangeId, Hash, Name, Owner, ResponseId, TurnId};
 use crate::message::NewMessage;
 use crate::record::Record;
 use crate::response::{NewItem, NewResponse};
@@ -71,6 +72,10 @@ pub struct Closing {
     pub responses: Vec<NewResponse>,
     pub items: Vec<NewItem>,
     pub conversation: Option<Advance>,
+    /// The same conversation, if it begins with this turn unless somebody else begins it before.
+    pub begins: Option<NewConversation>,
+    /// The job that its answer finishes. If that has ended in another way, nothing of this is kept.
+    pub job: Option<ResponseId>,
 }
 
 /// The conversation that a turn advances from the tip that it saw.

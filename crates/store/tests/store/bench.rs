@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sabir_store::{
     Clock, Closing, ConversationId, Ending, Hash, Name, NewConversation, NewMessage, NodeId,
-    Opening, Options, Owner, Record, Store, Title, TurnId,
+    Opening, Options, Origin, Owner, Record, Store, Title, TurnId,
 };
 
 /// The engines of the suite.
@@ -16,12 +16,14 @@ pub(crate) enum Engine {
     Memory,
     File,
     Postgres,
+    /// Conversations as files, of whatever form.
+    Files,
 }
 
 pub(crate) struct Bench {
     pub(crate) store: Store,
     pub(crate) owner: Owner,
-    clock: Arc<AtomicI64>,
+    pub(crate) clock: Arc<AtomicI64>,
     pub(crate) place: Place,
 }
 
@@ -60,6 +62,26 @@ macro_rules! each_engine {
 }
 pub(crate) use each_engine;
 
+/// A test for every engine and for files, of what files can hold.
+macro_rules! each_engine_and_files {
+    ($($(#[$doc:meta])* async fn $name:ident($bench:ident) $body:block)*) => {
+        each_engine! { $($(#[$doc])* async fn $name($bench) $body)* }
+
+        mod files {
+            use super::*;
+
+            $(
+                #[tokio::test]
+                async fn $name() {
+                    let $bench = Bench::open(Engine::Files).await;
+                    $body
+                }
+            )*
+        }
+    };
+}
+pub(crate) use each_engine_and_files;
+
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Bench {
@@ -67,7 +89,11 @@ impl Bench {
         let clock = Arc::new(AtomicI64::new(1_800_000_000_000));
         let place = Place::new(engine).await;
         let store = open(&place, "node-1", &clock).await;
-        Self { store, owner: Owner::key("ann").unwrap(), clock, place }
+        let owner = match engine {
+            Engine::Files => Owner::nobody(),
+            Engine::Memory | Engine::File | Engine::Postgres => Owner::key("ann").unwrap(),
+        };
+        Self { store, owner, clock, place }
     }
 
     /// The same database, opened by another process; memory has no other.
@@ -117,6 +143,8 @@ impl Bench {
             responses: Vec::new(),
             items: Vec::new(),
             conversation: None,
+            begins: None,
+            job: None,
         }
     }
 
@@ -140,6 +168,7 @@ impl Bench {
             id: conversation_id(id),
             title: Title::new(id),
             metadata: record("{}"),
+            origin: Origin::Asked,
         };
         self.store.ensure_conversation(new).await.unwrap().id
     }
@@ -154,13 +183,16 @@ impl Place {
         let url = match engine {
             Engine::Memory => "memory:".to_owned(),
             Engine::File => "sqlite:".to_owned(),
+            Engine::Files => format!("files:{}", folder.display()),
             Engine::Postgres => crate::postgres::new_schema(&format!("test_{number}")).await,
         };
         Self { url, folder }
     }
 
     pub(crate) fn options(&self, node: &str, clock: Clock) -> Options {
-        Options { node: NodeId::new(node).unwrap(), data_folder: self.folder.clone(), clock }
+        let form = Some(Arc::new(crate::sessions::Plain) as Arc<dyn sabir_store::Form>);
+        let node = NodeId::new(node).unwrap();
+        Options { node, data_folder: self.folder.clone(), clock, form }
     }
 }
 

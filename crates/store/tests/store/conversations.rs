@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use sabir_store::{
-    Advance, Change, Deletion, Fork, Hash, Held, Kind, Page, Purpose, Search, Title,
+    Addition, Advance, Change, Deletion, Direction, Fork, Hash, Held, ItemId, Kind,
+    NewConversation, NewItem, Origin, Page, Purpose, Search, Title,
 };
 
-use crate::bench::{Bench, Engine, chain, conversation_id, each_engine, other, record, turn_id};
+use crate::bench::{
+    Bench, Engine, chain, conversation_id, each_engine, each_engine_and_files, other, record,
+    turn_id,
+};
 
 /// A turn that advances the conversation `c` from `from`.
 async fn advance(bench: &Bench, id: &str, from: Option<(&str, Hash)>) -> sabir_store::Result<Hash> {
@@ -22,7 +26,7 @@ async fn listed(bench: &Bench, page: Page) -> (Vec<String>, bool) {
     (listing.data.into_iter().map(|it| it.id.to_string()).collect(), listing.has_more)
 }
 
-each_engine! {
+each_engine_and_files! {
     async fn a_conversation_is_made_once(bench) {
         bench.conversation("c").await;
         let first = advance(&bench, "t1", None).await.unwrap();
@@ -54,16 +58,92 @@ each_engine! {
         advance(&bench, "t1", None).await.unwrap();
     }
 
+    async fn a_deleted_conversation_leaves_its_turns_under_their_ids(bench) {
+        let id = bench.conversation("c").await;
+        advance(&bench, "t1", None).await.unwrap();
+        let (store, owner) = (&bench.store, &bench.owner);
+        let error = store.delete_conversation(&other(), &id, Deletion::Name).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::NotFound);
+        store.delete_conversation(owner, &id, Deletion::Name).await.unwrap();
+        assert!(store.conversation(owner, &id).await.is_err());
+        assert!(store.turn(owner, &turn_id("t1")).await.is_ok());
+    }
+}
+
+each_engine! {
     async fn messages_are_put_in_and_taken_away_without_a_turn(bench) {
         let id = bench.conversation("c").await;
         let (store, owner) = (&bench.store, &bench.owner);
         let messages = chain(None, &["a", "b"]);
         let first = messages[0].hash;
-        let tip = store.append(owner, &id, None, (None, messages)).await.unwrap();
-        let stale = store.append(owner, &id, None, (None, Vec::new())).await.unwrap_err();
+        let addition = Addition { messages, ..Addition::default() };
+        let tip = store.append(owner, &id, None, addition).await.unwrap();
+        let stale = store.append(owner, &id, None, Addition::default()).await.unwrap_err();
         assert_eq!(stale.kind(), Kind::Conflict);
-        store.append(owner, &id, tip, (Some(first), Vec::new())).await.unwrap();
+        let addition = Addition { base: Some(first), ..Addition::default() };
+        store.append(owner, &id, tip, addition).await.unwrap();
         assert_eq!(store.conversation(owner, &id).await.unwrap().tip, Some(first));
+    }
+
+    async fn parts_of_what_was_put_in_have_names_as_long_as_a_conversation_has_them(bench) {
+        let id = bench.conversation("c").await;
+        let (store, owner) = (&bench.store, &bench.owner);
+        let messages = chain(None, &["a", "b"]);
+        let [first, second] = [messages[0].hash, messages[1].hash];
+        let name = ItemId::new("msg_1").unwrap();
+        let item = |message| NewItem { id: name.clone(), direction: Direction::Input, message, part: 0 };
+        let named = async || {
+            let items = store.items(owner, vec![name.clone()]).await.unwrap();
+            items.into_iter().next().flatten().map(|item| item.message)
+        };
+        let addition = Addition { messages, items: vec![item(first)], ..Addition::default() };
+        let tip = store.append(owner, &id, None, addition).await.unwrap();
+        assert_eq!(named().await, Some(first));
+        assert_eq!(store.items(&other(), vec![name.clone()]).await.unwrap(), [None]);
+        // Whoever takes something out puts the rest in again.
+        let addition = Addition { base: tip, messages: Vec::new(), items: vec![item(second)] };
+        store.append(owner, &id, tip, addition).await.unwrap();
+        assert_eq!(named().await, Some(second));
+        let fork = Fork { owner: owner.clone(), from: id.clone(), after: None, id: conversation_id("f") };
+        store.fork(fork).await.unwrap();
+        store.delete_conversation(owner, &id, Deletion::Name).await.unwrap();
+        assert_eq!(named().await, Some(second));
+        store.delete_conversation(owner, &conversation_id("f"), Deletion::Name).await.unwrap();
+        assert_eq!(named().await, None);
+    }
+
+    async fn a_conversation_that_nobody_asked_for_is_known_by_its_end(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let begun = async |id: &str, turn: &str, texts: &[&str], origin| {
+            let id = conversation_id(id);
+            let mut closing = bench.closing(turn, None, texts);
+            closing.conversation = Some(Advance { id: id.clone(), from: None });
+            let (owner, title) = (bench.owner.clone(), Title::new(turn));
+            let metadata = record("{}");
+            closing.begins = Some(NewConversation { owner, id, title, metadata, origin });
+            store.close_turn(closing).await
+        };
+        begun("f", "t1", &["a", "b"], Origin::Followed).await.unwrap();
+        // Whoever begins the same one at once has come too late.
+        let error = begun("f", "t2", &["a", "c"], Origin::Followed).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Conflict);
+        begun("asked", "t3", &["a", "d"], Origin::Asked).await.unwrap();
+        let end = async |texts: &[&str]| {
+            let hashes = chain(None, texts).iter().map(|it| it.hash).collect::<Vec<_>>();
+            let found = store.followed_conversation(owner, hashes.clone()).await.unwrap();
+            assert_eq!(store.followed_conversation(&other(), hashes).await.unwrap(), None);
+            found.map(|found| (found.id.to_string(), found.turns))
+        };
+        let expected = Some(("f".to_owned(), 1));
+        assert_eq!(end(&["a", "b"]).await, expected);
+        assert_eq!(end(&["a", "b", "x", "y"]).await, expected);
+        for unknown in [&["a"][..], &["a", "c"], &["a", "d"], &[]] {
+            assert_eq!(end(unknown).await, None);
+        }
+        // The newest of those that have come to the same end.
+        bench.clock.fetch_add(1000, std::sync::atomic::Ordering::Relaxed);
+        begun("g", "t4", &["a", "b"], Origin::Followed).await.unwrap();
+        assert_eq!(end(&["a", "b"]).await, Some(("g".to_owned(), 1)));
     }
 
     async fn what_stands_beside_it_can_be_changed(bench) {
@@ -129,16 +209,5 @@ each_engine! {
         store.fork(fork("again", Some("t1"))).await.unwrap();
         assert!(store.summary(owner, &conversation_id("again")).await.unwrap().is_none());
         assert!(store.summary(&other(), &id).await.unwrap().is_none());
-    }
-
-    async fn a_deleted_conversation_leaves_its_turns_under_their_ids(bench) {
-        let id = bench.conversation("c").await;
-        advance(&bench, "t1", None).await.unwrap();
-        let (store, owner) = (&bench.store, &bench.owner);
-        let error = store.delete_conversation(&other(), &id, Deletion::Name).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::NotFound);
-        store.delete_conversation(owner, &id, Deletion::Name).await.unwrap();
-        assert!(store.conversation(owner, &id).await.is_err());
-        assert!(store.turn(owner, &turn_id("t1")).await.is_ok());
     }
 }

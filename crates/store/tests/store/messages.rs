@@ -48,6 +48,17 @@ each_engine! {
         assert_eq!(bench.store.known(&other(), hashes).await.unwrap(), 0);
     }
 
+    async fn a_message_is_found_by_the_beginning_of_its_hash(bench) {
+        let tip = bench.turn("t1", None, &["a", "b"]).await;
+        for length in [20, 32] {
+            let found = bench.store.message_beginning(&bench.owner, &tip.as_bytes()[..length]);
+            assert_eq!(found.await.unwrap().hash, tip);
+        }
+        let unknown = bench.store.message_beginning(&bench.owner, &[7; 20]).await.unwrap_err();
+        let foreign = bench.store.message_beginning(&other(), &tip.as_bytes()[..20]).await;
+        assert_eq!((unknown.kind(), foreign.unwrap_err()), (Kind::NotFound, unknown));
+    }
+
     async fn another_owner_sees_nothing(bench) {
         let tip = bench.turn("t1", None, &["a"]).await;
         let error = bench.store.history(&other(), tip, Window::default()).await.unwrap_err();

@@ -189,6 +189,7 @@ impl Model {
             id: id(conversation),
             title: sabir_store::Title::new("title"),
             metadata: crate::bench::record("{}"),
+            origin: sabir_store::Origin::Asked,
         };
         bench.store.ensure_conversation(new).await.unwrap();
         let day = self.day;

@@ -8,8 +8,8 @@ use std::thread;
 use tokio::sync::oneshot;
 
 use super::super::Work;
+use super::connection;
 use super::session::{SqliteSession, ready};
-use super::{connection, fault};
 use crate::error::{Error, Kind, Result};
 
 const THREADS: usize = 2;
@@ -28,7 +28,7 @@ impl Reader {
         let (jobs, queue) = mpsc::sync_channel::<Job>(QUEUE);
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..THREADS {
-            let session = SqliteSession { connection: connection::open_to_read(path)? };
+            let session = SqliteSession::new(connection::open_to_read(path)?);
             let queue = Arc::clone(&queue);
             thread::Builder::new()
                 .name("store-read".to_owned())
@@ -61,12 +61,9 @@ fn serve(mut session: SqliteSession, queue: &Mutex<Receiver<Job>>) {
 
 /// All queries of one work see the same state of the database.
 fn in_one_view<W: Work>(session: &mut SqliteSession, work: &W) -> Result<W::Output> {
-    let run = |session: &SqliteSession, sql| {
-        session.connection.execute_batch(sql).map_err(|error| fault::error(&error))
-    };
-    run(session, "BEGIN")?;
+    session.run("BEGIN")?;
     let outcome = ready(work.run(session));
-    run(session, "ROLLBACK").and(outcome)
+    session.run("ROLLBACK").and(outcome)
 }
 
 fn overloaded() -> Error {

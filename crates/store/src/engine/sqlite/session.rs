@@ -1,11 +1,12 @@
 //! A connection as a session. Nothing here waits: every future is ready when it is first asked.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{CachedStatement, Connection, ToSql, params_from_iter};
 
 use super::super::{Dialect, Param, Row, Session, Value};
 use super::fault;
@@ -16,6 +17,28 @@ const SHRINK: &str = "PRAGMA incremental_vacuum(256)";
 
 pub(super) struct SqliteSession {
     pub(super) connection: Connection,
+    /// Queries as SQLite spells them, by where they stand in the program: there are some dozens, and each is run millions of
+    /// times.
+    spelled: HashMap<(usize, usize), Box<str>>,
+}
+
+impl SqliteSession {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self { connection, spelled: HashMap::new() }
+    }
+
+    /// A query, prepared once.
+    fn prepared(&mut self, sql: &'static str) -> rusqlite::Result<CachedStatement<'_>> {
+        let place = (sql.as_ptr() as usize, sql.len());
+        let spelled = self.spelled.entry(place).or_insert_with(|| spelt(sql).into());
+        self.connection.prepare_cached(spelled)
+    }
+
+    /// Runs a statement that has no parameters and gives no rows.
+    pub(super) fn run(&mut self, sql: &'static str) -> Result<()> {
+        let run = self.prepared(sql).and_then(|mut statement| statement.execute([]));
+        run.map(|_| ()).map_err(|error| fault::error(&error))
+    }
 }
 
 /// The result of a future over this session.
@@ -31,18 +54,17 @@ impl Session for SqliteSession {
     async fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
         #[cfg(test)]
         plans::note(&self.connection, sql);
-        let run = || {
-            let mut statement = self.connection.prepare_cached(&spelt(sql))?;
-            statement.execute(params_from_iter(params))
-        };
-        run().map(|rows| rows as u64).map_err(|error| fault::error(&error))
+        let run = |mut statement: CachedStatement<'_>| statement.execute(params_from_iter(params));
+        self.prepared(sql)
+            .and_then(run)
+            .map(|rows| rows as u64)
+            .map_err(|error| fault::error(&error))
     }
 
     async fn query(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>> {
         #[cfg(test)]
         plans::note(&self.connection, sql);
-        let run = || {
-            let mut statement = self.connection.prepare_cached(&spelt(sql))?;
+        let run = |mut statement: CachedStatement<'_>| {
             let columns = statement.column_count();
             let rows = statement.query_map(params_from_iter(params), |row| {
                 let values = (0..columns).map(|column| row.get_ref(column).map(value));
@@ -50,7 +72,7 @@ impl Session for SqliteSession {
             })?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         };
-        run().map_err(|error| fault::error(&error))
+        self.prepared(sql).and_then(run).map_err(|error| fault::error(&error))
     }
 
     async fn batch(&mut self, sql: &str) -> Result<()> {

@@ -53,7 +53,7 @@ impl Writer {
     pub(super) fn start(connection: Connection) -> Result<Self> {
         let (jobs, queue) = mpsc::sync_channel(QUEUE);
         let state = Arc::new(State::default());
-        let (session, shared) = (SqliteSession { connection }, Arc::clone(&state));
+        let (session, shared) = (SqliteSession::new(connection), Arc::clone(&state));
         thread::Builder::new()
             .name("store-write".to_owned())
             .spawn(move || serve(session, &queue, &shared))
@@ -168,14 +168,14 @@ fn transact(session: &mut SqliteSession, batch: &mut [Box<dyn Job>], syncs: bool
 
 /// Runs one work so that its failure leaves nothing of it behind.
 fn alone<W: Work>(session: &mut SqliteSession, work: &W) -> Result<W::Output> {
-    run(session, "SAVEPOINT work")?;
+    session.run("SAVEPOINT work")?;
     let outcome = ready(work.run(session));
-    let end = match &outcome {
-        Ok(_) => "RELEASE work",
-        Err(_) => "ROLLBACK TO work; RELEASE work",
+    let undone = match &outcome {
+        Ok(_) => Ok(()),
+        Err(_) => session.run("ROLLBACK TO work"),
     };
     // Where SQLite undid the whole transaction by itself, there is no savepoint left, and the work's own error says why.
-    match run(session, end) {
+    match undone.and_then(|()| session.run("RELEASE work")) {
         Err(error) if outcome.is_ok() => Err(error),
         _ => outcome,
     }
