@@ -39,7 +39,7 @@ enum Ending {
 
 /// What the agent answered.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct AgentReply {
     pub text: String,
     /// Lines that were no JSON objects: warnings of the runtime, say.
     pub skipped_lines: usize,
@@ -67,9 +67,9 @@ impl Output {
     }
 
     /// The answer, when no more lines come.
-    pub fn finish(self) -> std::result::Result<Answer, Failed> {
+    pub fn finish(self) -> std::result::Result<AgentReply, Failed> {
         match self.ending {
-            Some(Ending::Success) => Ok(Answer {
+            Some(Ending::Success) => Ok(AgentReply {
                 text: ansi::strip(&self.text).into_owned(),
                 skipped_lines: self.skipped_lines,
             }),
@@ -166,9 +166,9 @@ impl fmt::Debug for Output {
 }
 
 /// Says how much there is, never what.
-impl fmt::Debug for Answer {
+impl fmt::Debug for AgentReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Answer({} bytes, {} lines skipped)", self.text.len(), self.skipped_lines)
+        write!(f, "AgentReply({} bytes, {} lines skipped)", self.text.len(), self.skipped_lines)
     }
 }
 
@@ -176,7 +176,7 @@ impl fmt::Debug for Answer {
 mod tests {
     use super::*;
 
-    fn read(lines: &[&str]) -> std::result::Result<Answer, Failed> {
+    fn read(lines: &[&str]) -> std::result::Result<AgentReply, Failed> {
         let mut output = Output::default();
         lines.iter().for_each(|line| output.line(line.as_bytes()));
         output.finish()

@@ -48,7 +48,7 @@ pub struct Timeouts {
 
 /// What a provider answers: the head, and a body to be read.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Body,
@@ -81,7 +81,7 @@ impl Client {
 
     /// Sends a request, once: on a kept connection that is still open, or on a new one. Whether it may be sent again is
     /// known by the kind of the error.
-    pub async fn send(&self, outgoing: &Outgoing<'_>, timeouts: Timeouts) -> Result<Answer> {
+    pub async fn send(&self, outgoing: &Outgoing<'_>, timeouts: Timeouts) -> Result<HttpResponse> {
         let head = self.head_of(outgoing);
         let mut pieces = pieces_of(&head, outgoing);
         let mut unsent = &mut pieces[..];
@@ -130,7 +130,7 @@ impl Client {
         (mut connection, mut unsent): (Connection, &mut [IoSlice<'_>]),
         outgoing: &Outgoing<'_>,
         deadline: Duration,
-    ) -> Result<Answer> {
+    ) -> Result<HttpResponse> {
         let asking = ask(&mut connection, &mut unsent);
         let Ok(arrived) = tokio::time::timeout(deadline, asking).await else {
             let detail = format!("no answer from {} within {deadline:?}", outgoing.address);
@@ -159,7 +159,7 @@ impl Client {
         let body = Body::new(framing, early, line);
         match head.status {
             StatusCode::PROXY_AUTHENTICATION_REQUIRED => Err(self.unwelcome(outgoing.address)),
-            status => Ok(Answer { status, headers: head.headers, body }),
+            status => Ok(HttpResponse { status, headers: head.headers, body }),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::http::chunked::Chunked;
 use crate::http::client::pieces_of;
 use crate::http::connect::Connection;
 use crate::http::head::{Head, Receiver};
-use crate::http::{Address, Afterwards, Answer, Client, Outgoing};
+use crate::http::{Address, Afterwards, Client, HttpResponse, Outgoing};
 
 pub(super) use scripted::Scripted;
 
@@ -137,7 +137,7 @@ fn exchange(client: &Client, address: &Address, record: &[u8]) {
 }
 
 /// Reads a body and compares it with what another reader finds.
-fn read(wire: &Scripted, answer: Answer) {
+fn read(wire: &Scripted, answer: HttpResponse) {
     let (mut body, mut data) = (answer.body, Vec::new());
     loop {
         let next = std::future::poll_fn(|cx| {

@@ -28,7 +28,7 @@ pub use address::Address;
 pub use body::Body;
 pub use certificates::{Authorities, Identity, IdentityError};
 pub use chunked::Chunked;
-pub use client::{Answer, Client, Outgoing, Timeouts};
+pub use client::{Client, HttpResponse, Outgoing, Timeouts};
 pub use head::connection_options;
 pub use proxy::Proxies;
 pub use reason::add_reason;

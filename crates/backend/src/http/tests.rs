@@ -47,11 +47,11 @@ async fn read_request(stream: &mut TcpStream) -> String {
     String::from_utf8(request).unwrap()
 }
 
-async fn send(client: &Client, address: &Address) -> crate::Result<Answer> {
+async fn send(client: &Client, address: &Address) -> crate::Result<HttpResponse> {
     send_body(client, address, b"").await
 }
 
-async fn send_body(client: &Client, address: &Address, body: &[u8]) -> crate::Result<Answer> {
+async fn send_body(client: &Client, address: &Address, body: &[u8]) -> crate::Result<HttpResponse> {
     let headers = HeaderMap::new();
     let outgoing = Outgoing {
         method: &Method::POST,

@@ -5,7 +5,7 @@ use sabir_backend::sim::{Incoming, Simulator};
 use sabir_wire::Protocol;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Mode, ask, send};
+use crate::support::{Mode, SimulatedResponse, ask, send};
 
 fn chat(changes: Value) -> Value {
     let mut body = json!({"model": "sim", "messages": [{"role": "user", "content": "hi"}]});
@@ -223,13 +223,17 @@ fn counters_agree_with_usage() {
     }
 }
 
-fn with_headers(protocol: Protocol, path: &str, pairs: &[(&'static str, &'static str)]) -> Answer {
+fn with_headers(
+    protocol: Protocol,
+    path: &str,
+    pairs: &[(&'static str, &'static str)],
+) -> SimulatedResponse {
     let mut headers = HeaderMap::new();
     for (name, value) in pairs {
         headers.insert(*name, value.parse().expect("a header's value"));
     }
     let incoming = Incoming { method: &Method::GET, path, headers: &headers, body: b"" };
-    Answer::of(Simulator::new(protocol).answer(incoming))
+    SimulatedResponse::of(Simulator::new(protocol).answer(incoming))
 }
 
 #[test]

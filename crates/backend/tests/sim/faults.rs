@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::LocalSet;
 use tokio::time::Instant;
 
-use crate::support::{Answer, Mode, ask, ask_again};
+use crate::support::{Mode, SimulatedResponse, ask, ask_again};
 
 fn body(protocol: Protocol, model: &str) -> Value {
     let messages = json!([{"role": "user", "content": "hello"}]);
@@ -27,7 +27,7 @@ fn body(protocol: Protocol, model: &str) -> Value {
     }
 }
 
-fn fault(protocol: Protocol, name: &str, mode: Mode) -> Answer {
+fn fault(protocol: Protocol, name: &str, mode: Mode) -> SimulatedResponse {
     ask(protocol, &body(protocol, &format!("my-fault-{name}")), mode)
 }
 

@@ -14,14 +14,14 @@ pub(crate) enum Mode {
 
 /// A reply with its bytes in one piece, up to the first step that is no bytes or a pause.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct SimulatedResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) bytes: Vec<u8>,
     pub(crate) steps: Vec<Step>,
 }
 
-impl Answer {
+impl SimulatedResponse {
     pub(crate) fn of(reply: Reply) -> Self {
         let mut bytes = Vec::new();
         for step in &reply.steps {
@@ -57,9 +57,19 @@ pub(crate) fn headers() -> HeaderMap {
     headers
 }
 
-pub(crate) fn send(simulator: &Simulator, method: Method, path: &str, body: &[u8]) -> Answer {
+pub(crate) fn send(
+    simulator: &Simulator,
+    method: Method,
+    path: &str,
+    body: &[u8],
+) -> SimulatedResponse {
     let headers = headers();
-    Answer::of(simulator.answer(Incoming { method: &method, path, headers: &headers, body }))
+    SimulatedResponse::of(simulator.answer(Incoming {
+        method: &method,
+        path,
+        headers: &headers,
+        body,
+    }))
 }
 
 /// The path on which an API answers.
@@ -76,7 +86,7 @@ pub(crate) fn path(protocol: Protocol, model: &str, mode: Mode) -> String {
 }
 
 /// Asks a new simulator. Gemini's model goes from the body into the URL, the others' stream-ness into the body.
-pub(crate) fn ask(protocol: Protocol, body: &Value, mode: Mode) -> Answer {
+pub(crate) fn ask(protocol: Protocol, body: &Value, mode: Mode) -> SimulatedResponse {
     ask_again(&Simulator::new(protocol), protocol, body, mode)
 }
 
@@ -85,7 +95,7 @@ pub(crate) fn ask_again(
     protocol: Protocol,
     body: &Value,
     mode: Mode,
-) -> Answer {
+) -> SimulatedResponse {
     let mut body = body.clone();
     let model = body["model"].as_str().unwrap_or("sim").to_owned();
     let model = model.strip_prefix("models/").unwrap_or(&model);

@@ -17,7 +17,7 @@ const POST: Ask = Ask { method: Method::POST, body: b"{}", afterwards: Afterward
 const GET: Ask = Ask { method: Method::GET, body: b"", afterwards: Afterwards::Keep };
 
 impl Ask {
-    async fn send(&self, client: &Client, address: &Address) -> crate::Result<Answer> {
+    async fn send(&self, client: &Client, address: &Address) -> crate::Result<HttpResponse> {
         let outgoing = Outgoing {
             method: &self.method,
             address,

@@ -6,7 +6,7 @@ use sabir_wire::Protocol;
 use serde_json::{Value, json};
 
 use super::{accepts, refuses, with};
-use crate::support::{Answer, Mode, ask, headers};
+use crate::support::{Mode, SimulatedResponse, ask, headers};
 
 fn plain() -> Value {
     json!({"model": "sim", "max_tokens": 4000, "messages": [{"role": "user", "content": "hi"}]})
@@ -261,7 +261,7 @@ fn a_thread_begins_with_its_beta_and_never_goes_on() {
         headers.insert("anthropic-beta", HeaderValue::from_static(beta));
         let body = with(plain(), json!({"thread": thread})).to_string();
         let (method, path, body) = (&Method::POST, "/v1/messages", body.as_bytes());
-        Answer::of(simulator.answer(Incoming { method, path, headers: &headers, body }))
+        SimulatedResponse::of(simulator.answer(Incoming { method, path, headers: &headers, body }))
     };
     let create = json!({"type": "create"});
     let refused = ask("other", create.clone());
