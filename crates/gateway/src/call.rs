@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use http::HeaderMap;
 use sabir_wire::json::Survey;
-use sabir_wire::protocol::Exchange;
+use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::{Protocol, Report};
 
 use crate::recalled::Recalled;
@@ -14,6 +14,7 @@ use crate::recalled::Recalled;
 #[derive(Clone, Debug)]
 pub(crate) struct Call<'b> {
     pub(crate) client: Protocol,
+    pub(crate) action: Action,
     /// The model as the client names it.
     pub(crate) model: String,
     pub(crate) delivery: Delivery,
@@ -41,6 +42,8 @@ pub(crate) struct Call<'b> {
 pub(crate) struct StateAsked {
     /// Whether the answer is to be kept under its id.
     pub(crate) is_kept: bool,
+    /// Whether nobody waits for the answer: it is asked for again by its id.
+    pub(crate) in_background: bool,
     pub(crate) link: Link,
 }
 
@@ -63,6 +66,7 @@ pub(crate) enum Link {
 #[derive(Debug)]
 pub(crate) struct LargeCall {
     pub(crate) client: Protocol,
+    pub(crate) action: Action,
     pub(crate) model: String,
     pub(crate) delivery: Delivery,
     pub(crate) headers: HeaderMap,
@@ -80,6 +84,7 @@ impl LargeCall {
     pub(crate) fn lend(self: &Arc<Self>) -> Call<'_> {
         Call {
             client: self.client,
+            action: self.action,
             model: self.model.clone(),
             delivery: self.delivery,
             headers: &self.headers,
@@ -106,6 +111,8 @@ pub(crate) struct Recipient {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Generate,
+    /// A summary of the conversation.
+    Compact,
     CountTokens,
 }
 
@@ -143,6 +150,7 @@ impl Call<'_> {
     pub(crate) fn to_large(&self) -> LargeCall {
         LargeCall {
             client: self.client,
+            action: self.action,
             model: self.model.clone(),
             delivery: self.delivery,
             headers: self.headers.clone(),
@@ -179,9 +187,9 @@ impl Call<'_> {
     }
 
     /// The conversation that the model is to continue: the client's own, behind what was recalled for it.
-    pub(crate) fn exchange(&self) -> sabir_wire::Result<Exchange<'_>> {
+    pub(crate) fn decoded(&self) -> sabir_wire::Result<DecodedRequest<'_>> {
         match &self.recalled {
-            Some(recalled) => recalled.exchange(),
+            Some(recalled) => recalled.decoded(),
             None => self.client.decode_request_surveyed(&self.survey),
         }
     }
@@ -191,10 +199,18 @@ impl Call<'_> {
         self.recalled.as_deref().filter(|recalled| !recalled.is_kept_by(provider))
     }
 
+    /// The session of an agent that the call belongs to, as its headers name it.
+    pub(crate) fn session_name(&self) -> Option<&str> {
+        SESSIONS.iter().find_map(|name| self.header(name))
+    }
+
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 }
+
+/// The headers by which agents name their sessions.
+const SESSIONS: [&str; 2] = ["x-claude-code-session-id", "session-id"];
 
 /// A body without the mark that some editors put before it.
 pub(crate) fn unmarked(body: &str) -> &str {

@@ -2,6 +2,8 @@
 //!
 //! The modules from the lowest to the highest. Each uses only those before it; `cargo xtask tidy` reads this list.
 //!
+//! - `members`: JSON objects with some members changed
+//! - `summaries`: what stands in a conversation for messages that were compacted
 //! - `recalled`: what a call continues
 //! - `call`: what a client asks of a model
 //! - `surface`: what the gateway knows of each protocol
@@ -12,9 +14,12 @@
 //! - `pool`: threads for large bodies
 //! - `observe`: counters, the last exchanges, the log
 //! - `tap`: what may watch answers
+//! - `jobs`: what is worked on while nobody waits
+//! - `lines`: elements of a conversation as lines of the log
 //! - `memory`: the store, its upkeep, and the rows of exchanges
 //! - `upstream`: providers, their state, and the one way to ask them
 //! - `route`: from the name of a model to its targets
+//! - `seal`: what clients carry and only this gateway can read
 //! - `state`: what all requests share, and the configuration in force
 //! - `held`: the memory that bodies take
 //! - `admission`: what one request may take
@@ -24,7 +29,9 @@
 //! - `record`: what is kept of a call and its answer
 //! - `recall`: where a call goes on, and the turn that is opened for it
 //! - `attempt`: one target after the other until one begins to answer
+//! - `compact`: summaries of conversations that are too long, or that a client wants summarised
 //! - `egress`: replies, and failures made replies
+//! - `background`: answers that nobody waits for, and their events from any number on
 //! - `admin`: what the gateway answers itself
 //! - `stack`: every layer that a request passes, in order
 //! - `server`: sockets, threads, and their end
@@ -43,11 +50,16 @@ mod admission;
 mod answer;
 mod attempt;
 mod authority;
+mod background;
 mod call;
+mod compact;
 mod egress;
 mod failure;
 mod held;
 mod ingress;
+mod jobs;
+mod lines;
+mod members;
 mod memory;
 mod observe;
 mod pool;
@@ -55,8 +67,10 @@ mod recall;
 mod recalled;
 mod record;
 mod redact;
+mod seal;
 mod stack;
 mod state;
+mod summaries;
 mod surface;
 mod tap;
 #[cfg(test)]

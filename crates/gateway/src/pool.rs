@@ -4,6 +4,7 @@
 
 mod sweep;
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::fmt::Write;
@@ -26,6 +27,19 @@ const WAITING_MAX: usize = 1_024;
 
 /// How long there is no work before memory is given back: whoever sends one large body often sends another.
 const IDLE: Duration = Duration::from_secs(1);
+
+thread_local! {
+    static IS_FOR_LONG_WORK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Holds whoever reads so many bytes to the threads for long work, in builds for tests: on any other they would keep
+/// everybody waiting.
+pub(crate) fn check_thread(bytes: usize) {
+    debug_assert!(
+        bytes < LARGE_BYTES || IS_FOR_LONG_WORK.get(),
+        "{bytes} bytes are read on the thread of a connection"
+    );
+}
 
 /// The threads for long work. They start when there is some and end when there is none: what glibc keeps at hand for a
 /// thread goes back only with the thread.
@@ -106,6 +120,7 @@ impl Pool {
         let work = move |wanted: &Wanted| {
             let apart = || {
                 stand_back();
+                IS_FOR_LONG_WORK.set(true);
                 work(wanted)
             };
             let worked = std::thread::scope(|scope| scope.spawn(apart).join());
@@ -180,6 +195,7 @@ impl Shared {
     /// Takes one job after the other while there are any.
     fn work(self: &Arc<Self>) {
         stand_back();
+        IS_FOR_LONG_WORK.set(true);
         while let Some(job) = self.next() {
             // A panic has told of itself; the work of others goes on.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job.run));

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use sabir_wire::protocol::Exchange;
+use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::{Loss, Protocol, Report};
 
+use crate::summaries::{Summaries, is_trigger};
+
 /// A conversation that was recalled for a call, and the call's body without what only the gateway understands.
+#[derive(Clone)]
 pub(crate) struct Recalled {
     pub(crate) client: Protocol,
     /// In the client's protocol: its own new messages and settings.
@@ -18,9 +21,12 @@ pub(crate) struct Recalled {
     pub(crate) settings: Option<Settings>,
     /// The provider that keeps the same conversation itself, under the id in the client's own body.
     pub(crate) kept_by: KeptBy,
+    /// What stands for messages that are not sent any more.
+    pub(crate) summaries: Summaries,
 }
 
 /// Messages of one turn in one protocol.
+#[derive(Clone)]
 pub(crate) struct Stretch {
     pub(crate) protocol: Protocol,
     /// The number of the turn.
@@ -72,32 +78,43 @@ pub(crate) enum Missing {
 }
 
 impl Recalled {
-    /// A call that names something which is not here.
-    pub(crate) fn without(client: Protocol, missing: Missing) -> Self {
+    /// A call that goes on from nothing.
+    pub(crate) fn of(client: Protocol, body: String) -> Self {
         Self {
             client,
-            body: String::new(),
+            body,
             stretches: Vec::new(),
             turns: Vec::new(),
             settings: None,
-            kept_by: KeptBy::Somebody(missing),
+            kept_by: KeptBy::Nobody,
+            summaries: Summaries::default(),
         }
     }
 
+    /// A call that names something which is not here.
+    pub(crate) fn without(client: Protocol, missing: Missing) -> Self {
+        Self { kept_by: KeptBy::Somebody(missing), ..Self::of(client, String::new()) }
+    }
+
     /// The whole conversation with the settings of the call.
-    pub(crate) fn exchange(&self) -> sabir_wire::Result<Exchange<'_>> {
-        let mut exchange = self.client.decode_request_text(&self.body)?;
+    pub(crate) fn decoded(&self) -> sabir_wire::Result<DecodedRequest<'_>> {
+        let mut decoded = self.client.decode_request_text(&self.body)?;
         if let Some(Settings { system, tools }) = &self.settings {
-            restore(&mut exchange, system.as_ref(), tools.as_ref(), self.client)?;
+            restore(&mut decoded, system.as_ref(), tools.as_ref(), self.client)?;
         }
         let mut history = Vec::new();
         for Stretch { protocol, turn, elements } in &self.stretches {
             history.extend(protocol.restore_messages(elements, *turn, self.client)?);
         }
+        // What asked for a compaction then asks for nothing now.
+        history.retain(|message| !is_trigger(message));
         if !history.is_empty() {
-            exchange.recall(history);
+            decoded.recall(history);
         }
-        Ok(exchange)
+        if !self.summaries.is_empty() {
+            self.summaries.apply(&mut decoded.edit().messages);
+        }
+        Ok(decoded)
     }
 
     /// Whether the client's own body says it all to this provider.
@@ -119,7 +136,7 @@ impl Recalled {
 
     /// Whether nothing stands before the call's own messages.
     pub(crate) fn is_fresh(&self) -> bool {
-        self.stretches.is_empty() && self.settings.is_none()
+        self.stretches.is_empty() && self.settings.is_none() && self.summaries.is_empty()
     }
 
     /// A report with turns by their ids instead of their numbers.
@@ -149,19 +166,19 @@ impl Recalled {
 }
 
 fn restore(
-    exchange: &mut Exchange<'_>,
+    decoded: &mut DecodedRequest<'_>,
     system: Option<&(Protocol, String)>,
     tools: Option<&(Protocol, String)>,
     client: Protocol,
 ) -> sabir_wire::Result<()> {
     if let Some((protocol, system)) = system {
         let (instructions, _) = protocol.restore_settings(Some(system), None, client)?;
-        let own = std::mem::take(&mut exchange.edit().messages);
-        exchange.edit().messages = instructions.into_iter().chain(own).collect();
+        let own = std::mem::take(&mut decoded.edit().messages);
+        decoded.edit().messages = instructions.into_iter().chain(own).collect();
     }
     if let Some((protocol, tools)) = tools {
         let (_, tools) = protocol.restore_settings(None, Some(tools), client)?;
-        exchange.edit().tools = tools;
+        decoded.edit().tools = tools;
     }
     Ok(())
 }

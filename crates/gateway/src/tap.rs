@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use http::HeaderMap;
 use sabir_wire::conversation::Counts;
 use sabir_wire::protocol::{AnswerContext, Event};
@@ -29,12 +30,21 @@ pub(crate) trait Tap {
     /// A frame of a stream, as the provider sent it. A backend that gives events has none.
     fn frame(&mut self, _frame: &Frame<'_>) {}
 
-    /// The body of an answer that is no stream, or the next piece of one that is not looked into.
-    fn body(&mut self, _bytes: &[u8]) {}
+    /// The body of an answer that is no stream.
+    fn body(&mut self, _body: &Bytes) {}
+
+    /// The next piece of an answer that is not looked into.
+    fn piece(&mut self, _bytes: &[u8]) {}
 
     /// An event of an answer that is translated. What is emitted goes on to the client in its place.
     fn event(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
         emit(event);
+    }
+
+    /// Whoever sees frames and events in its place while those are read on another thread, and shares with it what they are;
+    /// none if it looks at neither.
+    fn stand_in(&self) -> Option<Box<dyn Tap + Send>> {
+        None
     }
 
     /// Whether [`Tap::event`] must see the events of every answer: then none passes through as bytes.
@@ -74,11 +84,22 @@ pub(crate) struct End<'a> {
     pub(crate) counts: Counts,
     /// What the translations of the request and of its answer lost.
     pub(crate) losses: &'a Losses,
+    /// What the gateway has put between the request and its answer, as an element of the client's history.
+    pub(crate) inserted: Option<&'a str>,
 }
 
 /// The taps on one answer.
 #[derive(Default)]
 pub(crate) struct Taps(Vec<Box<dyn Tap>>);
+
+/// Who watches an answer on another thread, for the taps that stay behind.
+pub(crate) struct StandIns(Vec<Box<dyn Tap + Send>>);
+
+impl StandIns {
+    pub(crate) fn into_taps(self) -> Taps {
+        Taps(self.0.into_iter().map(|tap| -> Box<dyn Tap> { tap }).collect())
+    }
+}
 
 /// Makes a tap for each request.
 pub(crate) type MakeTap = Box<dyn Fn(&Origin<'_>) -> Box<dyn Tap> + Send + Sync>;
@@ -110,6 +131,15 @@ impl Taps {
         self.0.push(tap);
     }
 
+    pub(crate) fn stand_ins(&self) -> StandIns {
+        StandIns(self.0.iter().filter_map(|tap| tap.stand_in()).collect())
+    }
+
+    /// One more watches the answer, and changes what the others see.
+    pub(crate) fn add_first(&mut self, tap: Box<dyn Tap>) {
+        self.0.insert(0, tap);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -127,8 +157,12 @@ impl Taps {
         self.0.iter_mut().for_each(|tap| tap.frame(frame));
     }
 
-    pub(crate) fn body(&mut self, bytes: &[u8]) {
-        self.0.iter_mut().for_each(|tap| tap.body(bytes));
+    pub(crate) fn body(&mut self, body: &Bytes) {
+        self.0.iter_mut().for_each(|tap| tap.body(body));
+    }
+
+    pub(crate) fn piece(&mut self, bytes: &[u8]) {
+        self.0.iter_mut().for_each(|tap| tap.piece(bytes));
     }
 
     /// Hands an event from tap to tap, and what comes of it to `emit`.

@@ -26,6 +26,7 @@ pub(crate) struct Trace {
     key: Option<Arc<GatewayKey>>,
     asked_model: String,
     is_stream: bool,
+    is_call: bool,
     began: Instant,
     began_ms: u64,
     upstream: Option<(Arc<Provider>, Upstream)>,
@@ -39,14 +40,20 @@ pub(crate) struct Trace {
     counts: Counts,
     losses: Losses,
     turn: Option<Box<TurnNames>>,
+    /// The exchange in which the conversation was summarised.
+    compacted: Option<String>,
+    /// Whether its tokens belong to another exchange.
+    is_counted_elsewhere: bool,
 }
 
 /// Under which names a call is remembered.
 #[derive(Debug)]
 pub(crate) struct TurnNames {
     pub(crate) turn: String,
-    /// The conversation, where the client named or began one by header.
+    /// The conversation that it advances, where the client named or began one.
     pub(crate) conversation: Option<String>,
+    /// Whether it did so by header, and is answered by one.
+    pub(crate) is_named_by_header: bool,
     /// Whether its answer can be asked for by its id.
     pub(crate) is_answer_named: bool,
 }
@@ -76,6 +83,7 @@ impl Trace {
             key: key.cloned(),
             asked_model: String::new(),
             is_stream: false,
+            is_call: true,
             began: Instant::now(),
             began_ms,
             upstream: None,
@@ -87,11 +95,18 @@ impl Trace {
             counts: Counts::default(),
             losses: Losses::default(),
             turn: None,
+            compacted: None,
+            is_counted_elsewhere: false,
         }
     }
 
     pub(crate) fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The gateway key that the client sent.
+    pub(crate) fn key(&self) -> Option<&Arc<GatewayKey>> {
+        self.key.as_ref()
     }
 
     /// Unix time in seconds.
@@ -102,6 +117,11 @@ impl Trace {
     pub(crate) fn set_model(&mut self, model: &str, is_stream: bool) {
         self.asked_model = model.to_owned();
         self.is_stream = is_stream;
+    }
+
+    /// Nothing is asked of a model: what is kept is looked at.
+    pub(crate) fn set_no_call(&mut self) {
+        self.is_call = false;
     }
 
     /// Another provider is asked: the last one, if there was any, has nothing more to do for this request.
@@ -119,6 +139,11 @@ impl Trace {
         if self.upstream.is_some() {
             self.snapshot.shared.metrics.left(self.series());
         }
+    }
+
+    /// Who was asked last, and for what.
+    pub(crate) fn asked(&self) -> Option<(Arc<Provider>, Upstream)> {
+        self.upstream.clone()
     }
 
     pub(crate) fn upstream(&self) -> Option<&Upstream> {
@@ -179,6 +204,7 @@ impl Trace {
             client: self.client,
             turn: self.turn.take().map(|names| names.turn),
             outcome,
+            is_call: self.is_call,
             duration,
             first_byte: self.first_byte,
             counts: self.counts,
@@ -210,6 +236,20 @@ impl Trace {
         self.turn = Some(Box::new(names));
     }
 
+    /// What the answer says of its cost is counted elsewhere.
+    pub(crate) fn count_nothing(&mut self) {
+        self.is_counted_elsewhere = true;
+    }
+
+    /// The conversation was summarised for the call.
+    pub(crate) fn set_compacted(&mut self, exchange: String) {
+        self.compacted = Some(exchange);
+    }
+
+    pub(crate) fn compacted(&self) -> Option<&str> {
+        self.compacted.as_deref()
+    }
+
     pub(crate) fn turn(&self) -> Option<&TurnNames> {
         self.turn.as_deref()
     }
@@ -234,7 +274,9 @@ impl Trace {
     }
 
     pub(crate) fn add_usage(&mut self, counts: Counts) {
-        self.counts.update(counts);
+        if !self.is_counted_elsewhere {
+            self.counts.update(counts);
+        }
     }
 
     /// The counts of what can change an answer, as the header `sabir-loss` tells them.
@@ -259,7 +301,7 @@ impl Tap for Trace {
     /// The first outcome counts: what follows a failure is its aftermath.
     fn end(&mut self, end: &End<'_>) {
         self.outcome.get_or_insert(end.outcome);
-        self.counts.update(end.counts);
+        self.add_usage(end.counts);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the gateway answers itself: its health, its counters, its last exchanges, its models, what it keeps, translations.
+//! What the gateway answers itself: its health, its counters, its last exchanges, its models, what it keeps, what it cost, translations.
 
 mod conversations;
 mod exchanges;
@@ -8,12 +8,14 @@ mod models;
 mod passthrough;
 mod reload;
 mod translate;
+mod usage;
 
 pub(crate) use conversations::{Asker, conversations};
 pub(crate) use kept::{KeptAsked, kept};
 pub(crate) use models::{ModelsAsked, models};
 pub(crate) use passthrough::{Raw, embeddings, passthrough};
 pub(crate) use reload::{ReloadAsked, reload};
+pub(crate) use usage::usage;
 
 use std::sync::Arc;
 

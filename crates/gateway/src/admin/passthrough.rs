@@ -16,7 +16,7 @@ use sabir_wire::json::Survey;
 use crate::admission::Admission;
 use crate::answer::{Answering, InFlight};
 use crate::attempt::Handles;
-use crate::call::{Call, Delivery, StateAsked, unmarked};
+use crate::call::{Action, Call, Delivery, StateAsked, unmarked};
 use crate::config::types::GatewayKey;
 use crate::egress::{Reply, ReplyBody};
 use crate::failure::{Failure, Result};
@@ -149,6 +149,7 @@ where
     )?;
     let call = Call {
         client: surface::DEFAULT,
+        action: Action::Generate,
         model,
         delivery: Delivery::Whole,
         headers,

@@ -134,15 +134,15 @@ fn bad(param: &'static str, message: impl Into<Cow<'static, str>>) -> Box<Failur
 
 fn request(order: &Order<'_>) -> Result<(Product, Report)> {
     let survey = ingress::survey(order.body.as_str())?;
-    let mut exchange = order.from.decode_request_surveyed(&survey)?;
+    let mut decoded = order.from.decode_request_surveyed(&survey)?;
     if let Some(model) = &order.model {
-        exchange.edit().model = Some(model.reborrow());
+        decoded.edit().model = Some(model.reborrow());
     }
-    let target = match &exchange.request().model {
+    let target = match &decoded.request().model {
         Some(model) => Target::for_model(&model.to_str()),
         None => Target::default(),
     };
-    let encoded = exchange.encode(order.to, &target.with_gemini_model(ModelPlace::Body))?;
+    let encoded = decoded.encode(order.to, &target.with_gemini_model(ModelPlace::Body))?;
     Ok((Product::Json(encoded.body), encoded.report))
 }
 

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use sabir_backend::Error;
@@ -17,6 +18,9 @@ use crate::failure::{Failure, Result, Whose};
 use crate::observe::Outcome;
 use crate::tap::Head;
 use crate::upstream::{Piece, unreached};
+
+/// How long the start of a stream waits for what follows it. Prompts that do not fit are refused well within.
+const START_HELD_MAX: Duration = Duration::from_secs(1);
 
 /// An answer. Dropping it ends the provider's work.
 #[derive(Debug)]
@@ -114,7 +118,14 @@ impl Answering {
             && !self.form.has_begun()
             && self.form.early_bytes() <= early_bytes_max
         {
-            poll_fn(|cx| self.poll_read(cx, flight)).await.map_err(unreached)?;
+            let read = poll_fn(|cx| self.poll_read(cx, flight));
+            read.await.map_err(unreached)?;
+            if self.form.holds_start() {
+                // A provider that takes its time has nothing against the request.
+                let rest = tokio::time::timeout(START_HELD_MAX, self.behind_start(flight)).await;
+                rest.unwrap_or(Ok(()))?;
+                self.form.release_start();
+            }
         }
         if let Some(fault) = self.form.take_first_fault() {
             return Err(failed_at_first(fault));
@@ -123,6 +134,14 @@ impl Answering {
             true => Ok(()),
             false => Err(unreadable()),
         }
+    }
+
+    /// Reads on until something stands behind the start.
+    async fn behind_start(&mut self, flight: &mut InFlight) -> Result<()> {
+        while self.progress == Progress::Going && self.form.holds_start() {
+            poll_fn(|cx| self.poll_read(cx, flight)).await.map_err(unreached)?;
+        }
+        Ok(())
     }
 
     /// The next bytes for the client; ready with none at the end.
@@ -135,6 +154,7 @@ impl Answering {
             if self.progress == Progress::Over {
                 ready!(self.poll_release(cx, flight));
             }
+            flight.remember(self.form.take_calls());
             if !self.is_held_back(flight)
                 && let Some(bytes) = self.form.take_output()
             {

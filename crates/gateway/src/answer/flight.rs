@@ -4,13 +4,15 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use sabir_wire::conversation::Counts;
-use sabir_wire::protocol::AnswerContext;
+use sabir_wire::protocol::{AnswerContext, CallArtefacts};
 use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::admission::Admission;
 use crate::config::types::GatewayKey;
 use crate::failure::Failure;
+use crate::memory::Issuer;
 use crate::observe::{Losses, Outcome};
 use crate::state::Snapshot;
 use crate::tap::{End, Head, Origin, Tap, Taps};
@@ -23,6 +25,8 @@ pub(crate) struct InFlight {
     pub(super) taps: Taps,
     /// Whether the taps know how the request ended.
     are_taps_informed: bool,
+    /// What the gateway has put between the request and its answer, as an answer of the client's protocol.
+    pub(crate) inserted: Option<String>,
 }
 
 /// How an answer ended, with what is known of it only then.
@@ -40,8 +44,9 @@ impl Ended {
         Self { outcome, fault: None, counts: Counts::default(), losses: Losses::default() }
     }
 
-    fn as_end<'a>(&self, losses: &'a Losses) -> End<'a> {
-        End { outcome: self.outcome, fault: self.fault, counts: self.counts, losses }
+    fn as_end<'a>(&self, losses: &'a Losses, inserted: Option<&'a str>) -> End<'a> {
+        let Self { outcome, fault, counts, losses: _ } = self;
+        End { outcome: *outcome, fault: *fault, counts: *counts, losses, inserted }
     }
 }
 
@@ -54,12 +59,17 @@ impl InFlight {
         let trace = Trace::begin(snapshot, client, key);
         let taps = snapshot.shared.taps.make(&Origin { id: trace.id(), client, key });
         let admission = Admission::begin(snapshot);
-        Self { trace, admission, taps, are_taps_informed: false }
+        Self { trace, admission, taps, are_taps_informed: false, inserted: None }
     }
 
     /// One more watches the answer.
     pub(crate) fn watch(&mut self, tap: Box<dyn Tap>) {
         self.taps.add(tap);
+    }
+
+    /// One more watches the answer, and changes what the others see.
+    pub(crate) fn change(&mut self, tap: Box<dyn Tap>) {
+        self.taps.add_first(tap);
     }
 
     /// A provider begins to answer.
@@ -69,8 +79,15 @@ impl InFlight {
         }
     }
 
+    /// Keeps what the provider sealed with the calls of its answer, before the client can ask again.
+    pub(super) fn remember(&self, calls: Vec<CallArtefacts>) {
+        let Some(upstream) = self.trace.upstream().filter(|_| !calls.is_empty()) else { return };
+        let issuer = Issuer::new(self.trace.key(), &upstream.provider, upstream.protocol);
+        self.admission.snapshot().shared.artefacts.remember(&issuer, calls);
+    }
+
     /// The body of an answer that is no stream.
-    pub(crate) fn body(&mut self, body: &[u8]) {
+    pub(crate) fn body(&mut self, body: &Bytes) {
         self.taps.body(body);
     }
 
@@ -96,13 +113,13 @@ impl InFlight {
     pub(super) fn notify_taps(&mut self, ended: &mut Ended) {
         self.trace.add_losses(std::mem::take(&mut ended.losses));
         if !self.taps.is_empty() && !std::mem::replace(&mut self.are_taps_informed, true) {
-            self.taps.end(&ended.as_end(self.trace.losses()));
+            self.taps.end(&ended.as_end(self.trace.losses(), self.inserted.as_deref()));
         }
     }
 
     /// Records how the answer ended for the client.
     pub(super) fn record(&mut self, ended: &Ended) {
-        self.trace.end(&ended.as_end(&Losses::default()));
+        self.trace.end(&ended.as_end(&Losses::default(), None));
     }
 
     /// Whether the end of the answer must wait for [`InFlight::poll_ready`].

@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use sabir_wire::conversation::Counts;
+use sabir_wire::protocol::CallArtefacts;
 use sabir_wire::{Fault, FaultKind};
 
 use crate::answer::frames::Defect;
@@ -40,7 +41,7 @@ impl Form {
                 Ok(())
             }
             (Self::Raw(output), Piece::Bytes(bytes)) => {
-                taps.body(bytes);
+                taps.piece(bytes);
                 output.add(bytes);
                 Ok(())
             }
@@ -65,7 +66,7 @@ impl Form {
         (snapshot, taps): (&Arc<Snapshot>, &mut Taps),
     ) -> Poll<Result<(), Box<Failure>>> {
         match self {
-            Self::PassThrough(it) => it.poll_large(cx, snapshot),
+            Self::PassThrough(it) => it.poll_large(cx, (snapshot, taps)),
             Self::Translation(it) => it.poll_large(cx, (snapshot, taps)),
             Self::Whole(_) | Self::Raw(_) => Poll::Ready(Ok(())),
         }
@@ -74,7 +75,7 @@ impl Form {
     /// The provider has sent all. Something of it may be left for other threads before the end.
     pub(super) fn read_last(&mut self, taps: &mut Taps) {
         match self {
-            Self::PassThrough(it) => it.read_last(taps),
+            Self::PassThrough(it) => it.read_last(),
             Self::Translation(it) => it.read_last(taps),
             Self::Whole(_) | Self::Raw(_) => {}
         }
@@ -117,6 +118,21 @@ impl Form {
             Self::PassThrough(it) => it.watch().has_begun(),
             Self::Translation(it) => it.has_begun(),
             Self::Whole(_) | Self::Raw(_) => true,
+        }
+    }
+
+    /// Whether nothing but a start is there, behind which an error may stand that belongs in a status.
+    pub(super) fn holds_start(&self) -> bool {
+        match self {
+            Self::Translation(it) => it.holds_start(),
+            Self::PassThrough(_) | Self::Whole(_) | Self::Raw(_) => false,
+        }
+    }
+
+    /// Takes the start for the first event.
+    pub(super) fn release_start(&mut self) {
+        if let Self::Translation(it) = self {
+            it.release_start();
         }
     }
 
@@ -178,6 +194,14 @@ impl Form {
         match self {
             Self::Translation(it) => it.take_losses(),
             Self::PassThrough(_) | Self::Whole(_) | Self::Raw(_) => Losses::default(),
+        }
+    }
+
+    /// What the provider sealed with the calls of an answer that has ended; once.
+    pub(super) fn take_calls(&mut self) -> Vec<CallArtefacts> {
+        match self {
+            Self::Translation(it) => it.take_calls(),
+            Self::PassThrough(_) | Self::Whole(_) | Self::Raw(_) => Vec::new(),
         }
     }
 

@@ -1,20 +1,17 @@
 //! Frames of a stream that take long to read: they go to other threads together with whatever reads them, and all that follows
 //! waits behind them.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use sabir_wire::protocol::Event;
 use sabir_wire::sse::Frame;
 
 use crate::failure::Result;
 use crate::pool::{LARGE_BYTES, Wanted};
 use crate::state::Snapshot;
-use crate::tap::{Tap, Taps};
+use crate::tap::Taps;
 
 /// A large frame and those that came with it, waiting or under way, and what comes back from another thread.
 #[derive(Debug)]
@@ -22,57 +19,6 @@ pub(super) struct LargeFrames<T> {
     /// A large one first.
     waiting: Vec<OwnedFrame>,
     job: Option<Job<T>>,
-}
-
-/// Frames and events that came of large ones, for the taps of an answer.
-#[derive(Debug, Default)]
-pub(super) struct Unseen {
-    frames: Vec<OwnedFrame>,
-    events: Vec<Event<'static>>,
-}
-
-impl Unseen {
-    pub(super) fn show(self, taps: &mut Taps) {
-        self.frames.iter().for_each(|frame| taps.frame(&frame.lend()));
-        self.events.into_iter().for_each(|event| taps.event(event, &mut |_| {}));
-    }
-}
-
-/// Notes events on another thread.
-struct Notebook(Rc<RefCell<Vec<Event<'static>>>>);
-
-impl Tap for Notebook {
-    fn event(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
-        self.0.borrow_mut().push(event.clone().into_owned());
-        emit(event);
-    }
-}
-
-/// Notes what the taps of an answer are to see, on another thread.
-pub(super) struct Notes {
-    events: Rc<RefCell<Vec<Event<'static>>>>,
-    is_watched: bool,
-}
-
-impl Notes {
-    /// Notes of nothing, unless somebody watches.
-    pub(super) fn new(is_watched: bool) -> Self {
-        Self { events: Rc::default(), is_watched }
-    }
-
-    /// What stands for the taps meanwhile.
-    pub(super) fn taps(&self) -> Taps {
-        let mut taps = Taps::default();
-        if self.is_watched {
-            taps.add(Box::new(Notebook(Rc::clone(&self.events))));
-        }
-        taps
-    }
-
-    pub(super) fn unseen(self, frames: Vec<OwnedFrame>) -> Unseen {
-        let frames = if self.is_watched { frames } else { Vec::new() };
-        Unseen { frames, events: self.events.take() }
-    }
 }
 
 #[derive(Debug)]
@@ -91,8 +37,7 @@ impl<T> Default for LargeFrames<T> {
 }
 
 impl<T: Send + 'static> LargeFrames<T> {
-    /// Takes a frame that is large or stands behind a large one. Taps are on this thread: what they change is not taken, and
-    /// the rest they see when it is back.
+    /// Takes a frame that is large or stands behind a large one. Taps that change events are on this thread alone.
     pub(super) fn takes(&mut self, frame: &Frame<'_>, taps: &Taps) -> bool {
         let is_taken =
             !taps.changes_events() && (frame.data.len() >= LARGE_BYTES || !self.waiting.is_empty());

@@ -12,6 +12,7 @@ mod open;
 mod output;
 mod pass_through;
 mod raw;
+mod refused;
 mod translation;
 mod whole;
 
@@ -21,6 +22,7 @@ pub(crate) use flight::{Ended, InFlight};
 pub(crate) use frames::decode_all;
 pub(crate) use open::{AnswerMode, Incoming, open};
 pub(crate) use raw::{open_bodiless, open_raw};
+pub(crate) use refused::stated_in_stream;
 
 use std::fmt;
 

@@ -139,9 +139,9 @@ async fn context<'m>(
 /// What a request says of its answer, if it can be read and does not take far more memory than its length.
 fn context_of(call: &Call<'_>) -> AnswerContext<'static> {
     let is_readable = ingress::check_density(&call.survey).is_ok();
-    let exchange = is_readable.then(|| call.exchange());
-    match exchange {
-        Some(Ok(exchange)) => AnswerContext::by(&exchange, call.client, &Target::default()),
+    let decoded = is_readable.then(|| call.decoded());
+    match decoded {
+        Some(Ok(decoded)) => AnswerContext::by(&decoded, call.client, &Target::default()),
         Some(Err(_)) | None => AnswerContext::default(),
     }
 }

@@ -13,7 +13,7 @@ use crate::answer::output::Output;
 use crate::failure::{Failure, Whose};
 use crate::pool::{LARGE_BYTES, Wanted};
 use crate::state::Snapshot;
-use crate::tap::Taps;
+use crate::tap::{StandIns, Taps};
 
 /// A stream that passes through.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl PassThrough {
         while read < bytes.len() {
             let piece = up_to_frame_end(&bytes[read..]);
             let pushed = frames.push(piece, &mut |frame| {
-                if taps.is_empty() && large.takes(&frame, taps) {
+                if large.takes(&frame, taps) {
                     return Ok(());
                 }
                 taps.frame(&frame);
@@ -139,22 +139,29 @@ impl PassThrough {
     pub(super) fn poll_large(
         &mut self,
         cx: &mut Context<'_>,
-        snapshot: &Arc<Snapshot>,
+        (snapshot, taps): (&Arc<Snapshot>, &mut Taps),
     ) -> Poll<Result<(), Box<Failure>>> {
         let Self { large, watch, waiting, .. } = self;
         large.begin(snapshot, || {
-            let (watch, is_last) = (watch.clone(), waiting.was_complete.is_some());
-            move |frames: Vec<OwnedFrame>, wanted: &Wanted| look(&frames, watch, is_last, wanted)
+            let (watch, stand_ins) = (watch.clone(), taps.stand_ins());
+            let is_last = waiting.was_complete.is_some();
+            move |frames: Vec<OwnedFrame>, wanted: &Wanted| {
+                look(&frames, (watch, stand_ins), is_last, wanted)
+            }
         });
         let looked = match ready!(large.poll(cx)) {
-            Ok(looked) => self.go_on(looked),
+            Ok(looked) => self.go_on(looked, taps),
             Err(failure) => return Poll::Ready(Err(failure)),
         };
         Poll::Ready(looked.map_err(|defect| Failure::stating(Whose::Upstream, defect.fault())))
     }
 
     /// Passes on what was looked at, and reads what came behind it.
-    fn go_on(&mut self, Looked { watch, is_readable }: Looked) -> Result<(), Defect> {
+    fn go_on(
+        &mut self,
+        Looked { watch, is_readable }: Looked,
+        taps: &mut Taps,
+    ) -> Result<(), Defect> {
         self.watch = watch;
         let Waiting { passing, behind, has_ended, was_complete } =
             std::mem::take(&mut self.waiting);
@@ -174,18 +181,17 @@ impl PassThrough {
             self.output.add(&self.held[..passing]);
             self.held.drain(..passing);
         }
-        // There are no taps where other threads look at frames.
-        self.push(&behind, &mut Taps::default())?;
+        self.push(&behind, taps)?;
         if has_ended {
-            self.read_last(&Taps::default());
+            self.read_last();
         }
         Ok(())
     }
 
     /// The provider has sent all. Its last frame may lack the blank line, and be one that other threads look at first.
-    pub(super) fn read_last(&mut self, taps: &Taps) {
+    pub(super) fn read_last(&mut self) {
         self.waiting.has_ended = true;
-        if self.has_large() || self.held.len() < LARGE_BYTES || !taps.is_empty() {
+        if self.has_large() || self.held.len() < LARGE_BYTES {
             return;
         }
         let was_complete = self.is_complete();
@@ -279,12 +285,14 @@ struct Read {
 /// Looks at frames in their order, for as long as somebody waits for them. The last frame of a stream may be half of one.
 fn look(
     frames: &[OwnedFrame],
-    mut watch: Watch,
+    (mut watch, stand_ins): (Watch, StandIns),
     is_last: bool,
     wanted: &Wanted,
 ) -> Result<Looked, Box<Failure>> {
+    let mut taps = stand_ins.into_taps();
     for frame in frames.iter().map(OwnedFrame::lend) {
         wanted.check()?;
+        taps.frame(&frame);
         if is_last && !is_json(frame.data) || watch.frame(&frame).is_err() {
             return Ok(Looked { watch, is_readable: false });
         }

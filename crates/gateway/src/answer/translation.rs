@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use sabir_wire::conversation::{Counts, Response};
-use sabir_wire::protocol::{AnswerContext, Event, StreamDecoder, StreamEncoder, unfold};
+use sabir_wire::conversation::{Counts, FinishKind, Response};
+use sabir_wire::protocol::{
+    AnswerContext, ArtefactCollector, CallArtefacts, Event, StreamDecoder, StreamEncoder, unfold,
+};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
 use crate::answer::array::ArrayWriter;
 use crate::answer::frames::{Defect, Frames};
-use crate::answer::large::{LargeFrames, Notes, OwnedFrame, Unseen};
+use crate::answer::large::{LargeFrames, OwnedFrame};
 use crate::answer::pass_through::fault_frame;
 use crate::call::{Delivery, Recipient};
 use crate::failure::{Failure, Whose};
@@ -20,7 +22,7 @@ use crate::observe::Losses;
 use crate::pool::Wanted;
 use crate::state::Snapshot;
 use crate::surface;
-use crate::tap::Taps;
+use crate::tap::{StandIns, Taps};
 
 #[derive(Debug)]
 pub(super) struct Translation {
@@ -44,6 +46,11 @@ struct Writing {
     array: Option<ArrayWriter>,
     is_list: bool,
     has_begun: bool,
+    /// The provider's protocol begins streams that then fail, where the client's tells the failure by its status. What comes
+    /// before the first words of such a stream is held back.
+    holds_start: bool,
+    /// Whether anything is there.
+    has_started: bool,
     /// The candidates that have said something, and those that have ended: a bit for each, the last for all beyond.
     begun: u64,
     ended: u64,
@@ -52,6 +59,8 @@ struct Writing {
     fault: Option<FaultKind>,
     counts: Counts,
     report: Option<Report>,
+    /// Takes what the provider seals with calls, until the answer has ended.
+    collector: Option<Box<ArtefactCollector>>,
 }
 
 impl Translation {
@@ -62,13 +71,18 @@ impl Translation {
         context: AnswerContext<'static>,
         frames: Option<Frames>,
     ) -> Self {
+        let is_foreign = recipient.client != upstream;
         let writing = Writing {
             client: recipient.client,
+            collector: is_foreign.then(|| ArtefactCollector::of(&context)).flatten(),
             encoder: Some(StreamEncoder::new(recipient.client, upstream, context)),
             out: String::new(),
             array: (recipient.delivery == Delivery::Array).then(ArrayWriter::default),
             is_list: recipient.delivery == Delivery::Array,
             has_begun: false,
+            holds_start: surface::of(upstream).reports_overflow_in_stream
+                && !surface::of(recipient.client).reports_overflow_in_stream,
+            has_started: false,
             begun: 0,
             ended: 0,
             at_first: None,
@@ -119,16 +133,15 @@ impl Translation {
         (snapshot, taps): (&Arc<Snapshot>, &mut Taps),
     ) -> Poll<Result<(), Box<Failure>>> {
         let Self { decoder, writing, large, .. } = self;
-        let is_watched = !taps.is_empty();
         large.begin(snapshot, || {
             let machines = (decoder.take(), writing.leave());
+            let stand_ins = taps.stand_ins();
             move |frames: Vec<OwnedFrame>, wanted: &Wanted| {
-                translate(frames, machines, (is_watched, wanted))
+                translate(&frames, machines, (stand_ins, wanted))
             }
         });
         match std::task::ready!(large.poll(cx)) {
-            Ok(Translated { decoder, writing, read, unseen }) => {
-                unseen.show(taps);
+            Ok(Translated { decoder, writing, read }) => {
                 (self.decoder, self.writing) = (decoder, writing);
                 let defect = read.err().or(self.defect);
                 // At the end of a stream it is known by its end whether anything is missing.
@@ -197,6 +210,14 @@ impl Translation {
         self
     }
 
+    /// A stream that begins and fails.
+    pub(super) fn refused(mut self, fault: Fault<'static>) -> Self {
+        self.writing.has_begun = true;
+        self.writing.fail(fault);
+        self.finish();
+        self
+    }
+
     /// Writes what is owed at the end.
     fn finish(&mut self) {
         self.writing.finish();
@@ -204,6 +225,16 @@ impl Translation {
 
     pub(super) fn has_begun(&self) -> bool {
         self.writing.has_begun
+    }
+
+    /// Whether nothing but a start is there, which is held back.
+    pub(super) fn holds_start(&self) -> bool {
+        self.writing.has_started && !self.writing.has_begun
+    }
+
+    /// What is held back is the beginning.
+    pub(super) fn release_start(&mut self) {
+        self.writing.has_begun = true;
     }
 
     /// Whether every candidate has said its last word: all that can follow is bookkeeping.
@@ -229,6 +260,15 @@ impl Translation {
         self.writing.report.take().map(Losses::from).unwrap_or_default()
     }
 
+    /// What the provider sealed with the calls of the answer, once it has ended.
+    pub(super) fn take_calls(&mut self) -> Vec<CallArtefacts> {
+        let calls = self.writing.collector.as_mut().map(|it| it.take()).unwrap_or_default();
+        if !calls.is_empty() {
+            self.writing.collector = None;
+        }
+        calls
+    }
+
     /// What can be sent now.
     pub(super) fn take_output(&mut self) -> Option<Bytes> {
         match self.writing.out.is_empty() {
@@ -244,20 +284,17 @@ struct Translated {
     decoder: Option<StreamDecoder>,
     writing: Writing,
     read: Result<(), Defect>,
-    /// What the taps have not seen yet.
-    unseen: Unseen,
 }
 
 /// Translates frames in their order, for as long as somebody waits for them.
 fn translate(
-    frames: Vec<OwnedFrame>,
+    frames: &[OwnedFrame],
     (mut decoder, mut writing): (Option<StreamDecoder>, Writing),
-    (is_watched, wanted): (bool, &Wanted),
+    (stand_ins, wanted): (StandIns, &Wanted),
 ) -> Result<Translated, Box<Failure>> {
     let mut read = Ok(());
-    let notes = Notes::new(is_watched);
-    let mut taps = notes.taps();
-    for frame in &frames {
+    let mut taps = stand_ins.into_taps();
+    for frame in frames {
         wanted.check()?;
         let stepped = step(&mut decoder, &frame.lend(), (&mut writing, &mut taps));
         if stepped.is_err() {
@@ -265,7 +302,7 @@ fn translate(
             break;
         }
     }
-    Ok(Translated { decoder, writing, read, unseen: notes.unseen(frames) })
+    Ok(Translated { decoder, writing, read })
 }
 
 fn step(
@@ -279,6 +316,15 @@ fn step(
         *decoder = Some(before.step(frame, &mut emit)?);
     }
     Ok(())
+}
+
+/// Whether an event says nothing yet that a fault could not follow at once.
+fn may_precede_fault(event: &Event<'_>) -> bool {
+    match event {
+        Event::Start(_) | Event::Note(_) | Event::Usage(_) => true,
+        Event::Finish { finish, .. } => finish.kind == FinishKind::Failed,
+        Event::Open(_) | Event::Delta(..) | Event::Close(_) | Event::Fault(_) => false,
+    }
 }
 
 fn bit(candidate: u32) -> u64 {
@@ -295,12 +341,15 @@ impl Writing {
             array: None,
             is_list: self.is_list,
             has_begun: self.has_begun,
+            holds_start: self.holds_start,
+            has_started: self.has_started,
             begun: self.begun,
             ended: self.ended,
             at_first: None,
             fault: self.fault,
             counts: self.counts,
             report: None,
+            collector: None,
         };
         std::mem::replace(self, behind)
     }
@@ -315,9 +364,13 @@ impl Writing {
     }
 
     fn event(&mut self, event: Event<'_>) {
-        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        let was_begun = self.has_begun;
+        let was_started = std::mem::replace(&mut self.has_started, true);
+        self.has_begun = was_begun || !self.holds_start || !may_precede_fault(&event);
         match &event {
-            Event::Fault(fault) if is_first => {
+            Event::Fault(fault)
+                if !was_begun && (!was_started || fault.kind == FaultKind::ContextTooLong) =>
+            {
                 self.at_first = Some(fault.clone().into_owned());
                 return;
             }
@@ -326,6 +379,9 @@ impl Writing {
             Event::Finish { candidate, .. } => self.ended |= bit(*candidate),
             Event::Open(open) => self.begun |= bit(open.candidate),
             Event::Start(_) | Event::Delta(..) | Event::Note(_) | Event::Close(_) => {}
+        }
+        if let Some(collector) = &mut self.collector {
+            collector.event(&event);
         }
         self.encode(event);
     }

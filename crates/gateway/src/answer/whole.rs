@@ -10,7 +10,7 @@ use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use sabir_wire::conversation::{Counts, Response};
 use sabir_wire::json::Json;
-use sabir_wire::protocol::{AnswerContext, Fold, Watch, unfold};
+use sabir_wire::protocol::{AnswerContext, ArtefactCollector, CallArtefacts, Fold, Watch, unfold};
 use sabir_wire::{Protocol, utf8};
 
 use crate::answer::form::Form;
@@ -45,11 +45,6 @@ impl Reading<'_> {
         Self::Own { is_proven: !ends_with_connection(headers) }
     }
 
-    /// Whether the taps must see more of it than the body.
-    fn needs(&self, taps: &Taps) -> bool {
-        taps.changes_events() || matches!(self, Self::Stream(_)) && !taps.is_empty()
-    }
-
     fn into_owned(self) -> Reading<'static> {
         match self {
             Self::Own { is_proven } => Reading::Own { is_proven },
@@ -71,6 +66,8 @@ struct Parties {
 struct Tally {
     counts: Counts,
     losses: Losses,
+    /// What the provider sealed with its calls.
+    calls: Vec<CallArtefacts>,
 }
 
 /// Makes the client's answer of the provider's.
@@ -95,6 +92,7 @@ pub(super) async fn open(
             read(snapshot, parties, reading, body, flight).await?
         }
     };
+    flight.remember(tally.calls);
     flight.trace.add_usage(tally.counts);
     flight.trace.add_losses(tally.losses);
     let mut form = form?;
@@ -130,14 +128,15 @@ async fn read(
     body: Bytes,
     flight: &mut InFlight,
 ) -> Result<(Result<Form>, Tally)> {
-    if !matches!(reading, Reading::Stream(_)) {
+    // Where a tap changes the events, they are what the others see.
+    if !matches!(reading, Reading::Stream(_)) && !flight.taps.changes_events() {
         flight.body(&body);
     }
-    if body.len() < LARGE_BYTES || reading.needs(&flight.taps) {
+    if body.len() < LARGE_BYTES || flight.taps.changes_events() {
         return Ok(form_of(parties, &reading, body, &mut flight.taps));
     }
-    let reading = reading.into_owned();
-    let work = move |_: &_| Ok(form_of(parties, &reading, body, &mut Taps::default()));
+    let (reading, stand_ins) = (reading.into_owned(), flight.taps.stand_ins());
+    let work = move |_: &_| Ok(form_of(parties, &reading, body, &mut stand_ins.into_taps()));
     Box::pin(snapshot.shared.pool.run(work)).await
 }
 
@@ -234,9 +233,23 @@ fn encode(
         let translation = Translation::new(recipient, upstream, context.clone(), None);
         return Ok(Form::Translation(Box::new(translation.unfolded(response))));
     }
+    tally.calls = calls_of(&response, parties, context);
     let encoded = recipient.client.encode_response(&response, upstream, context);
     tally.losses = encoded.report.into();
     Ok(Form::Whole(Bytes::from(encoded.body).into()))
+}
+
+/// What the provider sealed with the calls of an answer that is translated.
+fn calls_of(
+    response: &Response<'_>,
+    parties: Parties,
+    context: &AnswerContext<'static>,
+) -> Vec<CallArtefacts> {
+    let is_foreign = parties.recipient.client != parties.upstream;
+    let collector = is_foreign.then(|| ArtefactCollector::of(context)).flatten();
+    let Some(mut collector) = collector else { return Vec::new() };
+    collector.response(response);
+    collector.take()
 }
 
 /// Whether an answer neither says anything nor ends.

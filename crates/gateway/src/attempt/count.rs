@@ -44,7 +44,7 @@ struct Count<'c> {
 }
 
 impl Attempt for Count<'_> {
-    type Answer = Box<Answering>;
+    type Output = Box<Answering>;
 
     const AFFECTS_HEALTH: AffectsHealth = AffectsHealth::No;
 

@@ -47,7 +47,7 @@ fn path(endpoint: &Endpoint) -> Option<String> {
 struct Embedding<'c>(&'c Call<'c>);
 
 impl Attempt for Embedding<'_> {
-    type Answer = Incoming;
+    type Output = Incoming;
 
     const AFFECTS_HEALTH: AffectsHealth = AffectsHealth::Yes;
 

@@ -17,7 +17,7 @@ use crate::upstream::Provider;
 
 /// Something that any of a model's targets can be asked for.
 pub(super) trait Attempt {
-    type Answer;
+    type Output;
 
     const AFFECTS_HEALTH: AffectsHealth;
 
@@ -30,7 +30,7 @@ pub(super) trait Attempt {
     ) -> Result<Prepared<'a>>;
 
     /// The answer, where nobody has to be asked for it.
-    fn known(&self, _prepared: &Prepared<'_>) -> Option<Self::Answer> {
+    fn known(&self, _prepared: &Prepared<'_>) -> Option<Self::Output> {
         None
     }
 
@@ -41,7 +41,7 @@ pub(super) trait Attempt {
         provider: &Provider,
         prepared: &Prepared<'_>,
         flight: &mut InFlight,
-    ) -> Result<Self::Answer>;
+    ) -> Result<Self::Output>;
 }
 
 /// Whether an attempt takes its turn among the targets, and its outcome counts for their health.
@@ -53,22 +53,33 @@ pub(super) enum AffectsHealth {
     No,
 }
 
-/// Asks the targets in order until one begins to answer; the last failure is the client's if none does.
+/// Asks the targets in order until one begins to answer; the last failure is the client's if none does. Behind a target that
+/// the prompt does not fit come only those whose window is known to be wider.
 pub(super) async fn ask<A: Attempt>(
     handles: Handles<'_>,
     attempt: &A,
     resolved: &Resolved,
     flight: &mut InFlight,
-) -> Result<A::Answer> {
+) -> Result<A::Output> {
     let order = order::of(resolved, A::AFFECTS_HEALTH);
     let mut last = None;
+    let mut narrow = None;
     for order::Ranked { rank, candidate } in order {
+        if narrow.is_some_and(|narrow| candidate.window().is_none_or(|window| window <= narrow)) {
+            continue;
+        }
         let route = match rank {
             0 => resolved.route.as_str().into(),
             _ => format!("fallback:{}", rank + 1).into(),
         };
         match target(handles, attempt, candidate, route, flight).await {
             Ok(answer) => return Ok(answer),
+            Err(failure) if failure.fault.kind == FaultKind::ContextTooLong => {
+                // Where nobody knows the window, none is known to be wider.
+                let window = failure.fault.overflow.window.or_else(|| candidate.window());
+                narrow = Some(narrow.max(window).unwrap_or(u64::MAX));
+                last = Some(failure);
+            }
             Err(failure) if verdict::of(&failure) == Verdict::Final => return Err(failure),
             Err(failure) => last = Some(failure),
         }
@@ -86,7 +97,7 @@ async fn target<A: Attempt>(
     candidate: &Candidate,
     route: Cow<'static, str>,
     flight: &mut InFlight,
-) -> Result<A::Answer> {
+) -> Result<A::Output> {
     let provider = &candidate.provider;
     let prepared = attempt.prepare(handles, candidate, &mut flight.trace).await?;
     flight.admission.release_permit();

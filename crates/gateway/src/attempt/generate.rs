@@ -26,7 +26,7 @@ pub(crate) async fn answer(
 struct Generation<'c>(&'c Call<'c>);
 
 impl Attempt for Generation<'_> {
-    type Answer = Box<Answering>;
+    type Output = Box<Answering>;
 
     const AFFECTS_HEALTH: AffectsHealth = AffectsHealth::Yes;
 
@@ -41,7 +41,7 @@ impl Attempt for Generation<'_> {
             return Box::pin(prepare::prepare_large(handles.snapshot, call, candidate, trace))
                 .await;
         }
-        prepare::prepare(handles.snapshot, self.0, candidate, trace)
+        prepare::prepare(handles.snapshot, self.0, candidate, trace).await
     }
 
     async fn open(

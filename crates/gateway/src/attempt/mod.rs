@@ -1,6 +1,8 @@
 //! Getting an answer: one target after the other, until the first event of one of them is there.
 
 mod alone;
+mod artefacts;
+mod cache_key;
 mod count;
 mod embed;
 mod fallback;
@@ -15,6 +17,7 @@ mod same_protocol;
 mod send;
 mod token_estimate;
 mod verdict;
+mod window;
 
 pub(crate) use alone::send_alone;
 pub(crate) use count::count;

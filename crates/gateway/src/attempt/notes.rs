@@ -2,10 +2,13 @@
 //! large bodies run on other threads.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use sabir_wire::Report;
 
+use crate::config::types::GatewayKey;
 use crate::failure::Result;
+use crate::memory::Lacking;
 use crate::observe::Losses;
 use crate::pool::Wanted;
 use crate::trace::Trace;
@@ -15,9 +18,10 @@ use crate::trace::Trace;
 pub(super) struct Notes<'t> {
     id: Cow<'t, str>,
     began_s: u64,
-    /// Whether the answer can be asked for again.
-    is_kept: bool,
+    kept: Kept,
+    key: Option<Arc<GatewayKey>>,
     losses: Losses,
+    lacking: Option<Lacking>,
     wanted: Option<&'t Wanted>,
 }
 
@@ -26,28 +30,45 @@ pub(super) struct Notes<'t> {
 pub(super) struct Stamp {
     id: String,
     began_s: u64,
-    is_kept: bool,
+    kept: Kept,
+    key: Option<Arc<GatewayKey>>,
+}
+
+/// What is kept of the answer.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    /// Whether it can be asked for again.
+    is_named: bool,
+    /// The conversation that the client asked it for.
+    conversation: Option<String>,
+}
+
+impl Kept {
+    fn of(trace: &Trace) -> Self {
+        let Some(turn) = trace.turn() else { return Self::default() };
+        Self { is_named: turn.is_answer_named, conversation: turn.conversation.clone() }
+    }
 }
 
 impl Stamp {
     pub(super) fn of(trace: &Trace) -> Self {
-        let is_kept = trace.turn().is_some_and(|turn| turn.is_answer_named);
-        Self { id: trace.id().to_owned(), began_s: trace.began_s(), is_kept }
+        let (id, key) = (trace.id().to_owned(), trace.key().cloned());
+        Self { id, began_s: trace.began_s(), kept: Kept::of(trace), key }
     }
 
     /// Notes of work that ends when nobody wants it any more.
     pub(super) fn notes(self, wanted: &Wanted) -> Notes<'_> {
-        let Self { id, began_s, is_kept } = self;
+        let Self { id, began_s, kept, key } = self;
         let (losses, wanted) = (Losses::default(), Some(wanted));
-        Notes { id: id.into(), began_s, is_kept, losses, wanted }
+        Notes { id: id.into(), began_s, kept, key, losses, lacking: None, wanted }
     }
 }
 
 impl<'t> Notes<'t> {
     pub(super) fn of(trace: &'t Trace) -> Self {
         let (id, began_s) = (trace.id().into(), trace.began_s());
-        let is_kept = trace.turn().is_some_and(|turn| turn.is_answer_named);
-        Self { id, began_s, is_kept, losses: Losses::default(), wanted: None }
+        let (kept, key) = (Kept::of(trace), trace.key().cloned());
+        Self { id, began_s, kept, key, losses: Losses::default(), lacking: None, wanted: None }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -59,8 +80,19 @@ impl<'t> Notes<'t> {
         self.began_s
     }
 
+    /// Whether the answer can be asked for again.
     pub(super) fn is_kept(&self) -> bool {
-        self.is_kept
+        self.kept.is_named
+    }
+
+    /// The conversation that the client asked the answer for.
+    pub(super) fn conversation(&self) -> Option<&str> {
+        self.kept.conversation.as_deref()
+    }
+
+    /// The gateway key that the client sent.
+    pub(super) fn key(&self) -> Option<&Arc<GatewayKey>> {
+        self.key.as_ref()
     }
 
     pub(super) fn add_losses(&mut self, report: Report) {
@@ -72,7 +104,17 @@ impl<'t> Notes<'t> {
         self.wanted.map_or(Ok(()), Wanted::check)
     }
 
+    /// The store may have something for the request.
+    pub(super) fn lack(&mut self, lacking: Lacking) {
+        self.lacking = Some(lacking);
+    }
+
     pub(super) fn into_losses(self) -> Losses {
         self.losses
+    }
+
+    /// The same with what the store may have for the request.
+    pub(super) fn into_parts(self) -> (Losses, Option<Lacking>) {
+        (self.losses, self.lacking)
     }
 }

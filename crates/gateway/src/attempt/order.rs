@@ -75,7 +75,7 @@ mod tests {
         let config = Arc::new(types::Provider::new("p", Vec::new()));
         let site = Site { limits: &Limits::default(), instance: "", generation: 0 };
         let provider = Arc::new(Provider::new(config, site));
-        Candidate { provider, model: String::new(), weight }
+        Candidate { provider, model: String::new(), weight, context_window: None }
     }
 
     #[test]

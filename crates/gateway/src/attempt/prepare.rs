@@ -11,16 +11,15 @@ use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
 use crate::attempt::notes::{Notes, Stamp};
-use crate::attempt::{late_system, repair, same_protocol};
+use crate::attempt::{artefacts, cache_key, late_system, repair, same_protocol, window};
 use crate::call::{Action, Call, LargeCall};
 use crate::config::types::Repair;
 use crate::failure::{Failure, Result, Whose};
+use crate::memory::Lacking;
 use crate::observe::Losses;
-use crate::recall::trouble;
-use crate::recalled::Missing;
+use crate::recall::absent;
 use crate::route::Candidate;
 use crate::state::Snapshot;
-use crate::surface::Trouble;
 use crate::trace::Trace;
 use crate::upstream::{Endpoint, Payload, outgoing_headers};
 use crate::{ingress, surface};
@@ -58,18 +57,39 @@ impl Rewritten {
 }
 
 /// What is sent to a target.
-pub(super) fn prepare<'a>(
+pub(super) async fn prepare<'a>(
     snapshot: &'a Snapshot,
     call: &Call<'a>,
     candidate: &'a Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
     trace.clear_losses();
+    window::check(call, candidate)?;
+    let (prepared, lacking) = prepare_once(snapshot, call, candidate, trace);
+    let Some(lacking) = lacking else { return prepared };
+    // Boxed, since every connection has room for the largest future of all.
+    Box::pin(async move {
+        match snapshot.shared.artefacts.fetch(lacking).await {
+            true => prepare_once(snapshot, call, candidate, trace).0,
+            false => prepared,
+        }
+    })
+    .await
+}
+
+/// The same with what is known, and what the store may have beside.
+fn prepare_once<'a>(
+    snapshot: &'a Snapshot,
+    call: &Call<'a>,
+    candidate: &'a Candidate,
+    trace: &mut Trace,
+) -> (Result<Prepared<'a>>, Option<Lacking>) {
+    trace.clear_losses();
     let mut notes = Notes::of(trace);
     let prepared = prepare_noting(snapshot, call, candidate, &mut notes);
-    let losses = notes.into_losses();
+    let (losses, lacking) = notes.into_parts();
     trace.add_losses(losses);
-    prepared
+    (prepared, lacking)
 }
 
 /// The same for whoever has no trace at hand.
@@ -90,21 +110,40 @@ pub(super) async fn prepare_large<'a>(
     candidate: &'a Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
+    let (mut rewritten, lacking) = rewrite_large(snapshot, large, candidate, trace).await?;
+    if let Some(lacking) = lacking
+        && snapshot.shared.artefacts.fetch(lacking).await
+    {
+        drop(rewritten);
+        rewritten = rewrite_large(snapshot, large, candidate, trace).await?.0;
+    }
+    let Rewritten { body, mode } = rewritten?;
+    assemble(call, candidate, Rewritten { body: body.map(Payload::shared), mode })
+}
+
+async fn rewrite_large(
+    snapshot: &Arc<Snapshot>,
+    large: &Arc<LargeCall>,
+    candidate: &Candidate,
+    trace: &mut Trace,
+) -> Result<(Result<Rewritten>, Option<Lacking>)> {
     trace.clear_losses();
     let (own, large, stamp) = (Arc::clone(snapshot), Arc::clone(large), Stamp::of(trace));
     let target = candidate.clone();
     let work = move |wanted: &_| {
         let mut notes = stamp.notes(wanted);
-        let rewritten = rewrite(&own, &large.lend(), &target, &mut notes);
-        Ok((rewritten, notes.into_losses()))
+        let call = large.lend();
+        let rewritten =
+            window::check(&call, &target).and_then(|()| rewrite(&own, &call, &target, &mut notes));
+        Ok((rewritten, notes.into_parts()))
     };
-    let settle = |(rewritten, losses): (Result<Rewritten>, Losses)| {
-        (rewritten.map(Rewritten::settled), losses.fitting(usize::MAX))
+    let settle = |(rewritten, (losses, lacking)): (Result<Rewritten>, (Losses, Option<_>))| {
+        let noted = (losses.fitting(usize::MAX), lacking.clone());
+        (rewritten.map(Rewritten::settled), noted)
     };
-    let (rewritten, losses) = snapshot.shared.pool.run_apart(work, settle).await?;
+    let (rewritten, (losses, lacking)) = snapshot.shared.pool.run_apart(work, settle).await?;
     trace.add_losses(losses);
-    let Rewritten { body, mode } = rewritten?;
-    assemble(call, candidate, Rewritten { body: body.map(Payload::shared), mode })
+    Ok((rewritten, lacking))
 }
 
 fn rewrite(
@@ -116,7 +155,7 @@ fn rewrite(
     let endpoint = candidate.provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     if endpoint.protocol == call.client {
         let body = same_protocol::rewritten(snapshot, call, candidate, notes)?;
-        return Ok(Rewritten { body, mode: own_mode(call)? });
+        return Ok(Rewritten { body, mode: own_mode(call, notes)? });
     }
     translated(snapshot, call, (candidate, endpoint.protocol), notes)
 }
@@ -128,13 +167,24 @@ fn requires_action(call: &Call<'_>) -> bool {
         && value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// An answer in the client's own protocol passes as it is, unless the client wants it otherwise.
-fn own_mode(call: &Call<'_>) -> Result<AnswerMode> {
-    if !requires_action(call) {
+/// The conversation that an answer says it is part of, in a protocol whose answers say so.
+fn conversation(call: &Call<'_>, notes: &Notes<'_>) -> Option<Text<'static>> {
+    let conversation =
+        notes.conversation().filter(|_| surface::of(call.client).state.has_responses);
+    conversation.map(|id| Text::plain(id.to_owned()))
+}
+
+/// An answer in the client's own protocol passes as it is, unless it must say what its provider does not know.
+fn own_mode(call: &Call<'_>, notes: &Notes<'_>) -> Result<AnswerMode> {
+    let (requires_action, conversation) = (requires_action(call), conversation(call, notes));
+    let in_background = call.asked.in_background;
+    if !requires_action && !in_background && conversation.is_none() {
         return Ok(AnswerMode::PassThrough);
     }
-    let asked = AnswerContext::by(&call.exchange()?, call.client, &Target::default());
-    Ok(AnswerMode::Translate(Box::new(AnswerContext { requires_action: true, ..asked })))
+    let asked = AnswerContext::by(&call.decoded()?, call.client, &Target::default());
+    let seed = Text::plain(notes.id().to_owned());
+    let context = AnswerContext { requires_action, in_background, conversation, seed, ..asked };
+    Ok(AnswerMode::Translate(Box::new(context)))
 }
 
 fn assemble<'a>(
@@ -195,15 +245,8 @@ fn translated(
 ) -> Result<Rewritten> {
     let provider = &candidate.provider;
     let model = candidate.model.as_str();
-    match call.recalled.as_ref().and_then(|recalled| recalled.missing()) {
-        Some(Missing::Answer(id)) => {
-            return Err(trouble(call.client, &Trouble::UnknownAnswer(id)));
-        }
-        Some(Missing::Conversation(id)) => {
-            return Err(trouble(call.client, &Trouble::UnknownConversation(id)));
-        }
-        Some(Missing::Item(id)) => return Err(trouble(call.client, &Trouble::UnknownItem(id))),
-        None => {}
+    if let Some(missing) = call.recalled.as_ref().and_then(|recalled| recalled.missing()) {
+        return Err(absent(call.client, missing));
     }
     let is_supplied = |param: &&'static str| {
         call.recalled.is_some() && surface::of(call.client).state.own_members.contains(param)
@@ -212,34 +255,35 @@ fn translated(
         return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
     }
     ingress::check_density(&call.survey)?;
-    let mut exchange = Box::new(call.exchange()?);
+    let mut decoded = Box::new(call.decoded()?);
     notes.check()?;
+    let put_back = artefacts::put_back(snapshot, &mut decoded, (candidate, upstream), notes);
     let repairs = match snapshot.config().repair {
-        Repair::Translated | Repair::Always => {
-            repair::mend(exchange.edit(), call.client, upstream)?
-        }
+        Repair::Translated | Repair::Always => repair::mend(decoded.edit(), call.client, upstream)?,
         Repair::Off => Report::default(),
     };
-    let moves = late_system::place(exchange.edit(), upstream, provider.config.late_system);
-    exchange.edit().model = Some(Text::plain(model));
+    let moves = late_system::place(decoded.edit(), upstream, provider.config.late_system);
+    decoded.edit().model = Some(Text::plain(model));
     if call.delivery.is_stream() {
-        exchange.edit().stream = Some(true);
+        decoded.edit().stream = Some(true);
     }
     let target = provider.targets.of(model);
+    let named = cache_key::name(decoded.edit(), call, (upstream, &target));
     notes.check()?;
-    let mut encoded = exchange.encode(upstream, &target)?;
+    let mut encoded = decoded.encode(upstream, &target)?;
     encoded.report = call.name_turns(encoded.report);
     let encoded = match call.is_strict() {
         true => strict(encoded, notes)?,
         false => encoded,
     };
-    let context = AnswerContext::by(&exchange, upstream, &target);
+    let context = AnswerContext::by(&decoded, upstream, &target);
     // It takes several times as much memory as the body, and what follows takes some of its own.
-    drop(exchange);
+    drop(decoded);
     let echo = match surface::of(call.client).repeats_request {
         true => {
             let echo = Echo::of(Reader::surveyed(&call.survey))?.into_owned();
-            Some(if notes.is_kept() { echo.stored() } else { echo })
+            let echo = if notes.is_kept() { echo.stored() } else { echo };
+            Some(if call.asked.in_background { echo.in_background() } else { echo })
         }
         false => None,
     };
@@ -247,12 +291,16 @@ fn translated(
         echo,
         show_reasoning: call.shows_reasoning(),
         requires_action: requires_action(call),
+        conversation: conversation(call, notes),
+        in_background: call.asked.in_background,
         seed: Text::plain(notes.id().to_owned()),
         created_s: notes.began_s(),
         ..context
     };
+    notes.add_losses(call.name_turns(put_back));
     notes.add_losses(call.name_turns(repairs));
     notes.add_losses(call.name_turns(moves));
+    notes.add_losses(named);
     notes.add_losses(encoded.report);
     let body = Some(encoded.body.into_bytes().into());
     Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(context)) })
@@ -274,7 +322,12 @@ fn refused(error: sabir_wire::Error) -> Box<Failure> {
 /// The path of a call. That of a client's own protocol keeps its query.
 fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> String {
     let surface = surface::of(endpoint.protocol);
-    let path = surface::Path { action: Action::Generate, model, delivery: call.delivery };
+    // Whoever counts has a path of its own.
+    let action = match call.action {
+        Action::Compact => Action::Compact,
+        Action::Generate | Action::CountTokens => Action::Generate,
+    };
+    let path = surface::Path { action, model, delivery: call.delivery };
     let path = surface.path(&endpoint.base_path, &path).unwrap_or_default();
     let query = match is_through {
         true => call.query.map(surface::without_key).filter(|query| !query.is_empty()),

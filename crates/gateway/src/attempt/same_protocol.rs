@@ -4,7 +4,7 @@
 
 use sabir_wire::conversation::{Content, Part, Request};
 use sabir_wire::json::Text;
-use sabir_wire::protocol::{Artefact, Exchange, splice_model};
+use sabir_wire::protocol::{Artefact, DecodedRequest, splice_model};
 use sabir_wire::target::Target;
 use sabir_wire::{LossKind, Protocol, Report};
 
@@ -64,7 +64,7 @@ fn continued(
         return Ok(body.into_bytes().into());
     }
     let changing = Changing { is_mended: true, is_needed: true };
-    let body = changed(call, (candidate, target), recalled.exchange()?, changing, notes)?;
+    let body = changed(call, (candidate, target), recalled.decoded()?, changing, notes)?;
     Ok(body.unwrap_or_else(|| recalled.body.clone().into_bytes().into()))
 }
 
@@ -98,17 +98,17 @@ fn encoded(
 ) -> Result<Option<Payload<'static>>> {
     ingress::check_density(&call.survey)?;
     // What cannot be read is for the provider to refuse.
-    let Ok(exchange) = call.client.decode_request_surveyed(&call.survey) else {
+    let Ok(decoded) = call.client.decode_request_surveyed(&call.survey) else {
         return Ok(None);
     };
     let surface = surface::of(call.client);
     // A count may have its conversation one level deeper, where it is looked after on its own. Who has none at all is told
     // so by the provider.
-    if !surface.counting.wrappers.is_empty() && exchange.request().messages.is_empty() {
+    if !surface.counting.wrappers.is_empty() && decoded.request().messages.is_empty() {
         return Ok(None);
     }
     let is_mended = may_be_mended(snapshot, call);
-    changed(call, (candidate, target), exchange, Changing { is_mended, is_needed: false }, notes)
+    changed(call, (candidate, target), decoded, Changing { is_mended, is_needed: false }, notes)
 }
 
 /// Why a request is written anew.
@@ -124,28 +124,28 @@ struct Changing {
 fn changed(
     call: &Call<'_>,
     (candidate, target): (&Candidate, &Target),
-    mut exchange: Exchange<'_>,
+    mut decoded: DecodedRequest<'_>,
     changing: Changing,
     notes: &mut Notes<'_>,
 ) -> Result<Option<Payload<'static>>> {
     let surface = surface::of(call.client);
     notes.check()?;
     let Changing { is_mended, is_needed } = changing;
-    let mut report = withhold(exchange.edit(), &surface.history, target);
-    if is_mended && !refers_elsewhere(exchange.request(), surface.session.reference) {
-        report.extend(repair::mend(exchange.edit(), call.client, call.client)?);
+    let mut report = withhold(decoded.edit(), &surface.history, target);
+    if is_mended && !refers_elsewhere(decoded.request(), surface.session.reference) {
+        report.extend(repair::mend(decoded.edit(), call.client, call.client)?);
     }
     let is_changed = is_mended || !report.is_empty();
     let change = Change { target, is_repaired: is_mended, is_changed };
-    report.extend((surface.history.adapt)(exchange.edit(), &change));
+    report.extend((surface.history.adapt)(decoded.edit(), &change));
     if report.is_empty() && !is_needed {
         return Ok(None);
     }
     if !call.client.facts().names_model_in_path {
-        exchange.edit().model = Some(Text::plain(candidate.model.clone()));
+        decoded.edit().model = Some(Text::plain(candidate.model.clone()));
     }
     notes.check()?;
-    let encoded = exchange.encode(call.client, target)?;
+    let encoded = decoded.encode(call.client, target)?;
     notes.add_losses(call.name_turns(report));
     notes.add_losses(call.name_turns(encoded.report));
     let body = match stripped(call, candidate, &encoded.body) {

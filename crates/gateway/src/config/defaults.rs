@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use sabir_backend::Secret;
 use sabir_store::Keep;
-use sabir_wire::target::LateSystem;
+use sabir_wire::target::{CacheMarkers, LateSystem};
 
 use crate::config::types::{
-    Auth, Config, Endpoint, Level, Limits, Log, LogFormat, Provider, Repair, Store, Substitution,
-    Timeouts,
+    Auth, Compaction, Config, Endpoint, Level, Limits, Log, LogFormat, Provider, Repair, Store,
+    Substitution, Timeouts,
 };
 
 const MIB: usize = 1024 * 1024;
@@ -33,6 +33,7 @@ impl Default for Config {
             limits: Limits::default(),
             log: Log::default(),
             store: Store::default(),
+            compaction: Compaction::default(),
             repair: Repair::Translated,
             allowed_hosts: Vec::new(),
             cors_origins: Vec::new(),
@@ -55,6 +56,8 @@ impl Provider {
             max_in_flight: None,
             late_system: LateSystem::default(),
             max_output_tokens: None,
+            context_window: None,
+            cache: CacheMarkers::Auto,
             version: None,
             tls: None,
             default_model: None,
@@ -89,6 +92,8 @@ impl Default for Limits {
             shutdown_grace: Duration::from_secs(30),
             queue_max: 1_000,
             queue_wait_max: Duration::from_secs(30),
+            jobs_max: 256,
+            job_duration_max: Duration::from_secs(60 * 60),
             // The HTTP library counts the wait for the next request on a kept connection under it.
             header_read_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),

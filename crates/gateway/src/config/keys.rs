@@ -23,6 +23,7 @@ pub const TOP: Keys = Keys {
         "limits",
         "log",
         "store",
+        "compaction",
     ],
 };
 
@@ -44,6 +45,8 @@ pub const PROVIDER: Keys = Keys {
         "max_in_flight",
         "late_system",
         "max_output_tokens",
+        "context_window",
+        "cache",
         "version",
         "ca_file",
         "client_certificate",
@@ -51,7 +54,8 @@ pub const PROVIDER: Keys = Keys {
     ],
 };
 
-pub const MODEL: Keys = Keys { table: "[[model]]", names: &["name", "strategy", "targets"] };
+pub const MODEL: Keys =
+    Keys { table: "[[model]]", names: &["name", "strategy", "context_window", "targets"] };
 
 pub const TARGET: Keys =
     Keys { table: "a target of [[model]]", names: &["provider", "model", "weight"] };
@@ -76,6 +80,8 @@ pub const LIMITS: Keys = Keys {
         "shutdown_grace",
         "max_queue",
         "max_queue_wait",
+        "max_background",
+        "max_background_duration",
         "header_read_timeout",
         "write_timeout",
     ],
@@ -85,9 +91,11 @@ pub const LOG: Keys = Keys { table: "[log]", names: &["level", "format"] };
 
 pub const STORE: Keys = Keys { table: "[store]", names: &["url", "record", "keep"] };
 
+pub const COMPACTION: Keys = Keys { table: "[compaction]", names: &["model", "prompt_file"] };
+
 /// All tables, in the order of the manual.
-pub const ALL: [Keys; 10] =
-    [TOP, PROVIDER, SECRET, MODEL, TARGET, AUTH, AUTH_KEY, LIMITS, LOG, STORE];
+pub const ALL: [Keys; 11] =
+    [TOP, PROVIDER, SECRET, MODEL, TARGET, AUTH, AUTH_KEY, LIMITS, LOG, STORE, COMPACTION];
 
 /// Keys that are planned, with what to say to whoever uses them already.
 pub(super) const LATER: [(&str, &str); 3] = [

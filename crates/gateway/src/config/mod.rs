@@ -2,6 +2,8 @@
 
 mod base_url;
 mod bounded;
+mod compaction;
+mod date;
 mod defaults;
 mod endpoint;
 mod environment;
@@ -25,6 +27,7 @@ mod tests;
 mod tls;
 pub mod types;
 
+pub use date::date;
 pub use defaults::LISTEN;
 pub use environment::{Lookup, SIMULATED_MODEL, zero_configuration};
 pub use file::{parse, parse_listen};
@@ -35,3 +38,4 @@ pub use locate::{
 };
 pub use presets::{PRESETS, Preset};
 pub use problem::{Problem, Problems};
+pub use quantity::parse_duration;

@@ -18,13 +18,15 @@ pub(super) fn read(
     problems: &mut Collector<'_>,
 ) -> Option<Model> {
     let strategy = section.item("strategy").map(|item| strategy(item, problems));
+    let context_window = section.item("context_window").and_then(|it| it.number(1, problems));
     let targets = targets(section, providers, problems);
     let Some(item) = section.item("name") else {
         section.lacks("a `name`: what clients ask for", problems);
         return None;
     };
     let name = glob(item.string(problems)?, item, problems)?;
-    Some(Model { name, strategy: strategy.unwrap_or(Some(Strategy::Fallback))?, targets })
+    let strategy = strategy.unwrap_or(Some(Strategy::Fallback))?;
+    Some(Model { name, strategy, context_window, targets })
 }
 
 fn strategy(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Strategy> {

@@ -2,7 +2,7 @@
 
 use http::{HeaderName, HeaderValue};
 use sabir_backend::Secret;
-use sabir_wire::target::{Dialect, LateSystem};
+use sabir_wire::target::{CacheMarkers, Dialect, LateSystem};
 
 use crate::config::presets::{PRESETS, Preset};
 use crate::config::problem::Collector;
@@ -28,6 +28,9 @@ const DIALECTS: [&str; 13] = [
     "gemini",
     "unknown",
 ];
+
+const CACHE: [(&str, CacheMarkers); 2] =
+    [("auto", CacheMarkers::Auto), ("off", CacheMarkers::Stated)];
 
 const LATE_SYSTEM: [(&str, LateSystem); 3] =
     [("native", LateSystem::Native), ("lift", LateSystem::Lift), ("inline", LateSystem::Inline)];
@@ -148,6 +151,8 @@ fn with_options(
     let in_flight = section.item("max_in_flight").and_then(|item| item.number(1, problems));
     let late = section.item("late_system").and_then(|item| item.choice(&LATE_SYSTEM, problems));
     let tokens = section.item("max_output_tokens").and_then(|item| item.number(1, problems));
+    let window = section.item("context_window").and_then(|item| item.number(1, problems));
+    let cache = section.item("cache").and_then(|item| item.choice(&CACHE, problems));
     let version = section.item("version").and_then(|item| version(item, problems));
     Provider {
         claims: claims.unwrap_or(provider.claims),
@@ -157,6 +162,8 @@ fn with_options(
         max_in_flight: in_flight.map(|it| usize::try_from(it).unwrap_or(usize::MAX)),
         late_system: late.unwrap_or(provider.late_system),
         max_output_tokens: tokens,
+        context_window: window,
+        cache: cache.unwrap_or(provider.cache),
         version,
         ..provider
     }

@@ -8,8 +8,8 @@ const DURATION_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 pub(super) const DURATION_FORM: &str = "a duration such as \"5s\", \"200ms\", \"2m\" or \"1h\"";
 pub(super) const SIZE_FORM: &str = "a size such as \"20MB\", \"64KiB\" or a number of bytes";
 
-/// Reads a whole or decimal number with its unit.
-pub(super) fn parse_duration(text: &str) -> Option<Duration> {
+/// Reads a whole or decimal number with its unit, such as `7d` or `1.5h`.
+pub fn parse_duration(text: &str) -> Option<Duration> {
     let (number, unit) = split(text)?;
     let milliseconds = match unit {
         "ms" => 1.0,

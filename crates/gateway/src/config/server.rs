@@ -11,8 +11,8 @@ use crate::config::file::parse_listen;
 use crate::config::problem::Collector;
 use crate::config::secret_source::Outside;
 use crate::config::section::{Item, Section, shortened};
-use crate::config::types::{Auth, Config, GatewayKey, Limits, Log, LogFormat, Repair};
-use crate::config::{keys, store};
+use crate::config::types::{Auth, Config, GatewayKey, Level, Limits, Log, LogFormat, Repair};
+use crate::config::{compaction, keys, store};
 
 const REPAIRS: [(&str, Repair); 3] =
     [("translated", Repair::Translated), ("always", Repair::Always), ("off", Repair::Off)];
@@ -40,9 +40,13 @@ pub(super) fn read(
         limits: limits(top, problems),
         log: log(top, problems),
         store: store::read(top, outside, problems),
+        compaction: compaction::read(top, outside, problems),
         ..base
     };
     if let (Some(item), Some(message)) = (top.item("listen"), config.bind_refusal()) {
+        item.remark(message, problems);
+    }
+    if let (Some(item), Some(message)) = (top.item("store"), config.store_refusal()) {
         item.remark(message, problems);
     }
     config
@@ -60,6 +64,25 @@ impl Config {
                  set `required = true` in [auth], or `open_bind = true` if that is meant"
             )
         })
+    }
+}
+
+impl Config {
+    /// Why conversations cannot be kept as the configuration says, if they cannot: files hold less than databases do.
+    pub(crate) fn store_refusal(&self) -> Option<String> {
+        let reason = match self.store.record {
+            _ if !self.store.is_of_files() => return None,
+            Level::Off => return None,
+            Level::Stateful if self.auth.keys.is_empty() => return None,
+            Level::Stateful => {
+                "has no owners, and there are keys in [auth] whose conversations must be kept apart"
+            }
+            Level::Metadata => "has no rows of calls, which `record = \"metadata\"` asks for",
+            Level::Full => {
+                "has conversations that clients name, and no other calls, which `record = \"full\"` asks for"
+            }
+        };
+        Some(format!("`files:` {reason}; use \"sqlite:\" or \"postgres://…\" as `url` in [store]"))
     }
 }
 
@@ -171,6 +194,8 @@ fn limits(top: &Section<'_, '_>, problems: &mut Collector<'_>) -> Limits {
         shutdown_grace: reader.duration("shutdown_grace", default.shutdown_grace),
         queue_max: reader.count("max_queue", default.queue_max, 0),
         queue_wait_max: reader.duration("max_queue_wait", default.queue_wait_max),
+        jobs_max: reader.count("max_background", default.jobs_max, 0),
+        job_duration_max: reader.positive("max_background_duration", default.job_duration_max),
         header_read_timeout: reader.positive("header_read_timeout", default.header_read_timeout),
         write_timeout: reader.positive("write_timeout", default.write_timeout),
     }

@@ -52,7 +52,17 @@ impl Store {
             return "off, nothing is kept".to_owned();
         }
         let place = self.place().unwrap_or_else(|problem| problem);
+        if self.is_of_files() {
+            return format!(
+                "{}, {place}: conversations that `sabir-conversation` names, and nothing else; they are yours to delete",
+                self.record.as_str()
+            );
+        }
         format!("{}, {place}, kept {}", self.record.as_str(), kept(self.keep))
+    }
+
+    pub(crate) fn is_of_files(&self) -> bool {
+        self.url.expose().starts_with("files:")
     }
 
     /// Where it is kept, or what to do where that cannot be said.
@@ -98,11 +108,6 @@ fn url(item: Item<'_, '_>, outside: Outside<'_>, problems: &mut Collector<'_>) -
         Some(_) => Secret::new(item.string(problems)?.trim()),
         None => outside.secret(item, problems)?,
     };
-    if url.expose().starts_with("files:") {
-        let advice = "`files:` comes in a later version; write \"sqlite:\" or \"sqlite:PATH\"";
-        item.remark(advice, problems);
-        return None;
-    }
     let url = Secret::new(beside_config(url.expose(), outside.folder));
     match sabir_store::Store::describe(url.expose(), Path::new("")) {
         Ok(_) => Some(url),
@@ -115,9 +120,11 @@ fn url(item: Item<'_, '_>, outside: Outside<'_>, problems: &mut Collector<'_>) -
 
 /// A relative path starts from the config file's folder, as in every other key.
 fn beside_config(url: &str, folder: &Path) -> String {
-    match url.strip_prefix("sqlite:") {
-        Some(path) if !path.is_empty() && Path::new(path).is_relative() => {
-            format!("sqlite:{}", folder.join(path).display())
+    match url.split_once(':') {
+        Some((scheme @ ("sqlite" | "files"), path))
+            if !path.is_empty() && Path::new(path).is_relative() =>
+        {
+            format!("{scheme}:{}", folder.join(path).display())
         }
         _ => url.to_owned(),
     }

@@ -10,7 +10,7 @@ use sabir_backend::Secret;
 use sabir_backend::http::Tls;
 use sabir_store::Keep;
 use sabir_wire::Protocol;
-use sabir_wire::target::{Dialect, LateSystem};
+use sabir_wire::target::{CacheMarkers, Dialect, LateSystem};
 
 use crate::config::Glob;
 
@@ -29,6 +29,7 @@ pub struct Config {
     pub limits: Limits,
     pub log: Log,
     pub store: Store,
+    pub compaction: Compaction,
     pub repair: Repair,
     pub allowed_hosts: Vec<String>,
     pub cors_origins: Vec<String>,
@@ -51,6 +52,10 @@ pub struct Provider {
     pub max_in_flight: Option<usize>,
     pub late_system: LateSystem,
     pub max_output_tokens: Option<u64>,
+    /// The window of its models, where it is not what is known of them.
+    pub context_window: Option<u64>,
+    /// Whether requests without cache markers get some, where their own protocol needs none.
+    pub cache: CacheMarkers,
     /// The `anthropic-version` to send, where the client's own does not go through.
     pub version: Option<HeaderValue>,
     /// Certificates of its own.
@@ -86,6 +91,8 @@ pub struct Timeouts {
 pub struct Model {
     pub name: Glob,
     pub strategy: Strategy,
+    /// The window of its targets, where it is not what is known of them.
+    pub context_window: Option<u64>,
     /// Never empty.
     pub targets: Vec<Target>,
 }
@@ -142,6 +149,9 @@ pub struct Limits {
     /// How many requests may wait for a provider that has `max_in_flight`.
     pub queue_max: usize,
     pub queue_wait_max: Duration,
+    /// How many answers may be worked on at once while nobody waits for them, and how long each.
+    pub jobs_max: usize,
+    pub job_duration_max: Duration,
     pub header_read_timeout: Duration,
     /// How long a client may take nothing of what is sent to it.
     pub write_timeout: Duration,
@@ -169,6 +179,15 @@ pub struct Store {
     pub keep: Keep,
     /// The folder of Sabir's own files; none where nobody names one and the user has no home.
     pub data_folder: Option<PathBuf>,
+}
+
+/// How long conversations are summarised.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compaction {
+    /// Who writes summaries; by default the model of the call.
+    pub model: Option<String>,
+    /// What is asked of it in place of the built-in prompt.
+    pub prompt: Option<String>,
 }
 
 /// How much is kept. Each level keeps all that those before it keep.

@@ -8,6 +8,7 @@ use crate::surface::is_for_client;
 use crate::trace::Trace;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+const SABIR_COMPACTED: HeaderName = HeaderName::from_static("sabir-compacted");
 const SABIR_CONVERSATION: HeaderName = HeaderName::from_static("sabir-conversation");
 const SABIR_ESTIMATE: HeaderName = HeaderName::from_static("sabir-estimate");
 const SABIR_EXCHANGE: HeaderName = HeaderName::from_static("sabir-exchange");
@@ -19,7 +20,7 @@ const SABIR_TURN: HeaderName = HeaderName::from_static("sabir-turn");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Adds all headers but those of the body itself.
-pub(super) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMap, trace: &Trace) {
+pub(crate) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMap, trace: &Trace) {
     if trace.upstream().is_some_and(|it| it.protocol == client) {
         for name in upstream.keys().filter(|name| is_for_client(name)) {
             if headers.contains_key(name) {
@@ -70,9 +71,13 @@ pub(crate) fn add_own(headers: &mut HeaderMap, trace: &Trace) {
         put(SABIR_ROUTE, &upstream.route);
         put(SABIR_LOSS, &trace.loss_summary());
     }
+    if let Some(exchange) = trace.compacted() {
+        put(SABIR_COMPACTED, exchange);
+    }
     if let Some(names) = trace.turn() {
         put(SABIR_TURN, &names.turn);
-        if let Some(conversation) = &names.conversation {
+        let conversation = names.conversation.as_ref().filter(|_| names.is_named_by_header);
+        if let Some(conversation) = conversation {
             put(SABIR_CONVERSATION, conversation);
         }
     }

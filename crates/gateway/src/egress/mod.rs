@@ -5,6 +5,8 @@ mod live;
 mod reply;
 mod rescue;
 
-pub(crate) use headers::{add_own as add_own_headers, add_request_id};
-pub(crate) use reply::{Reply, ReplyBody, answer, json, text};
+pub(crate) use headers::{add as add_headers, add_own as add_own_headers, add_request_id};
+pub(crate) use reply::{
+    KeptBody, Reply, ReplyBody, answer, json, next_bytes, stream, text, upgrade,
+};
 pub(crate) use rescue::rescue;

@@ -1,10 +1,11 @@
 //! Replies to clients: their body, and the headers that say who answered and what was lost.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, UPGRADE};
 use http::{HeaderValue, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use sabir_wire::Protocol;
@@ -23,7 +24,12 @@ pub(crate) type Reply = Response<ReplyBody>;
 pub(crate) enum ReplyBody {
     Whole(Option<Bytes>),
     Live(Box<Live>),
+    /// Read off what is kept.
+    Kept(KeptBody),
 }
+
+/// A body that is no answer of a provider's.
+pub(crate) type KeptBody = Pin<Box<dyn http_body::Body<Data = Bytes, Error = Cut>>>;
 
 impl ReplyBody {
     /// The body of an answer. One that is all there goes at once, unless a tap holds it back.
@@ -37,7 +43,7 @@ impl ReplyBody {
     /// When the body must have been sent, where it has a time of its own.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         match self {
-            Self::Whole(_) => None,
+            Self::Whole(_) | Self::Kept(_) => None,
             Self::Live(live) => live.deadline(),
         }
     }
@@ -56,13 +62,14 @@ impl http_body::Body for ReplyBody {
             Self::Live(live) => {
                 live.poll_bytes(cx).map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
             }
+            Self::Kept(body) => body.as_mut().poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Whole(body) => body.is_none(),
-            Self::Live(_) => false,
+            Self::Live(_) | Self::Kept(_) => false,
         }
     }
 
@@ -75,6 +82,20 @@ impl http_body::Body for ReplyBody {
                 Some(bytes) => SizeHint::with_exact(bytes as u64),
                 None => SizeHint::default(),
             },
+            Self::Kept(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// The next bytes of a reply, for whoever reads it in the place of a client.
+pub(crate) async fn next_bytes(reply: &mut Reply) -> Option<Result<Bytes, Cut>> {
+    loop {
+        let body = reply.body_mut();
+        let frame = poll_fn(|cx| http_body::Body::poll_frame(Pin::new(&mut *body), cx)).await?;
+        match frame.map(Frame::into_data) {
+            Ok(Ok(bytes)) => return Some(Ok(bytes)),
+            Ok(Err(_)) => {}
+            Err(cut) => return Some(Err(cut)),
         }
     }
 }
@@ -102,20 +123,38 @@ pub(crate) fn answer(
     reply
 }
 
+/// A stream of events that is no answer of a provider's.
+pub(crate) fn stream(body: KeptBody) -> Reply {
+    let mut reply = Response::new(ReplyBody::Kept(body));
+    let headers = reply.headers_mut();
+    headers.insert(CONTENT_TYPE, EVENT_STREAM);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    reply
+}
+
+/// The reply to a handshake.
+pub(crate) fn upgrade() -> Reply {
+    let mut reply = Response::new(ReplyBody::Whole(None));
+    *reply.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    reply.headers_mut().insert(UPGRADE, HeaderValue::from_static("websocket"));
+    reply
+}
+
 fn content_type(delivery: Delivery, head: &Head, answering: &Answering) -> HeaderValue {
     let own = head.headers.get(CONTENT_TYPE).filter(|_| answering.is_own());
     match (own, delivery) {
         // The bytes are the provider's own, and so is the word for what they are.
         (Some(own), _) => own.clone(),
-        (None, Delivery::Stream) if !answering.is_whole() => {
-            HeaderValue::from_static("text/event-stream; charset=utf-8")
-        }
+        (None, Delivery::Stream) if !answering.is_whole() => EVENT_STREAM,
         (None, Delivery::Stream | Delivery::Array | Delivery::Whole) => JSON,
     }
 }
 
 /// How many headers most replies have at most.
 const HEADERS: usize = 12;
+
+const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 

@@ -10,6 +10,7 @@ mod key;
 mod path;
 mod routing;
 mod skim;
+mod upgrade;
 
 pub(crate) use body::{drain, into_text, read as read_body, read_raw, text};
 pub(crate) use coding::unpack;
@@ -23,3 +24,4 @@ pub(crate) use path::{
 };
 pub(crate) use routing::{Arrived, Routed, route_call, route_large_call};
 pub(crate) use skim::skim;
+pub(crate) use upgrade::{VERSION as SOCKET_VERSION, accept_key, wants_socket};

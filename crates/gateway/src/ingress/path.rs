@@ -5,6 +5,7 @@ use sabir_backend::percent;
 use sabir_wire::Protocol;
 
 use crate::call::Action;
+use crate::ingress::wants_socket;
 use crate::surface;
 use crate::surface::{FromPath, Kept, PathMatch};
 
@@ -27,6 +28,8 @@ pub(crate) enum Endpoint {
         path: String,
     },
     Embeddings,
+    /// A WebSocket, over which the client asks.
+    Socket(Protocol),
     /// What is kept for the client.
     Kept {
         client: Protocol,
@@ -34,6 +37,8 @@ pub(crate) enum Endpoint {
     },
     /// What is kept of conversations, whatever the protocol.
     Conversations(Conversations),
+    /// What calls cost, from what is kept of them.
+    Usage,
     /// The configuration is to be read again.
     Reload,
     Own(Own),
@@ -78,10 +83,12 @@ impl Endpoint {
             Self::Call { client: protocol, .. }
             | Self::Models { shape: protocol, .. }
             | Self::Kept { client: protocol, .. }
+            | Self::Socket(protocol)
             | Self::Unknown(protocol) => *protocol,
             Self::Passthrough { .. }
             | Self::Embeddings
             | Self::Conversations(_)
+            | Self::Usage
             | Self::Reload
             | Self::Own(_) => surface::DEFAULT,
         }
@@ -133,8 +140,16 @@ fn get(path: &str, headers: &HeaderMap, query: Option<&str>) -> Option<Endpoint>
             id.map(|id| Own::Exchange(id.to_owned()))
         }
     };
+    if path == "/sabir/v1/usage" {
+        return Some(Endpoint::Usage);
+    }
     if let Some(own) = own {
         return Some(Endpoint::Own(own));
+    }
+    if wants_socket(headers)
+        && let Some(client) = surface::find_socket(path)
+    {
+        return Some(Endpoint::Socket(client));
     }
     let shape = surface::of_models(path, headers, query);
     if surface::is_model_list(path) {
@@ -243,6 +258,12 @@ mod tests {
         check_one(Method::POST, "/a/fork", Conversations::Fork("a".to_owned()));
         let unknown = Endpoint::Unknown(Protocol::OpenaiChat);
         check(Method::POST, &format!("{base}/a"), unknown);
+    }
+
+    #[test]
+    fn usage_is_read_and_never_written() {
+        check(Method::GET, "/sabir/v1/usage?by=day", Endpoint::Usage);
+        check(Method::POST, "/sabir/v1/usage", Endpoint::Unknown(Protocol::OpenaiChat));
     }
 
     #[test]

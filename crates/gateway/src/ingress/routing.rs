@@ -54,6 +54,7 @@ fn call_in<'b>(arrived: &'b Arrived<'_>, body: &'b str) -> Result<Call<'b>> {
     let (model, delivery) = wanted(arrived.from_path.as_ref(), &mut skimmed)?;
     Ok(Call {
         client: arrived.protocol,
+        action: arrived.action,
         model,
         delivery,
         query: arrived.uri.query(),
@@ -88,7 +89,8 @@ pub(crate) async fn route_large_call(
     body: Vec<u8>,
     trace: &mut Trace,
 ) -> Result<(Arc<LargeCall>, Resolved)> {
-    let (client, from_path) = (arrived.protocol, arrived.from_path.clone());
+    let (client, action) = (arrived.protocol, arrived.action);
+    let from_path = arrived.from_path.clone();
     let (headers, query) = (arrived.headers.clone(), arrived.uri.query().map(str::to_owned));
     let call = snapshot.shared.pool.run(move |_| {
         let body = into_text(body)?;
@@ -100,6 +102,7 @@ pub(crate) async fn route_large_call(
         let recalled = OnceLock::new();
         let call = LargeCall {
             client,
+            action,
             model,
             delivery,
             headers,

@@ -21,6 +21,7 @@ pub(super) enum Duty {
     Sweep = 2,
     Rows = 4,
     Recovery = 8,
+    Artefacts = 16,
 }
 
 impl Health {
@@ -57,7 +58,7 @@ impl Health {
             out,
             "# HELP sabir_store_up Whether the store did what it was last asked to.\n\
              # TYPE sabir_store_up gauge\nsabir_store_up {up}\n\
-             # HELP sabir_store_rows_dropped_total Rows of exchanges that could not be kept.\n\
+             # HELP sabir_store_rows_dropped_total Rows of exchanges and artefacts that could not be kept.\n\
              # TYPE sabir_store_rows_dropped_total counter\nsabir_store_rows_dropped_total {dropped}\n\
              # HELP sabir_store_write_failures_total Writes that the store did not take.\n\
              # TYPE sabir_store_write_failures_total counter\nsabir_store_write_failures_total {failed}"

@@ -1,6 +1,10 @@
 //! The gateway's memory: a store that is opened before anything is served, kept alive by a thread of its own, and given a row
-//! for each exchange. What is kept of conversations is left to whoever records them.
+//! for each exchange. Artefacts of calls are remembered whether there is a store or not. What is kept of conversations is left to
+//! whoever records them.
 
+mod artefacts;
+mod cache;
+mod form;
 mod health;
 mod leftover;
 mod open;
@@ -8,8 +12,11 @@ mod queue;
 mod row;
 #[cfg(test)]
 mod tests;
+mod unwritten;
 mod upkeep;
 
+pub(crate) use artefacts::{Artefacts, Issuer, Known, Lacking};
+pub(crate) use form::check as check_form;
 pub(crate) use open::Memory;
 pub use open::NotOpened;
 pub(crate) use row::{Asked, Row, Try};

@@ -1,21 +1,24 @@
 //! The handle to the memory: opened from the configuration, closed when the last request has ended.
 
 use std::fmt;
+use std::fmt::Write;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
-use sabir_store::{Clock, NodeId, Options, Owner, Store, TurnId};
+use sabir_store::{Clock, Keep, NodeId, Options, Owner, Store, TurnId};
 use tokio::runtime::Runtime;
 
 use crate::config::types;
 use crate::config::types::{GatewayKey, Level};
+use crate::memory::form::Transcripts;
 use crate::memory::health::Health;
 use crate::memory::leftover::{Leftover, Leftovers};
 use crate::memory::queue::Queue;
 use crate::memory::row::Row;
+use crate::memory::unwritten::Unwritten;
 use crate::memory::upkeep::Keeper;
 
 /// The store with what is to be kept in it.
@@ -23,9 +26,11 @@ use crate::memory::upkeep::Keeper;
 pub(crate) struct Memory {
     store: Store,
     level: Level,
+    keep: Keep,
     queue: Arc<Queue>,
     health: Arc<Health>,
     leftovers: Arc<Leftovers>,
+    unwritten: Arc<Unwritten>,
     /// Ends once the queue is closed and empty.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -43,22 +48,29 @@ impl Memory {
         let place = config.place().map_err(|reason| NotOpened::new("", &reason))?;
         let failed = |reason: &dyn fmt::Display| NotOpened::new(&place, reason);
         let (queue, health) = (Arc::<Queue>::default(), Arc::<Health>::default());
-        let leftovers = Arc::<Leftovers>::default();
+        let (leftovers, unwritten) = (Arc::<Leftovers>::default(), Arc::<Unwritten>::default());
         let (url, options) = (config.url.expose().to_owned(), options(config));
         let (opened, is_open) = mpsc::sync_channel(1);
         let (waiting, noted, keep) = (Arc::clone(&queue), Arc::clone(&health), config.keep);
-        let undone = Arc::clone(&leftovers);
+        let (undone, sealed) = (Arc::clone(&leftovers), Arc::clone(&unwritten));
         let thread = std::thread::Builder::new().name("sabir-memory".to_owned());
         // Connections to a database live as long as the runtime that they were made in, so it is not that of a request.
         let thread = thread.spawn(move || {
             let Some((runtime, store)) = open(&url, options, &opened) else { return };
-            let keeper = Keeper { store, keep, queue: waiting, health: noted, leftovers: undone };
+            let keeper = Keeper {
+                store,
+                keep,
+                queue: waiting,
+                health: noted,
+                leftovers: undone,
+                unwritten: sealed,
+            };
             runtime.block_on(keeper.run());
         });
         let thread = thread.map_err(|error| failed(&error))?;
         let store = is_open.recv().map_err(|error| failed(&error))?.map_err(|it| failed(&it))?;
         let (level, thread) = (config.record, Mutex::new(Some(thread)));
-        Ok(Some(Self { store, level, queue, health, leftovers, thread }))
+        Ok(Some(Self { store, level, keep, queue, health, leftovers, unwritten, thread }))
     }
 
     /// Whether the store did what it was last asked to.
@@ -68,6 +80,10 @@ impl Memory {
 
     /// Keeps the row of an exchange, soon. One that finds no room is counted and gone.
     pub(crate) fn record(&self, row: Row) {
+        // Files have no rows beside them, which the banner says.
+        if self.store.is_of_files() {
+            return;
+        }
         if self.queue.push(row).is_err() {
             self.health.dropped(1);
         }
@@ -90,6 +106,12 @@ impl Memory {
     /// Adds its counters in the Prometheus text form.
     pub(crate) fn render(&self, out: &mut String) {
         self.health.render(out);
+        let syncs = self.store.activity().durable_commits;
+        let _ = writeln!(
+            out,
+            "# HELP sabir_store_syncs_total Commits that waited for the disk; many writes may share one.\n\
+             # TYPE sabir_store_syncs_total counter\nsabir_store_syncs_total {syncs}"
+        );
     }
 }
 
@@ -106,6 +128,21 @@ impl Memory {
     /// To whom belongs what a client with this key makes.
     pub(crate) fn owner(&self, key: Option<&Arc<GatewayKey>>) -> Owner {
         owner(key)
+    }
+}
+
+/// For the memory of artefacts.
+impl Memory {
+    pub(super) fn keep(&self) -> Keep {
+        self.keep
+    }
+
+    pub(super) fn unwritten(&self) -> &Arc<Unwritten> {
+        &self.unwritten
+    }
+
+    pub(super) fn health(&self) -> &Arc<Health> {
+        &self.health
     }
 }
 
@@ -141,7 +178,7 @@ fn options(config: &types::Store) -> Options {
     let random = RandomState::new().hash_one(std::process::id());
     let node = NodeId::new(format!("node-{random:016x}")).expect("hexadecimal digits are an id");
     let data_folder = config.data_folder.clone().unwrap_or_else(|| PathBuf::from("."));
-    Options { node, data_folder, clock: Clock::System }
+    Options { node, data_folder, clock: Clock::System, form: Some(Arc::new(Transcripts)) }
 }
 
 impl NotOpened {

@@ -22,6 +22,8 @@ pub(crate) struct Row {
     /// The turn that it is remembered as, where it is.
     pub(crate) turn: Option<String>,
     pub(crate) outcome: Outcome,
+    /// Whether a model was to be asked, and not what the gateway keeps.
+    pub(crate) is_call: bool,
     pub(crate) duration: Duration,
     pub(crate) first_byte: Option<Duration>,
     pub(crate) counts: Counts,
@@ -63,6 +65,7 @@ impl Row {
             provider: asked.map(|it| name(&it.provider)),
             model: asked.map(|it| name(&it.model)),
             outcome: name(self.outcome.as_str()),
+            has_failed: self.is_call && matches!(self.outcome, Outcome::Failed(_)),
             milliseconds: milliseconds(self.duration),
             first_milliseconds: self.first_byte.map(milliseconds),
             tokens: tokens(&self.counts),

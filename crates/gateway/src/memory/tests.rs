@@ -62,6 +62,7 @@ fn row(number: u64) -> Row {
         turn: None,
         client: Protocol::OpenaiChat,
         outcome: Outcome::Answered,
+        is_call: true,
         duration: Duration::from_millis(7),
         first_byte: Some(Duration::from_millis(5)),
         counts,

@@ -5,13 +5,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sabir_store::{Keep, Store};
+use sabir_store::{Artefact, Keep, Store};
 use tokio::time::MissedTickBehavior;
 
 use crate::memory::health::{Duty, Health};
 use crate::memory::leftover::Leftovers;
 use crate::memory::queue::Queue;
 use crate::memory::row::Row;
+use crate::memory::unwritten::Unwritten;
 
 /// How often a node says that it lives; the store takes it for dead after 25 seconds.
 const BEAT_EVERY: Duration = Duration::from_secs(10);
@@ -40,6 +41,7 @@ pub(super) struct Keeper {
     pub(super) queue: Arc<Queue>,
     pub(super) health: Arc<Health>,
     pub(super) leftovers: Arc<Leftovers>,
+    pub(super) unwritten: Arc<Unwritten>,
 }
 
 impl Keeper {
@@ -49,11 +51,16 @@ impl Keeper {
         tokio::select! {
             () = self.queue.closed() => {}
             () = self.write(&mut rows) => {}
+            () = self.keep_artefacts() => {}
             () = self.beat() => {}
             () = self.recover() => {}
             () = self.sweep() => {}
         }
-        let _ = tokio::time::timeout(FLUSH_MAX, self.flush(&mut rows)).await;
+        let _ = tokio::time::timeout(FLUSH_MAX, async {
+            self.write_artefacts().await;
+            self.flush(&mut rows).await;
+        })
+        .await;
         self.health.dropped(rows.len());
     }
 
@@ -113,6 +120,37 @@ impl Keeper {
                 leftovers.by_ref().for_each(|it| self.leftovers.add(it));
             }
         }
+    }
+
+    /// Writes artefacts for ever, as they come.
+    async fn keep_artefacts(&self) {
+        loop {
+            self.unwritten.some().await;
+            while !self.write_artefacts().await {
+                tokio::time::sleep(WRITE_EVERY).await;
+            }
+        }
+    }
+
+    /// Writes the artefacts that wait; false if the store fails and they wait on.
+    async fn write_artefacts(&self) -> bool {
+        let mut artefacts = self.unwritten.take().into_iter().peekable();
+        while artefacts.peek().is_some() {
+            let batch: Vec<Artefact> = artefacts.by_ref().take(BATCH).collect();
+            let written = self.store.put_artefacts(batch.clone()).await;
+            self.health.note(Duty::Artefacts, &written);
+            match written {
+                Ok(()) => {}
+                Err(error) if error.is_outage() => {
+                    let waiting = batch.into_iter().chain(artefacts).collect();
+                    self.health.dropped(self.unwritten.add(waiting));
+                    return false;
+                }
+                // It would be refused again for ever.
+                Err(_) => self.health.dropped(batch.len()),
+            }
+        }
+        true
     }
 
     /// Writes what was not written before, then what waits.

@@ -70,7 +70,7 @@ pub(crate) struct Seen {
     pub(crate) forgotten: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Upstream {
     pub(crate) provider: Arc<str>,
     pub(crate) protocol: Protocol,

@@ -1,13 +1,16 @@
 //! Where a call goes on: after an answer, in a thread, or at the end of a conversation, which nobody else may change meanwhile.
 
+use std::borrow::Cow;
+
 use sabir_store::{
-    Conversation, ConversationId, Error, Fork, Hash, Held, Kind, NewConversation, Purpose, Record,
-    ResponseId, Status, Title, Turn, TurnId,
+    Conversation, ConversationId, Error, Fork, Hash, Held, Kind, NewConversation, Origin, Owner,
+    Purpose, Record, ResponseId, Status, Store, Title, Turn, TurnId,
 };
 use sabir_wire::conversation::{Content, Message, Role};
 
 use crate::call::{Action, Link};
 use crate::failure::{Failure, Result};
+use crate::pool;
 use crate::recall::settings::{settings_in, settings_of};
 use crate::recall::wish::{Named, Wish};
 use crate::recall::{Task, out_of_order, submission, trouble};
@@ -70,7 +73,14 @@ impl Task<'_> {
     async fn conversation(&self, name: &str) -> Result<Base> {
         let id = ConversationId::new(name).map_err(|_| self.unknown(name))?;
         match found(self.store.conversation(&self.owner, &id).await)? {
-            Some(conversation) => self.end_of(&conversation.id, SettingsOf::Call).await,
+            Some(conversation) => {
+                // Results go on with what the answer was asked with, wherever that came from.
+                let settings = match self.asker.submits_to {
+                    Some(_) => SettingsOf::Conversation,
+                    None => SettingsOf::Call,
+                };
+                self.end_of(&conversation.id, settings).await
+            }
             None => {
                 let missing = Missing::Conversation(name.to_owned());
                 Ok(Base { kept_by: KeptBy::Somebody(missing), ..Base::nothing() })
@@ -160,26 +170,41 @@ impl Task<'_> {
         }
     }
 
-    fn made_id(&self) -> String {
+    pub(super) fn made_id(&self) -> String {
         format!("conv_{}", self.exchange.trim_start_matches("ex_"))
     }
 
     /// Begins a conversation, unless somebody else just did.
-    pub(super) async fn begin_conversation(&self, id: &str) -> Result<Conversation> {
-        let new = NewConversation {
-            owner: self.owner.clone(),
-            id: ConversationId::new(id).map_err(|error| out_of_order(&error))?,
-            title: Title::new(&self.title()),
-            metadata: Record::default(),
-        };
+    async fn begin_conversation(&self, id: &str) -> Result<Conversation> {
+        let new = self.new_conversation(id, &self.title().await?, Origin::Asked)?;
         let begun = self.store.ensure_conversation(new).await;
         begun.map_err(|error| out_of_order(&error))
     }
 
+    pub(super) fn new_conversation(
+        &self,
+        id: &str,
+        title: &str,
+        origin: Origin,
+    ) -> Result<NewConversation> {
+        Ok(NewConversation {
+            owner: self.owner.clone(),
+            id: ConversationId::new(id).map_err(|error| out_of_order(&error))?,
+            title: Title::new(title),
+            metadata: Record::default(),
+            origin,
+        })
+    }
+
     /// What a conversation is called by which this call begins.
-    fn title(&self) -> String {
-        let exchange = self.client().decode_request_text(self.asker.call.survey.source());
-        exchange.map(|exchange| title(&exchange.request().messages)).unwrap_or_default()
+    async fn title(&self) -> Result<String> {
+        let client = self.client();
+        let read = move |body: Cow<'_, str>| {
+            pool::check_thread(body.len());
+            let decoded = client.decode_request_text(&body);
+            Ok(decoded.map(|decoded| title(&decoded.request().messages)).unwrap_or_default())
+        };
+        self.on_body(None, read).await
     }
 
     /// The end of a conversation, held for this call.
@@ -192,10 +217,7 @@ impl Task<'_> {
         }
         let conversation = found(self.store.conversation(&self.owner, id).await)?;
         let conversation = conversation.ok_or_else(|| self.unknown(id.as_str()))?;
-        let last = match &conversation.last_turn {
-            Some(turn) => found(self.store.turn(&self.owner, turn).await)?,
-            None => None,
-        };
+        let end = end_position(&self.store, &self.owner, &conversation).await?;
         let settings = match settings {
             SettingsOf::Call => None,
             SettingsOf::Conversation => {
@@ -203,9 +225,6 @@ impl Task<'_> {
             }
         };
         let Conversation { id, tip, last_turn, .. } = conversation;
-        let last = last.filter(|turn| turn.tip == tip);
-        let end = last.map(|turn| end_of_turn(&turn, &Details::read(&turn.details)));
-        let end = end.unwrap_or_else(|| tip.into());
         let (previous, conversation) = (last_turn, Some(id));
         Ok(Base { previous, tip, end, settings, conversation, kept_by: KeptBy::Nobody })
     }
@@ -225,6 +244,21 @@ enum SettingsOf {
     Conversation,
 }
 
+/// Where a conversation ends.
+pub(crate) async fn end_position(
+    store: &Store,
+    owner: &Owner,
+    conversation: &Conversation,
+) -> Result<Position> {
+    let last = match &conversation.last_turn {
+        Some(turn) => found(store.turn(owner, turn).await)?,
+        None => None,
+    };
+    let last = last.filter(|turn| turn.tip == conversation.tip);
+    let end = last.map(|turn| end_of_turn(&turn, &Details::read(&turn.details)));
+    Ok(end.unwrap_or_else(|| conversation.tip.into()))
+}
+
 /// Where a turn ends.
 fn end_of_turn(turn: &Turn, details: &Details) -> Position {
     details.end.unwrap_or_else(|| turn.tip.into())
@@ -239,15 +273,15 @@ pub(crate) fn found<T>(read: std::result::Result<T, Error>) -> Result<Option<T>>
     }
 }
 
-/// The beginning of what the user says first.
+/// The beginning of what the user says first. What agents say in the user's name stands in tags.
 pub(crate) fn title(messages: &[Message<'_>]) -> String {
     let users = messages.iter().filter(|message| message.role == Role::User);
-    let mut texts =
-        users.flat_map(|message| &message.parts).filter_map(|part| match part.content() {
-            Content::Text(text) => Some(text.to_str()),
-            _ => None,
-        });
-    let text = texts.next().unwrap_or_default();
+    let texts = users.flat_map(|message| &message.parts).filter_map(|part| match part.content() {
+        Content::Text(text) => Some(text.to_str()),
+        _ => None,
+    });
+    let is_own = |text: &Cow<'_, str>| !text.trim_start().starts_with('<');
+    let text = texts.clone().find(is_own).or_else(|| texts.clone().next()).unwrap_or_default();
     let line = text.trim().lines().next().unwrap_or_default();
     line.chars().take(80).collect()
 }

@@ -1,12 +1,15 @@
 //! Bodies with some of their members taken out, everything else as it was.
 
-use sabir_wire::json::{Json, Kind, Reader, Writer};
+use sabir_wire::json::{Json, Kind, Writer};
 
 use crate::failure::Result;
+use crate::members::edited;
+use crate::pool;
 
 /// The body without some members.
-pub(super) fn without_members(body: &str, names: &[&str]) -> Result<String> {
-    edited(body, |name, value| (!names.contains(&name)).then_some(value))
+pub(crate) fn without_members(body: &str, names: &[&str]) -> Result<String> {
+    pool::check_thread(body.len());
+    Ok(edited(body, |name, value| (!names.contains(&name)).then_some(value))?)
 }
 
 /// The body whose list of that name is without the elements that are known already.
@@ -51,24 +54,8 @@ impl Known {
 
 /// The body with another value for a member, which stands where the old one did.
 pub(super) fn with_member(body: &str, name: &str, value: &Json<'static>) -> Result<String> {
-    edited(body, |member, own| Some(if member == name { value.clone() } else { own }))
-}
-
-fn edited<'b>(
-    body: &'b str,
-    mut edit: impl FnMut(&str, Json<'b>) -> Option<Json<'b>>,
-) -> Result<String> {
-    let mut edited = Writer::with_capacity(body.len());
-    edited.begin_object();
-    Reader::new(body).object(|name, reader| {
-        let value = reader.raw()?;
-        if let Some(value) = edit(&name, value) {
-            edited.field(&name, &value);
-        }
-        Ok(())
-    })?;
-    edited.end_object();
-    Ok(edited.into_string())
+    pool::check_thread(body.len());
+    Ok(edited(body, |member, own| Some(if member == name { value.clone() } else { own }))?)
 }
 
 #[cfg(test)]

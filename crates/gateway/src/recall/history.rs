@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use sabir_store::{Hash, Owner, PAGE_MAX, Store, Turn, TurnId, Window};
+use sabir_store::{Hash, History, Owner, PAGE_MAX, Store, Turn, TurnId, Window};
 
 use crate::failure::{Failure, Result};
+use crate::pool::Pool;
 use crate::recall::base::{Base, found};
 use crate::recall::out_of_order;
 use crate::recalled::Stretch;
@@ -22,14 +23,19 @@ pub(crate) struct Recollection {
 const BYTES_MAX: u64 = 64 << 20;
 
 /// Everything up to where a call goes on.
-pub(super) async fn stretches(store: &Store, owner: &Owner, base: &Base) -> Result<Recollection> {
-    recollect(store, owner, base.tip, base.previous.as_ref()).await
+pub(super) async fn stretches(
+    pool: &Pool,
+    store: &Store,
+    owner: &Owner,
+    base: &Base,
+) -> Result<Recollection> {
+    recollect(pool, (store, owner), base.tip, base.previous.as_ref()).await
 }
 
 /// Everything up to a line of the log, which turns up to the last one have added.
 pub(crate) async fn recollect(
-    store: &Store,
-    owner: &Owner,
+    pool: &Pool,
+    (store, owner): (&Store, &Owner),
     tip: Option<Hash>,
     last: Option<&TurnId>,
 ) -> Result<Recollection> {
@@ -40,6 +46,12 @@ pub(crate) async fn recollect(
         return Err(too_long());
     }
     let turns = turns(store, owner, last).await?;
+    let bytes = history.messages.iter().map(|message| message.record.as_bytes().len()).sum();
+    pool.run_on(bytes, move |_| stretched(&history, &turns)).await
+}
+
+/// A history as stretches of its turns.
+fn stretched(history: &History, turns: &[Turn]) -> Result<Recollection> {
     let ends: HashMap<Hash, usize> =
         turns.iter().enumerate().filter_map(|(at, turn)| turn.tip.map(|tip| (tip, at))).collect();
     // Each message belongs to the turn whose end comes next.

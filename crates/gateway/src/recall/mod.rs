@@ -4,37 +4,47 @@
 mod base;
 mod body;
 mod history;
+mod identity;
 mod read;
 mod reference;
 mod session;
 mod settings;
+mod spelling;
 mod submission;
 mod wish;
 
-pub(crate) use base::{found, title};
+pub(crate) use base::{end_position, found, title};
+pub(crate) use body::without_members;
 pub(crate) use history::recollect;
-pub(crate) use reference::{Resolved, resolve as resolve_references, text_of as item_text};
+pub(crate) use identity::derived_id;
+pub(crate) use reference::{resolve as resolve_references, text_of as item_text};
 pub(crate) use settings::settings_in;
+pub(crate) use spelling::{elements, in_words_of, output_of, own_id};
 pub(crate) use submission::{Submission, submission};
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use sabir_store::{Advance, ExchangeId, Hash, Name, Opening, Owner, Store, TurnId};
+use sabir_store::{
+    Advance, ExchangeId, Hash, Name, NewConversation, Opening, Owner, ResponseId, Store, TurnId,
+};
 use sabir_wire::{FaultKind, Protocol};
 
 use crate::answer::InFlight;
-use crate::call::{Action, Call, Link};
+use crate::call::{Action, Call, Link, unmarked};
 use crate::config::types::{GatewayKey, Level};
 use crate::failure::{Failure, Result, Whose};
-use crate::memory::Memory;
+use crate::memory::{Memory, check_form};
 use crate::pool::Pool;
 use crate::recall::base::Base;
-use crate::recall::body::Known;
-use crate::recall::read::{Continued, Read};
+use crate::recall::history::Recollection;
+use crate::recall::read::{Continued, Read, read_on};
+use crate::recall::reference::Items;
 use crate::recall::wish::Wish;
 use crate::recalled::{KeptBy, Missing, Recalled, Settings};
 use crate::record::{Lines, Plan, Recorder, record};
 use crate::state::Snapshot;
+use crate::summaries::Summaries;
 use crate::surface::Trouble;
 use crate::trace::TurnNames;
 use crate::{ingress, surface};
@@ -57,32 +67,43 @@ pub(crate) async fn recall(
     flight: &mut InFlight,
 ) -> Result<Option<Arc<Recalled>>> {
     let memory = snapshot.shared.memory.as_ref();
-    let Some(wish) = Wish::of(asker.call)? else {
-        if let Some(memory) = memory.filter(|memory| memory.level() == Level::Full)
-            && asker.action == Action::Generate
-        {
-            let task = Task::begin(snapshot, memory, asker, flight.trace.id());
-            Box::pin(task.follow(flight)).await;
-        }
+    let memory = memory.filter(|memory| memory.level() >= Level::Stateful);
+    let wish = Wish::of(asker.call)?;
+    let is_followed = memory.is_some_and(|memory| memory.level() == Level::Full)
+        && asker.action == Action::Generate;
+    if wish.is_none() && !is_followed && !reference::may_be_in(asker.call) {
         return Ok(None);
-    };
-    let Some(memory) = memory.filter(|memory| memory.level() >= Level::Stateful) else {
-        return unkept(asker.call.client, &wish);
+    }
+    // Files hold conversations that a header names, and nothing by the ids of answers.
+    let is_named = wish.as_ref().is_some_and(|wish| wish.header.is_some());
+    let memory = memory.filter(|memory| is_named || !memory.store().is_of_files());
+    let Some(memory) = memory else {
+        return Box::pin(unkept(&snapshot.shared.pool, asker.call, wish.as_ref())).await;
     };
     let task = Task::begin(snapshot, memory, asker, flight.trace.id());
     // Boxed, since calls without state are most of all.
-    Box::pin(task.run(wish, flight)).await
+    match wish {
+        Some(wish) => Box::pin(task.run(wish, flight)).await,
+        None => Box::pin(task.run_unasked(is_followed.then_some(flight))).await,
+    }
 }
 
 /// Nothing is kept. A provider of the client's protocol may keep what the call names.
-fn unkept(client: Protocol, wish: &Wish) -> Result<Option<Arc<Recalled>>> {
-    match (&wish.header, &wish.asked.link) {
-        (Some(_), _) => Err(trouble(client, &Trouble::Unkept)),
-        (None, Link::Answer(id)) => {
-            Ok(Some(Arc::new(Recalled::without(client, Missing::Answer(id.clone())))))
+async fn unkept(
+    pool: &Pool,
+    call: &Call<'_>,
+    wish: Option<&Wish>,
+) -> Result<Option<Arc<Recalled>>> {
+    let client = call.client;
+    let missing = match wish.map(|wish| (&wish.header, &wish.asked.link)) {
+        Some((Some(_), _)) => return Err(trouble(client, &Trouble::Unkept)),
+        Some((None, Link::Answer(id))) => Some(Missing::Answer(id.clone())),
+        Some((None, _)) | None => {
+            let named = on_body(pool, call, None, move |body| reference::referred(client, &body));
+            named.await?.into_iter().next().map(Missing::Item)
         }
-        (None, _) => Ok(None),
-    }
+    };
+    Ok(missing.map(|missing| Arc::new(Recalled::without(client, missing))))
 }
 
 /// Says in the client's protocol why a conversation cannot go on.
@@ -90,8 +111,23 @@ pub(crate) fn trouble(client: Protocol, trouble: &Trouble<'_>) -> Box<Failure> {
     Failure::stating(Whose::Client, (surface::of(client).state.explain)(trouble))
 }
 
+/// What a call names is with another provider, or nowhere.
+pub(crate) fn absent(client: Protocol, missing: &Missing) -> Box<Failure> {
+    let named = match missing {
+        Missing::Answer(id) => Trouble::UnknownAnswer(id),
+        Missing::Conversation(id) => Trouble::UnknownConversation(id),
+        Missing::Item(id) => Trouble::UnknownItem(id),
+    };
+    trouble(client, &named)
+}
+
 /// The store does not do what it should.
 pub(crate) fn out_of_order(error: &sabir_store::Error) -> Box<Failure> {
+    if error.kind() == sabir_store::Kind::Unsupported {
+        let message = format!("{error}; `url = \"sqlite:\"` in [store] keeps it");
+        let failure = Failure::client(FaultKind::BadRequest, message);
+        return failure.with_code("unsupported_by_store");
+    }
     let message = format!("the conversation store is not available: {error}");
     let failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
     failure.with_status(503).with_code("storage_error")
@@ -139,75 +175,120 @@ impl<'c> Task<'c> {
         remembered
     }
 
+    /// A call that asks for nothing to be kept. It may name items by their ids all the same, and is followed where everything
+    /// is kept.
+    async fn run_unasked(self, follower: Option<&mut InFlight>) -> Result<Option<Arc<Recalled>>> {
+        let client = self.client();
+        let body = match self.resolved_body(None).await? {
+            Resolved::Body(body) => body,
+            Resolved::Without(id) => {
+                return Ok(Some(Arc::new(Recalled::without(client, Missing::Item(id)))));
+            }
+        };
+        let recalled = body.clone().map(|body| Arc::new(Recalled::of(client, body)));
+        if let Some(flight) = follower {
+            self.follow(body, flight).await;
+        }
+        Ok(recalled)
+    }
+
     async fn continue_from(
         &self,
         wish: &Wish,
         base: Base,
         flight: &mut InFlight,
     ) -> Result<Option<Arc<Recalled>>> {
-        let call = self.asker.call;
-        let body = match self.resolved_body(wish).await? {
+        let client = self.client();
+        let body = match self.resolved_body(Some(wish)).await? {
             Resolved::Body(body) => body,
             Resolved::Without(id) if base.is_fresh() => {
-                let recalled = Recalled::without(self.client(), Missing::Item(id));
-                return Ok(Some(Arc::new(recalled)));
+                return Ok(Some(Arc::new(Recalled::without(client, Missing::Item(id)))));
             }
-            Resolved::Without(id) => {
-                return Err(trouble(self.client(), &Trouble::UnknownItem(&id)));
-            }
+            Resolved::Without(id) => return Err(trouble(client, &Trouble::UnknownItem(&id))),
         };
-        ingress::check_density(&call.survey)?;
-        let client = self.client();
-        let continued = Continued {
-            end: base.end,
-            settings: base.settings.clone(),
-            may_repeat: wish.header.is_some(),
-        };
-        let work = move |_: &_| {
-            let read = read::read(client, &body, continued);
-            Ok((body, read))
-        };
-        let (body, read) = self.pool.run_on(call.body.len(), work).await?;
-        let read = match read {
+        ingress::check_density(&self.asker.call.survey)?;
+        let (is_own, continued) = (body.is_none(), Continued::of(wish, &base));
+        let work = move |body: Cow<'_, str>| Ok(read_on(client, body, continued));
+        let (read, left) = match self.on_body(body, work).await? {
             Ok(read) => read,
             // What cannot be read is for the provider to refuse, who gets it as it is.
-            Err(_) if base.is_fresh() && body == call.survey.source() => return Ok(None),
+            Err(_) if base.is_fresh() && is_own => return Ok(None),
             Err(failure) => return Err(failure),
         };
-        let stretches = history::stretches(&self.store, &self.owner, &base).await?;
-        let body = match read.known {
-            0 => body,
-            known => {
-                let known = Known { known, entries: read.entries };
-                body::without_known(&body, surface::of(self.client()).state.messages, &known)?
+        let recalled = match left.body {
+            Some(body) => {
+                let body = self.worked_on(body).await?;
+                let Recollection { stretches, turns } =
+                    history::stretches(self.pool, &self.store, &self.owner, &base).await?;
+                let (settings, kept_by) = (read.settings.clone(), base.kept_by.clone());
+                let summaries = Summaries::default();
+                Some(Arc::new(Recalled {
+                    client,
+                    body,
+                    stretches,
+                    turns,
+                    settings,
+                    kept_by,
+                    summaries,
+                }))
             }
-        };
-        let recalled = Recalled {
-            client: self.client(),
-            body,
-            stretches: stretches.stretches,
-            turns: stretches.turns,
-            settings: read.settings.clone(),
-            kept_by: base.kept_by.clone(),
+            None => None,
         };
         if self.asker.action == Action::Generate && !matches!(base.kept_by, KeptBy::Somebody(_)) {
-            self.record(wish, base, read, flight).await?;
+            self.record(wish, base, (read, left.request), flight).await?;
         }
-        let is_needed = !recalled.is_fresh()
-            || recalled.missing().is_some()
-            || recalled.body != call.survey.source();
-        Ok(is_needed.then(|| Arc::new(recalled)))
+        Ok(recalled)
     }
 
-    /// The client's body without what is for the gateway, and with the items that it names by their ids.
-    async fn resolved_body(&self, wish: &Wish) -> Result<Resolved> {
-        let call = self.asker.call;
-        let state = &surface::of(self.client()).state;
-        let body = match wish.asked.link {
-            Link::Nothing if !wish.is_thread(self.client()) => call.survey.source().to_owned(),
-            _ => body::without_members(call.survey.source(), state.own_members)?,
+    /// The body as a provider is sent it. One that is sent a conversation from here does not work on it in the background:
+    /// the gateway does.
+    async fn worked_on(&self, body: String) -> Result<String> {
+        match surface::of(self.client()).state.background {
+            Some(it) if self.asker.call.asked.in_background => {
+                let strip = move |body: Cow<'_, str>| body::without_members(&body, &[it.member]);
+                self.on_body(Some(body), strip).await
+            }
+            _ => Ok(body),
+        }
+    }
+
+    /// The client's body without what is for the gateway, and with the items that it names by their ids; none if that is the
+    /// body as it was sent.
+    async fn resolved_body(&self, wish: Option<&Wish>) -> Result<Resolved> {
+        let client = self.client();
+        let is_linked =
+            wish.is_some_and(|wish| wish.asked.link != Link::Nothing || wish.is_thread(client));
+        let edit = move |own: Cow<'_, str>| {
+            let own_members = surface::of(client).state.own_members;
+            let edited = is_linked.then(|| body::without_members(&own, own_members)).transpose()?;
+            let named = reference::referred(client, edited.as_deref().unwrap_or(&own))?;
+            Ok((edited, named))
         };
-        reference::resolve(&self.store, &self.owner, self.client(), body).await
+        let (edited, named) = self.on_body(None, edit).await?;
+        let items = match reference::items(&self.store, &self.owner, (client, named)).await? {
+            Items::Found(items) if items.is_empty() => return Ok(Resolved::Body(edited)),
+            Items::Found(items) => items,
+            Items::Without(id) => return Ok(Resolved::Without(id)),
+        };
+        let replace = move |body: Cow<'_, str>| reference::replaced(client, &body, items);
+        Ok(Resolved::Body(Some(self.on_body(edited, replace).await?)))
+    }
+
+    /// Runs work on the body, the client's own if there is no other.
+    async fn on_body<T: Send + 'static>(
+        &self,
+        edited: Option<String>,
+        work: impl FnOnce(Cow<'_, str>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        on_body(self.pool, self.asker.call, edited, work).await
+    }
+
+    /// The id of an answer that nobody waits for.
+    fn job(&self) -> Option<ResponseId> {
+        let call = self.asker.call;
+        let background = surface::of(call.client).state.background?;
+        let id = (background.id)(&self.exchange);
+        ResponseId::new(id).ok().filter(|_| call.asked.in_background)
     }
 
     /// Remembers a call that asks for it.
@@ -215,46 +296,41 @@ impl<'c> Task<'c> {
         &self,
         wish: &Wish,
         base: Base,
-        read: Read,
+        (read, request): (Read, Option<String>),
         flight: &mut InFlight,
     ) -> Result<()> {
-        let state = &surface::of(self.client()).state;
-        let request = match state.has_responses {
-            true => {
-                let own = [state.own_members, &[state.messages]].concat();
-                Some(body::without_members(self.asker.call.survey.source(), &own)?)
-            }
-            false => None,
-        };
         let is_named_by_header = wish.header.is_some();
+        let is_of_files = self.store.is_of_files();
+        if is_of_files {
+            check_form(&read.input.messages).map_err(|error| out_of_order(&error))?;
+        }
         let draft = Draft {
             previous: base.previous,
             base: base.tip,
             input: read.input,
             settings: read.effective,
             conversation: base.conversation.map(|id| Advance { id, from: base.tip }),
+            begins: None,
             keeps_broken: is_named_by_header,
-            is_named: wish.asked.is_kept,
+            is_named: wish.asked.is_kept && !is_of_files,
             is_awaited: true,
             request,
         };
-        let conversation = draft.conversation.as_ref().filter(|_| is_named_by_header);
-        let conversation = conversation.map(|it| it.id.as_str().to_owned());
-        self.open(draft, conversation, flight).await
+        let names = TurnNames {
+            turn: self.turn.clone(),
+            conversation: draft.conversation.as_ref().map(|it| it.id.as_str().to_owned()),
+            is_named_by_header,
+            is_answer_named: draft.is_named,
+        };
+        self.open(draft, names, flight).await
     }
 
-    /// Opens the turn, and watches the answer. The client is told the conversation that it named.
-    async fn open(
-        &self,
-        draft: Draft,
-        conversation: Option<String>,
-        flight: &mut InFlight,
-    ) -> Result<()> {
+    /// Opens the turn, and watches the answer.
+    async fn open(&self, draft: Draft, names: TurnNames, flight: &mut InFlight) -> Result<()> {
         let invalid = |error: sabir_store::Error| out_of_order(&error);
         let keep = |setting: Option<(Protocol, String)>| {
             setting.map(|(protocol, text)| record(protocol, &text)).transpose().map_err(invalid)
         };
-        let is_answer_named = draft.is_named;
         let plan = Plan {
             opening: Opening {
                 owner: self.owner.clone(),
@@ -269,18 +345,44 @@ impl<'c> Task<'c> {
             system: keep(draft.settings.system)?,
             tools: keep(draft.settings.tools)?,
             conversation: draft.conversation,
+            begins: draft.begins,
             keeps_broken: draft.keeps_broken,
-            is_named: is_answer_named,
+            is_named: draft.is_named,
             is_awaited: draft.is_awaited,
             settings: draft.request,
+            job: self.job(),
         };
         self.store.open_turn(plan.opening.clone()).await.map_err(invalid)?;
-        let turn = self.turn.clone();
-        flight.trace.set_turn(TurnNames { turn, conversation, is_answer_named });
+        flight.trace.set_turn(names);
         let snapshot = Arc::clone(flight.admission.snapshot());
         flight.watch(Box::new(Recorder::new(snapshot, self.store.clone(), plan)));
         Ok(())
     }
+}
+
+/// Runs work on a body, the client's own if there is no other: here, unless that takes long.
+async fn on_body<T: Send + 'static>(
+    pool: &Pool,
+    call: &Call<'_>,
+    edited: Option<String>,
+    work: impl FnOnce(Cow<'_, str>) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    match (edited, call.large) {
+        (Some(body), _) => pool.run_on(body.len(), move |_| work(Cow::Owned(body))).await,
+        (None, Some(large)) => {
+            let large = Arc::clone(large);
+            pool.run(move |_| work(Cow::Borrowed(unmarked(&large.body)))).await
+        }
+        (None, None) => work(Cow::Borrowed(call.survey.source())),
+    }
+}
+
+/// A body in which nothing is named by its id.
+enum Resolved {
+    /// None if it is the client's own.
+    Body(Option<String>),
+    /// An item that nobody here has, by its id.
+    Without(String),
 }
 
 /// What is known of a turn that is about to be opened.
@@ -291,6 +393,8 @@ struct Draft {
     /// What is in force for it.
     settings: Settings,
     conversation: Option<Advance>,
+    /// The same conversation, if it begins with the turn.
+    begins: Option<NewConversation>,
     keeps_broken: bool,
     is_named: bool,
     is_awaited: bool,

@@ -1,11 +1,18 @@
 //! What a call adds to the conversation that it continues.
 
+use std::borrow::Cow;
+
+use sabir_store::Hash;
 use sabir_wire::Protocol;
 
 use crate::failure::Result;
+use crate::recall::base::{Base, title};
+use crate::recall::body::{Known, without_known, without_members};
 use crate::recall::out_of_order;
-use crate::recalled::Settings;
+use crate::recall::wish::Wish;
+use crate::recalled::{KeptBy, Settings};
 use crate::record::{Lines, Position, lines};
+use crate::{pool, surface};
 
 /// What a call goes on from.
 #[derive(Debug, Default)]
@@ -14,6 +21,19 @@ pub(super) struct Continued {
     pub(super) settings: Option<Settings>,
     /// Whether the call may begin with all that it goes on from.
     pub(super) may_repeat: bool,
+    /// Whether there is anything.
+    is_something: bool,
+}
+
+impl Continued {
+    pub(super) fn of(wish: &Wish, base: &Base) -> Self {
+        Self {
+            end: base.end,
+            settings: base.settings.clone(),
+            may_repeat: wish.header.is_some(),
+            is_something: base.tip.is_some() || matches!(base.kept_by, KeptBy::Somebody(_)),
+        }
+    }
 }
 
 /// What was read of a call.
@@ -24,23 +44,66 @@ pub(super) struct Read {
     /// How many of those are in the conversation already.
     pub(super) known: usize,
     pub(super) input: Lines,
+    /// What a conversation is called that begins with it.
+    pub(super) title: String,
     /// What it goes on with, having none of its own.
     pub(super) settings: Option<Settings>,
     /// What is in force for it.
     pub(super) effective: Settings,
 }
 
-/// Reads a body. That takes as long as it is large.
+/// What is left of the body of a call.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// Without what the conversation has already; none if all stays as the client sent it, with nothing before it.
+    pub(super) body: Option<String>,
+    /// The settings, where answers can be gone on from by their ids.
+    pub(super) request: Option<String>,
+}
+
+/// Reads a body, and takes out of it what is known; one that is owned is not the client's own any more. That takes as long as
+/// it is large.
+pub(super) fn read_on(
+    client: Protocol,
+    body: Cow<'_, str>,
+    continued: Continued,
+) -> Result<(Read, Left)> {
+    let is_something = continued.is_something;
+    let read = read(client, &body, continued)?;
+    let state = &surface::of(client).state;
+    let request = match state.has_responses {
+        true => Some(without_members(&body, &[state.own_members, &[state.messages]].concat())?),
+        false => None,
+    };
+    let body = match (read.known, body) {
+        (0, Cow::Owned(body)) => Some(body),
+        (0, Cow::Borrowed(body)) => {
+            (is_something || read.settings.is_some()).then(|| body.to_owned())
+        }
+        (known, body) => {
+            let known = Known { known, entries: read.entries };
+            Some(without_known(&body, state.messages, &known)?)
+        }
+    };
+    Ok((read, Left { body, request }))
+}
+
+/// Reads what a body says. That takes as long as it is large.
 pub(super) fn read(client: Protocol, body: &str, continued: Continued) -> Result<Read> {
+    pool::check_thread(body.len());
     let exchange = client.decode_request_text(body)?;
     let entries = exchange.entries()?;
-    let Continued { end, settings, may_repeat } = continued;
+    let Continued { end, settings, may_repeat, .. } = continued;
     let log =
         |base: Position, entries: &_| lines(client, base, entries).map_err(|it| out_of_order(&it));
     let (known, input) = match end.meaning.filter(|_| may_repeat) {
         Some(known) => {
             let whole = log(Position::default(), &entries.entries)?;
-            let last = whole.states.iter().rposition(|state| *state == Some(known));
+            // Of what was taken in from elsewhere only the last line is known.
+            let is_end = |(state, (line, _)): (&Option<Hash>, &(Hash, u32))| {
+                *state == Some(known) || *line == known
+            };
+            let last = whole.states.iter().zip(&whole.places).rposition(is_end);
             let known = last.map_or(0, |last| last + 1);
             (known, log(end, &entries.entries[known..])?)
         }
@@ -49,5 +112,6 @@ pub(super) fn read(client: Protocol, body: &str, continued: Continued) -> Result
     let kept = |text: Option<String>| text.map(|text| (client, text));
     let own = Settings { system: kept(entries.system), tools: kept(entries.tools) };
     let (settings, effective) = own.before(settings);
-    Ok(Read { entries: entries.entries.len(), known, input, settings, effective })
+    let title = title(&exchange.request().messages);
+    Ok(Read { entries: entries.entries.len(), known, input, title, settings, effective })
 }

@@ -4,47 +4,59 @@ use sabir_store::{Direction, Item, ItemId, Owner, Store, Window};
 use sabir_wire::Protocol;
 use sabir_wire::json::{Json, Kind, Reader, Writer};
 
+use crate::call::Call;
 use crate::failure::Result;
+use crate::pool::{Pool, Wanted};
 use crate::recall::base::found;
+use crate::recall::identity::{derived_from, derived_id};
+use crate::recall::spelling::{elements, in_words_of};
 use crate::recall::{body, out_of_order};
 use crate::record::{Details, read_record};
-use crate::surface;
+use crate::{pool, surface};
 
-/// A body in which nothing is named by its id.
-pub(crate) enum Resolved {
-    Body(String),
+/// What references name.
+pub(super) enum Items {
+    /// All of it, in the order in which it was named.
+    Found(Vec<String>),
     /// An item that nobody here has, by its id.
     Without(String),
 }
 
-/// The body with every reference replaced by the item that it names.
+/// The body with every reference replaced by the item that it names; the id of an item that nobody here has otherwise.
 pub(crate) async fn resolve(
-    store: &Store,
-    owner: &Owner,
+    pool: &Pool,
+    (store, owner): (&Store, &Owner),
     client: Protocol,
     body: String,
-) -> Result<Resolved> {
-    let surface = surface::of(client);
-    let Some(reference) = surface.session.reference else { return Ok(Resolved::Body(body)) };
-    if memchr::memmem::find(body.as_bytes(), reference.as_bytes()).is_none() {
-        return Ok(Resolved::Body(body));
-    }
-    let named = referred(&body, surface.state.messages, reference)?;
-    let mut items = Vec::with_capacity(named.len());
-    for id in &named {
-        match item(store, owner, id).await? {
-            Some(item) => items.push(item),
-            None => return Ok(Resolved::Without(id.clone())),
+) -> Result<std::result::Result<String, String>> {
+    let bytes = body.len();
+    let look = move |_: &Wanted| referred(client, &body).map(|named| (body, named));
+    let (body, named) = pool.run_on(bytes, look).await?;
+    match items(store, owner, (client, named)).await? {
+        Items::Found(items) if items.is_empty() => Ok(Ok(body)),
+        Items::Found(items) => {
+            let replace = move |_: &Wanted| replaced(client, &body, items).map(Ok);
+            pool.run_on(bytes, replace).await
         }
+        Items::Without(id) => Ok(Err(id)),
     }
-    if items.is_empty() {
-        return Ok(Resolved::Body(body));
-    }
-    replaced(&body, surface.state.messages, reference, items).map(Resolved::Body)
 }
 
-/// The ids that a list refers to, in its order.
-fn referred(body: &str, list: &str, reference: &str) -> Result<Vec<String>> {
+/// Whether a call may name items by their ids. A large body is for other threads to look through.
+pub(super) fn may_be_in(call: &Call<'_>) -> bool {
+    let Some(reference) = surface::of(call.client).session.reference else { return false };
+    call.large.is_some()
+        || memchr::memmem::find(call.body.as_bytes(), reference.as_bytes()).is_some()
+}
+
+/// The ids that a body refers to, in its order.
+pub(super) fn referred(client: Protocol, body: &str) -> Result<Vec<String>> {
+    let Some(reference) = surface::of(client).session.reference else { return Ok(Vec::new()) };
+    pool::check_thread(body.len());
+    if memchr::memmem::find(body.as_bytes(), reference.as_bytes()).is_none() {
+        return Ok(Vec::new());
+    }
+    let list = surface::of(client).state.messages;
     let mut ids = Vec::new();
     Reader::new(body).object(|name, reader| {
         if name != list || reader.kind()? != Kind::Array {
@@ -60,6 +72,22 @@ fn referred(body: &str, list: &str, reference: &str) -> Result<Vec<String>> {
     Ok(ids)
 }
 
+/// What the ids stand for.
+pub(super) async fn items(
+    store: &Store,
+    owner: &Owner,
+    (client, named): (Protocol, Vec<String>),
+) -> Result<Items> {
+    let mut items = Vec::with_capacity(named.len());
+    for id in named {
+        match item(store, owner, (client, &id)).await? {
+            Some(item) => items.push(item),
+            None => return Ok(Items::Without(id)),
+        }
+    }
+    Ok(Items::Found(items))
+}
+
 /// The id of an element that is a reference. Its type may be left out.
 fn reference_id(element: &mut Reader<'_>, reference: &str) -> sabir_wire::Result<Option<String>> {
     if element.kind()? != Kind::Object {
@@ -70,7 +98,10 @@ fn reference_id(element: &mut Reader<'_>, reference: &str) -> sabir_wire::Result
     Ok(id.map(|id| id.into_str().into_owned()))
 }
 
-fn replaced(body: &str, list: &str, reference: &str, items: Vec<String>) -> Result<String> {
+/// The body with items in the place of its references.
+pub(super) fn replaced(client: Protocol, body: &str, items: Vec<String>) -> Result<String> {
+    let (list, session) = (surface::of(client).state.messages, &surface::of(client).session);
+    let reference = session.reference.unwrap_or_default();
     let mut items = items.into_iter();
     let mut resolved = Writer::with_capacity(body.len());
     resolved.begin_array();
@@ -92,27 +123,50 @@ fn replaced(body: &str, list: &str, reference: &str, items: Vec<String>) -> Resu
     body::with_member(body, list, &Json::parse(resolved.into_string())?)
 }
 
-/// An item as its client knows it.
-pub(crate) async fn item(store: &Store, owner: &Owner, id: &str) -> Result<Option<String>> {
-    let Ok(id) = ItemId::new(id) else { return Ok(None) };
-    let items = store.items(owner, vec![id]).await.map_err(|error| out_of_order(&error))?;
-    match items.into_iter().next().flatten() {
-        Some(item) => text_of(store, owner, &item).await,
-        None => Ok(None),
+/// An item as its client knows it: by the id that it was given or sent with, or by one that leads to its line.
+async fn item(
+    store: &Store,
+    owner: &Owner,
+    (client, id): (Protocol, &str),
+) -> Result<Option<String>> {
+    let Ok(named) = ItemId::new(id) else { return Ok(None) };
+    let items = store.items(owner, vec![named]).await.map_err(|error| out_of_order(&error))?;
+    if let Some(item) = items.into_iter().next().flatten()
+        && let Some(text) = text_of(store, owner, &item).await?
+    {
+        return Ok(Some(text));
     }
+    let Some((line, part)) = derived_from(id) else { return Ok(None) };
+    let Some(line) = found(store.message_beginning(owner, &line).await)? else { return Ok(None) };
+    let Some(record) = read_record(&line.record) else { return Ok(None) };
+    let items = spelled_for(client, record)?.into_iter().zip(0..);
+    let mut named =
+        items.filter(|(item, place)| *place == part && derived_id((&line.hash, part), item) == id);
+    Ok(named.next().map(|(item, _)| item))
 }
 
-/// The text of an item: one of the answer's own, or an element of the input.
+/// The items that a line says for a client.
+fn spelled_for(client: Protocol, line: (Protocol, &str)) -> Result<Vec<String>> {
+    let (protocol, text) = line;
+    if protocol == client {
+        return Ok(elements(&format!("[{text}]"))?);
+    }
+    Ok(in_words_of(client, &[line])?.into_iter().next().unwrap_or_default())
+}
+
+/// The text of an item: one of an answer that is kept, or an element of the log.
 pub(crate) async fn text_of(store: &Store, owner: &Owner, item: &Item) -> Result<Option<String>> {
     match item.direction {
         Direction::Output => output(store, owner, item).await,
-        Direction::Input => input(store, owner, item).await,
+        Direction::Input => in_line(store, owner, item).await,
     }
 }
 
 async fn output(store: &Store, owner: &Owner, item: &Item) -> Result<Option<String>> {
     let Some(turn) = found(store.turn(owner, &item.turn).await)? else { return Ok(None) };
-    let Some(id) = Details::read(&turn.details).response else { return Ok(None) };
+    let Some(id) = Details::read(&turn.details).response else {
+        return in_line(store, owner, item).await;
+    };
     let Ok(id) = sabir_store::ResponseId::new(id) else { return Ok(None) };
     let response = found(store.response(owner, &id).await)?;
     Ok(response.and_then(|response| {
@@ -121,7 +175,8 @@ async fn output(store: &Store, owner: &Owner, item: &Item) -> Result<Option<Stri
     }))
 }
 
-async fn input(store: &Store, owner: &Owner, item: &Item) -> Result<Option<String>> {
+/// An element of a line of the log.
+async fn in_line(store: &Store, owner: &Owner, item: &Item) -> Result<Option<String>> {
     let window = Window { messages: 1, ..Window::default() };
     let history = found(store.history(owner, item.message, window).await)?;
     let message = history.and_then(|history| history.messages.into_iter().next_back());

@@ -1,7 +1,11 @@
 //! Calls that ask for no state, where everything is kept: only what is new of them is stored, after the longest history that
 //! is known. Nothing is changed on the way, nothing waits, and what goes wrong is nobody's failure.
 
-use sabir_store::{Advance, Conversation, ConversationId, Hash, NewMessage, TurnId};
+use std::borrow::Cow;
+
+use sabir_store::{
+    Advance, Conversation, ConversationId, Hash, NewConversation, NewMessage, Origin, TurnId,
+};
 
 use crate::answer::InFlight;
 use crate::failure::Result;
@@ -10,58 +14,105 @@ use crate::recall::base::found;
 use crate::recall::read::{Continued, Read, read};
 use crate::recall::{Draft, Task, out_of_order};
 use crate::record::Lines;
+use crate::trace::TurnNames;
 
-/// The headers by which agents name their sessions.
-const SESSIONS: [&str; 2] = ["x-claude-code-session-id", "session-id"];
+/// The conversation that a call is part of.
+struct Followed {
+    previous: Option<TurnId>,
+    advance: Advance,
+    /// Present if it begins with this call.
+    begins: Option<NewConversation>,
+}
 
 impl Task<'_> {
     /// Records a call that did not ask for it.
-    pub(super) async fn follow(self, flight: &mut InFlight) {
-        if let Err(failure) = self.followed(flight).await {
+    pub(super) async fn follow(self, body: Option<String>, flight: &mut InFlight) {
+        if let Err(failure) = self.followed(body, flight).await {
             tracing::debug!(target: "sabir", kind = ?failure.fault.kind, "a call could not be recorded");
         }
     }
 
-    async fn followed(&self, flight: &mut InFlight) -> Result<()> {
+    async fn followed(&self, body: Option<String>, flight: &mut InFlight) -> Result<()> {
         ingress::check_density(&self.asker.call.survey)?;
-        let (client, body) = (self.client(), self.asker.call.survey.source().to_owned());
-        let work = move |_: &_| read(client, &body, Continued::default());
-        let Read { mut input, effective, .. } =
-            self.pool.run_on(self.asker.call.body.len(), work).await?;
+        let client = self.client();
+        let work = move |body: Cow<'_, str>| read(client, &body, Continued::default());
+        let Read { mut input, title, effective, .. } = self.on_body(body, work).await?;
         let hashes: Vec<Hash> = input.messages.iter().map(|message| message.hash).collect();
         let known = self.store.known(&self.owner, hashes.clone()).await;
         let known = known.map_err(|error| out_of_order(&error))?;
         let base = known.checked_sub(1).map(|last| hashes[last]);
-        let session = self.session(&hashes[..known]).await?;
+        let followed = match self.joined(&hashes[..known]).await? {
+            Joined::Conversation(conversation) => Followed::after(*conversation),
+            Joined::None(id) => {
+                Followed::new(self.new_conversation(&id, &title, Origin::Followed)?)
+            }
+        };
+        let Followed { previous, advance, begins } = followed;
         let new: Vec<NewMessage> = input.messages.drain(known..).collect();
-        let (previous, conversation) = session.unzip();
         let draft = Draft {
-            previous: previous.flatten(),
+            previous,
             base,
             input: Lines { messages: new, end: input.end, ..Lines::default() },
             settings: effective,
-            conversation,
+            conversation: Some(advance),
+            begins,
             keeps_broken: true,
             is_named: false,
             is_awaited: false,
             request: None,
         };
-        self.open(draft, None, flight).await
+        let names = TurnNames {
+            turn: self.turn.clone(),
+            conversation: None,
+            is_named_by_header: false,
+            is_answer_named: false,
+        };
+        self.open(draft, names, flight).await
     }
 
-    /// The conversation of an agent's session with its last turn, if this call goes on from its end. Others, such as those of
-    /// sub-agents, stand beside it.
-    async fn session(&self, known: &[Hash]) -> Result<Option<(Option<TurnId>, Advance)>> {
-        let named = SESSIONS.iter().find_map(|name| self.asker.call.header(name));
-        let Some(id) = named.and_then(|name| ConversationId::new(name).ok()) else {
-            return Ok(None);
-        };
-        let conversation = match found(self.store.conversation(&self.owner, &id).await)? {
-            Some(conversation) => conversation,
-            None => self.begin_conversation(id.as_str()).await?,
-        };
+    /// The conversation that a call with this known beginning goes on with: that of the agent's session, else the one with the
+    /// longest history that the call begins with. Calls of a session that do not go on from its end, such as those of
+    /// sub-agents, are known by their histories alone.
+    async fn joined(&self, known: &[Hash]) -> Result<Joined> {
+        let named = self.asker.call.session_name();
+        if let Some(session) = named.and_then(|name| ConversationId::new(name).ok()) {
+            match found(self.store.conversation(&self.owner, &session).await)? {
+                None => return Ok(Joined::None(session.as_str().to_owned())),
+                Some(conversation) if goes_on(&conversation, known) => {
+                    return Ok(Joined::Conversation(Box::new(conversation)));
+                }
+                Some(_) => {}
+            }
+        }
+        let joined = self.store.followed_conversation(&self.owner, known.to_vec()).await;
+        let joined = joined.map_err(|error| out_of_order(&error))?;
+        Ok(match joined {
+            Some(conversation) => Joined::Conversation(Box::new(conversation)),
+            None => Joined::None(self.made_id()),
+        })
+    }
+}
+
+/// What a call was found to go on with.
+enum Joined {
+    Conversation(Box<Conversation>),
+    /// Nothing. It begins a conversation of this id.
+    None(String),
+}
+
+/// Whether all that was said in a conversation is known at the beginning of a call.
+fn goes_on(conversation: &Conversation, known: &[Hash]) -> bool {
+    conversation.tip.is_none_or(|tip| known.contains(&tip))
+}
+
+impl Followed {
+    fn after(conversation: Conversation) -> Self {
         let Conversation { id, tip, last_turn, .. } = conversation;
-        let goes_on = tip.is_none_or(|tip| known.last() == Some(&tip));
-        Ok(goes_on.then_some((last_turn, Advance { id, from: tip })))
+        Self { previous: last_turn, advance: Advance { id, from: tip }, begins: None }
+    }
+
+    fn new(conversation: NewConversation) -> Self {
+        let advance = Advance { id: conversation.id.clone(), from: None };
+        Self { previous: None, advance, begins: Some(conversation) }
     }
 }

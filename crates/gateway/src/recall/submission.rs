@@ -9,6 +9,7 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 
 use crate::config::types::{GatewayKey, Level};
 use crate::failure::{Failure, Result};
+use crate::pool;
 use crate::recall::base::found;
 use crate::record::Details;
 use crate::state::Snapshot;
@@ -50,14 +51,16 @@ pub(crate) async fn submission(
     snapshot: &Snapshot,
     key: Option<&Arc<GatewayKey>>,
     id: &str,
-    body: &[u8],
+    body: Vec<u8>,
 ) -> Result<Submission> {
     let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let known = ResponseId::new(id).ok().filter(|_| id.bytes().all(is_fit)).ok_or_else(invalid)?;
-    let submitted = Submitted::read(body)?;
+    let (pool, bytes, id) = (&snapshot.shared.pool, body.len(), id.to_owned());
+    let submitted = pool.run_on(bytes, move |_| Submitted::read(&body)).await?;
     let waiting = waiting(snapshot, key, &known).await?;
-    let body = call(id, &waiting, submitted)?;
-    Ok(Submission { body, turn: waiting.turn })
+    let turn = waiting.turn.clone();
+    let body = pool.run_on(bytes, move |_| call(&id, &waiting, submitted)).await?;
+    Ok(Submission { body, turn })
 }
 
 /// Nobody waits for these results, or not any more.
@@ -85,7 +88,8 @@ async fn waiting(
     if turn.status != Status::Finished || !is_fresh {
         return Err(expired());
     }
-    let calls = open_calls(response.body.as_bytes())?;
+    let (pool, body) = (&snapshot.shared.pool, response.body);
+    let calls = pool.run_on(body.as_bytes().len(), move |_| open_calls(body.as_bytes())).await?;
     Ok(Waiting { turn: turn.id, details: Details::read(&turn.details), calls })
 }
 
@@ -114,6 +118,7 @@ fn open_calls(body: &[u8]) -> Result<Vec<Open>> {
 
 impl Submitted {
     fn read(body: &[u8]) -> Result<Self> {
+        pool::check_thread(body.len());
         let mut submitted = Self::default();
         let mut has_results = false;
         Reader::from_slice(body)?.object(|key, reader| {

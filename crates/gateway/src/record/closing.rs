@@ -1,14 +1,15 @@
 //! What a turn leaves: its messages, the answer under its id, and the items by which clients name parts of both.
 
 use sabir_store::{
-    Closing, Direction, Ending, Hash, ItemId, Name, NewItem, NewResponse, Record, ResponseId,
+    Closing, Direction, Ending, Hash, ItemId, Name, NewItem, NewJob, NewResponse, Record,
+    ResponseId,
 };
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Response;
 use sabir_wire::json::{Kind, Reader};
 use sabir_wire::protocol::AnswerContext;
 
-use crate::record::received::{Answer, Answerer};
+use crate::record::received::{Answerer, ReceivedAnswer};
 use crate::record::{Details, Lines, Plan, digits, lines};
 use crate::surface;
 
@@ -16,19 +17,11 @@ use crate::surface;
 pub(super) struct Ended {
     /// Whether nothing of it is missing.
     pub(super) is_whole: bool,
-    pub(super) answer: Answer,
+    pub(super) answer: ReceivedAnswer,
     pub(super) answerer: Answerer,
     pub(super) losses: String,
-}
-
-impl Ended {
-    /// About how much there is to read.
-    pub(super) fn bytes(&self) -> usize {
-        match &self.answer {
-            Answer::Body(body) => body.len(),
-            Answer::Folded { bytes, .. } => *bytes,
-        }
-    }
+    /// What stands between the call and its answer, as an answer of the client's protocol.
+    pub(super) inserted: Option<String>,
 }
 
 /// An answer as its provider and its client have it.
@@ -38,18 +31,63 @@ struct Bodies {
     client: Option<String>,
 }
 
-pub(super) fn closing(plan: Plan, ended: Ended) -> sabir_store::Result<Closing> {
-    let Ended { is_whole, answer, answerer, losses } = ended;
+/// What is left of a call.
+pub(super) enum Left {
+    Turn(Box<Closing>),
+    /// The answer is not there yet: its provider works on it.
+    Job(NewJob),
+}
+
+pub(super) fn left(mut plan: Plan, ended: Ended) -> sabir_store::Result<Left> {
+    let Ended { is_whole, answer, answerer, losses, inserted } = ended;
+    if let Some(inserted) = inserted {
+        let entries = plan.client.answer_entries(&inserted).unwrap_or_default();
+        plan.input.append(lines(plan.client, plan.input.end, &entries)?);
+    }
     let bodies = bodies(plan.client, &answerer, answer);
+    if answerer.asked.is_none() && plan.job.is_some() {
+        let facts = Facts::of(&bodies.own);
+        if !is_whole || facts.is_pending {
+            return passed(&plan, &answerer, facts, bodies.own).map(Left::Job);
+        }
+    }
+    let ended = (is_whole, answerer, losses);
+    closing(plan, ended, bodies).map(|closing| Left::Turn(Box::new(closing)))
+}
+
+/// An answer that its provider goes on working on.
+fn passed(
+    plan: &Plan,
+    answerer: &Answerer,
+    facts: Facts,
+    body: String,
+) -> sabir_store::Result<NewJob> {
+    Ok(NewJob {
+        owner: plan.opening.owner.clone(),
+        id: ResponseId::new(facts.id.unwrap_or_default())?,
+        turn: plan.opening.id.clone(),
+        provider: Some(Name::new(answerer.provider.as_str())?),
+        is_streamed: false,
+        body: Record::new(body)?,
+    })
+}
+
+fn closing(
+    plan: Plan,
+    (is_whole, answerer, losses): (bool, Answerer, String),
+    bodies: Bodies,
+) -> sabir_store::Result<Closing> {
     let entries = answerer.protocol.answer_entries(&bodies.own).unwrap_or_default();
     let tip = plan.input.tip().or(plan.opening.base);
     let output = lines(answerer.protocol, plan.input.end, &entries)?;
     let body = bodies.client.as_ref().unwrap_or(&bodies.own);
     let facts = Facts::of(body);
     let response = facts.id.clone().filter(|_| plan.is_named && is_whole);
+    // What the gateway worked on has an id that its provider does not know.
+    let is_own_job = plan.job.is_some() && answerer.asked.is_some();
     let details = Details {
         response: response.clone(),
-        is_passed: answerer.asked.is_none() && !facts.is_unkept,
+        is_passed: answerer.protocol == plan.client && !facts.is_unkept && !is_own_job,
         usage: facts.usage.clone(),
         losses: Some(losses),
         settings: plan.settings,
@@ -61,6 +99,9 @@ pub(super) fn closing(plan: Plan, ended: Ended) -> sabir_store::Result<Closing> 
     if response.is_some() && surface::of(plan.client).state.has_responses {
         items.extend(input_items(&plan.input, plan.opening.id.as_str())?);
         items.extend(output_items(&facts.items, output.tip().or(tip))?);
+    } else if plan.is_awaited && surface::of(answerer.protocol).state.has_responses {
+        // Who lists the conversation elsewhere learns the ids that its provider gave.
+        items.extend(output.named(Direction::Output)?);
     }
     let Lines { mut messages, .. } = plan.input;
     messages.extend(output.messages);
@@ -82,20 +123,22 @@ pub(super) fn closing(plan: Plan, ended: Ended) -> sabir_store::Result<Closing> 
         responses,
         items,
         conversation: plan.conversation,
+        begins: plan.begins,
+        job: plan.job.filter(|_| answerer.asked.is_some()),
     })
 }
 
-fn bodies(client: Protocol, answerer: &Answerer, answer: Answer) -> Bodies {
+fn bodies(client: Protocol, answerer: &Answerer, answer: ReceivedAnswer) -> Bodies {
     let upstream = answerer.protocol;
     let Some(asked) = &answerer.asked else {
         let own = match answer {
-            Answer::Body(body) => body,
-            Answer::Folded { response: it, .. } => spelled(&it, upstream),
+            ReceivedAnswer::Body(body) => body,
+            ReceivedAnswer::Folded(it) => spelled(&it, upstream),
         };
         return Bodies { own, client: None };
     };
     match answer {
-        Answer::Body(own) => {
+        ReceivedAnswer::Body(own) => {
             let Ok(mut it) = upstream.decode_response(own.as_bytes()) else {
                 return Bodies { client: None, own };
             };
@@ -104,7 +147,7 @@ fn bodies(client: Protocol, answerer: &Answerer, answer: Answer) -> Bodies {
                 number_calls(&mut it, client, &client_body).then(|| spelled(&it, upstream));
             Bodies { own: numbered.unwrap_or(own), client: Some(client_body) }
         }
-        Answer::Folded { response: mut it, .. } => {
+        ReceivedAnswer::Folded(mut it) => {
             let client_body = client.encode_response(&it, upstream, asked).body;
             number_calls(&mut it, client, &client_body);
             Bodies { own: spelled(&it, upstream), client: Some(client_body) }
@@ -134,6 +177,8 @@ struct Facts {
     usage: Option<String>,
     /// Whether the provider says that it keeps nothing of it.
     is_unkept: bool,
+    /// Whether it is still waited for.
+    is_pending: bool,
     /// The ids of its items, in their order.
     items: Vec<Option<String>>,
 }
@@ -146,6 +191,10 @@ impl Facts {
                 ("id", Kind::String) => facts.id = Some(reader.string()?.into_str().into_owned()),
                 ("usage" | "usageMetadata", Kind::Object) => {
                     facts.usage = Some(reader.raw()?.as_str().to_owned());
+                }
+                ("status", Kind::String) => {
+                    let status = reader.string()?;
+                    facts.is_pending = status == *"queued" || status == *"in_progress";
                 }
                 ("store", Kind::Boolean) => facts.is_unkept = !reader.boolean()?,
                 ("output", Kind::Array) => reader.array(|_, item| {

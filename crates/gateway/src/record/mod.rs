@@ -1,16 +1,15 @@
 //! What is kept of a call: its messages and its answer, as lines of the log, under the turn that was opened for it.
 
 mod closing;
-mod lines;
 mod received;
 mod recorder;
 
-pub(crate) use lines::{
+pub(crate) use crate::lines::{
     Lines, Position, digits, lines, read as read_record, record, record_of, time_of,
 };
 pub(crate) use recorder::Recorder;
 
-use sabir_store::{Advance, Hash, Opening, Record};
+use sabir_store::{Advance, Hash, NewConversation, Opening, Record, ResponseId};
 use sabir_wire::Protocol;
 use sabir_wire::json::{Json, Reader};
 
@@ -25,6 +24,8 @@ pub(crate) struct Plan {
     pub(crate) tools: Option<Record>,
     /// The conversation that the turn advances.
     pub(crate) conversation: Option<Advance>,
+    /// The same conversation, if it begins with the turn.
+    pub(crate) begins: Option<NewConversation>,
     /// Whether an answer that breaks off is kept as far as it came.
     pub(crate) keeps_broken: bool,
     /// Whether clients may name the answer by its id.
@@ -33,6 +34,8 @@ pub(crate) struct Plan {
     pub(crate) is_awaited: bool,
     /// The request without its conversation, for those who go on with its settings.
     pub(crate) settings: Option<String>,
+    /// The id of the answer, where nobody waits for it and the gateway works on it.
+    pub(crate) job: Option<ResponseId>,
 }
 
 /// What a turn says of itself beside its columns, as JSON.
@@ -40,7 +43,7 @@ pub(crate) struct Plan {
 pub(crate) struct Details {
     /// The id of its answer.
     pub(crate) response: Option<String>,
-    /// Whether the provider was sent the client's own bytes.
+    /// Whether the provider serves the client's own protocol and keeps the answer as well.
     pub(crate) is_passed: bool,
     /// Usage in the words of the client's protocol.
     pub(crate) usage: Option<String>,

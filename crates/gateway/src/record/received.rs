@@ -1,11 +1,12 @@
 //! An answer as it was received, until it is known how it ended.
 
+use bytes::Bytes;
 use sabir_wire::conversation::Response;
 use sabir_wire::protocol::{AnswerContext, Delta, Event, Fold, StreamDecoder};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Protocol, utf8};
 
-use crate::surface;
+use crate::{pool, surface};
 
 /// Who answers, and how the answer reaches the client.
 #[derive(Debug)]
@@ -25,27 +26,25 @@ pub(super) struct Received {
     /// Reads the frames of a stream that passes.
     decoder: Option<StreamDecoder>,
     /// The whole answer, or the one that the last event of a stream repeats.
-    body: Option<String>,
+    body: Option<Bytes>,
     /// About how much has come.
     bytes: usize,
 }
 
 /// An answer that has come to its end, or as far as it came.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(super) enum ReceivedAnswer {
     /// In the provider's own words.
     Body(String),
-    Folded {
-        response: Box<Response<'static>>,
-        bytes: usize,
-    },
+    Folded(Box<Response<'static>>),
 }
 
 impl Received {
     /// Reads along a stream that passes as it is.
     pub(super) fn frame(&mut self, protocol: Protocol, frame: &Frame<'_>) {
+        pool::check_thread(frame.data.len());
         if let Some(body) = (surface::of(protocol).state.last_body)(frame.data) {
-            self.body = Some(body);
+            self.body = Some(body.into());
             return;
         }
         self.bytes += frame.data.len();
@@ -67,20 +66,26 @@ impl Received {
         self.fold.get_or_insert_default().step(event);
     }
 
-    pub(super) fn body(&mut self, bytes: &[u8]) {
-        self.body = utf8::text(bytes).ok().map(str::to_owned);
+    pub(super) fn body(&mut self, body: &Bytes) {
+        self.body = Some(body.clone());
+    }
+
+    /// About how much there is to read.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes + self.body.as_ref().map_or(0, Bytes::len)
     }
 
     /// What came, if anything did.
-    pub(super) fn into_answer(self) -> Option<Answer> {
-        let Self { fold, decoder, body, bytes } = self;
+    pub(super) fn into_answer(self) -> Option<ReceivedAnswer> {
+        let Self { fold, decoder, body, bytes: _ } = self;
         if let Some(body) = body {
-            return Some(Answer::Body(body));
+            pool::check_thread(body.len());
+            return utf8::text(&body).ok().map(|body| ReceivedAnswer::Body(body.to_owned()));
         }
         let mut fold = fold?;
         if let Some(decoder) = decoder {
             decoder.end(&mut |event| fold.step(event));
         }
-        Some(Answer::Folded { response: Box::new(fold.finish()), bytes })
+        Some(ReceivedAnswer::Folded(Box::new(fold.finish())))
     }
 }

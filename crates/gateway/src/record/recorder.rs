@@ -1,21 +1,23 @@
 //! Keeps a call and its answer: reads along until the end, and lets the end leave when all of it is stored.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
-use sabir_store::{Closing, Kind, Owner, Store, TurnId};
+use bytes::Bytes;
+use sabir_store::{Closing, Kind, NewJob, Owner, Store, TurnId};
 use sabir_wire::json::Text;
 use sabir_wire::protocol::{AnswerContext, Event};
 use sabir_wire::sse::Frame;
-use sabir_wire::{Fault, FaultKind};
+use sabir_wire::{Fault, FaultKind, Protocol};
 use tokio::task::JoinHandle;
 
 use crate::failure::Failure;
 use crate::observe::{Outcome, Upstream};
+use crate::pool::LARGE_BYTES;
 use crate::record::Plan;
-use crate::record::closing::{Ended, closing};
-use crate::record::received::{Answerer, Received};
+use crate::record::closing::{Ended, Left, left};
+use crate::record::received::{Answerer, Received, ReceivedAnswer};
 use crate::state::Snapshot;
 use crate::tap::{End, Head, Tap};
 
@@ -27,39 +29,45 @@ pub(crate) struct Recorder {
     /// Until it is known how the call ended.
     plan: Option<Box<Plan>>,
     answerer: Option<Answerer>,
-    received: Received,
+    reading: Reading,
     saving: Option<JoinHandle<Result<(), Unsaved>>>,
 }
 
 impl Recorder {
     pub(crate) fn new(snapshot: Arc<Snapshot>, store: Store, plan: Plan) -> Self {
-        let (is_awaited, received) = (plan.is_awaited, Received::default());
+        let (is_awaited, reading) = (plan.is_awaited, Reading::default());
         let plan = Some(Box::new(plan));
-        Self { snapshot, store, is_awaited, plan, answerer: None, received, saving: None }
+        Self { snapshot, store, is_awaited, plan, answerer: None, reading, saving: None }
     }
 
     fn close(&mut self, end: &End<'_>) {
         let Some(plan) = self.plan.take() else { return };
         let is_whole = end.outcome == Outcome::Answered;
-        let answer = std::mem::take(&mut self.received).into_answer();
-        let (Some(answer), Some(answerer)) = (answer, self.answerer.take()) else {
+        // A provider that works on an answer while nobody waits goes on without its client.
+        let goes_on = |it: &Answerer| plan.job.is_some() && it.asked.is_none();
+        let answerer = self.answerer.take();
+        let answerer = answerer.filter(|it| is_whole || plan.keeps_broken || goes_on(it));
+        let Some(answerer) = answerer else {
             self.saving = self.abandon(&plan);
             return;
         };
-        if !is_whole && !plan.keeps_broken {
-            self.saving = self.abandon(&plan);
-            return;
-        }
-        let losses = end.losses.to_json();
-        let ended = Ended { is_whole, answer, answerer, losses };
+        let (losses, reading) = (end.losses.to_json(), std::mem::take(&mut self.reading));
+        let inserted = end.inserted.map(str::to_owned);
         let (snapshot, store) = (Arc::clone(&self.snapshot), self.store.clone());
         let (is_awaited, opened) = (self.is_awaited, Opened::of(&plan));
         self.saving = Some(tokio::task::spawn_local(async move {
             // What is kept of a large answer is written on another thread.
-            let bytes = ended.bytes();
-            let work = move |_: &_| Ok(closing(*plan, ended));
+            let bytes = reading.bytes();
+            let work = move |_: &_| {
+                let ended = |answer| Ended { is_whole, answer, answerer, losses, inserted };
+                Ok(reading.into_answer().map(|answer| left(*plan, ended(answer))).transpose())
+            };
             let saved = match snapshot.shared.pool.run_on(bytes, work).await {
-                Ok(Ok(closing)) => close(&store, closing, is_awaited).await.map_err(Unsaved::Store),
+                Ok(Ok(Some(Left::Turn(closing)))) => {
+                    close(&store, *closing, is_awaited).await.map_err(Unsaved::Store)
+                }
+                Ok(Ok(Some(Left::Job(job)))) => pass_on(&store, job).await.map_err(Unsaved::Store),
+                Ok(Ok(None)) => opened.abandon(&store).await,
                 Ok(Err(error)) => Err(Unsaved::Store(error)),
                 Err(failure) => Err(Unsaved::Gateway(failure)),
             };
@@ -73,9 +81,44 @@ impl Recorder {
         let store = self.store.clone();
         tokio::runtime::Handle::try_current().ok()?;
         Some(tokio::task::spawn_local(async move {
-            let abandoned = store.abandon_turn(&opened.owner, &opened.turn).await;
-            abandoned.map_err(Unsaved::Store).inspect_err(|_| opened.take_back(&snapshot))
+            opened.abandon(&store).await.inspect_err(|_| opened.take_back(&snapshot))
         }))
+    }
+}
+
+/// What reads along, on whichever thread the answer is read.
+#[derive(Clone, Default)]
+struct Reading {
+    /// The protocol of an answer whose bytes pass.
+    passes: Option<Protocol>,
+    received: Arc<Mutex<Received>>,
+}
+
+impl Reading {
+    fn received(&self) -> MutexGuard<'_, Received> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// About how much there is to read: much, if another thread is at it.
+    fn bytes(&self) -> usize {
+        self.received.try_lock().map_or(LARGE_BYTES, |received| received.bytes())
+    }
+
+    fn into_answer(self) -> Option<ReceivedAnswer> {
+        std::mem::take(&mut *self.received()).into_answer()
+    }
+}
+
+impl Tap for Reading {
+    fn frame(&mut self, frame: &Frame<'_>) {
+        if let Some(protocol) = self.passes {
+            self.received().frame(protocol, frame);
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
+        self.received().event(event.clone());
+        emit(event);
     }
 }
 
@@ -90,12 +133,24 @@ impl Opened {
         Self { owner: plan.opening.owner.clone(), turn: plan.opening.id.clone() }
     }
 
+    /// The turn never was.
+    async fn abandon(&self, store: &Store) -> Result<(), Unsaved> {
+        store.abandon_turn(&self.owner, &self.turn).await.map_err(Unsaved::Store)
+    }
+
     /// Ends it as soon as the store can be written.
-    fn take_back(self, snapshot: &Snapshot) {
+    fn take_back(&self, snapshot: &Snapshot) {
         if let Some(memory) = &snapshot.shared.memory {
-            memory.take_back(self.owner, self.turn);
+            memory.take_back(self.owner.clone(), self.turn.clone());
         }
     }
+}
+
+/// Remembers whose an answer is that is not there yet; there is no turn without it.
+async fn pass_on(store: &Store, job: NewJob) -> sabir_store::Result<()> {
+    let (owner, turn) = (job.owner.clone(), job.turn.clone());
+    store.add_job(job).await?;
+    store.abandon_turn(&owner, &turn).await
 }
 
 /// Closes a turn. One that nobody waits for stands beside its conversation if that has gone on meanwhile.
@@ -112,7 +167,8 @@ async fn close(store: &Store, closing: Closing, is_awaited: bool) -> sabir_store
 
 impl Tap for Recorder {
     fn begin(&mut self, _head: &Head, upstream: &Upstream, asked: Option<&AnswerContext<'static>>) {
-        self.received = Received::default();
+        let passes = asked.is_none().then_some(upstream.protocol);
+        self.reading = Reading { passes, received: Arc::default() };
         self.answerer = Some(Answerer {
             protocol: upstream.protocol,
             provider: upstream.provider.to_string(),
@@ -122,18 +178,19 @@ impl Tap for Recorder {
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
-        if let Some(Answerer { protocol, asked: None, .. }) = &self.answerer {
-            self.received.frame(*protocol, frame);
-        }
+        self.reading.frame(frame);
     }
 
-    fn body(&mut self, bytes: &[u8]) {
-        self.received.body(bytes);
+    fn body(&mut self, body: &Bytes) {
+        self.reading.received().body(body);
     }
 
     fn event(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
-        self.received.event(event.clone());
-        emit(event);
+        self.reading.event(event, emit);
+    }
+
+    fn stand_in(&self) -> Option<Box<dyn Tap + Send>> {
+        Some(Box::new(self.reading.clone()))
     }
 
     fn holds_end(&self) -> bool {

@@ -34,6 +34,8 @@ pub struct Candidate {
     pub(crate) provider: Arc<Provider>,
     pub model: String,
     pub weight: u32,
+    /// The window that the `[[model]]` gives its targets.
+    pub(crate) context_window: Option<u64>,
 }
 
 /// How many requests there were for a model: whose turn it is among its targets.
@@ -75,7 +77,8 @@ impl Model {
         let candidate = |target: &types::Target| {
             let provider = providers.iter().find(|it| *it.name == *target.provider)?;
             let (provider, model) = (Arc::clone(provider), target.model.clone());
-            Some(Candidate { provider, model, weight: target.weight })
+            let context_window = config.context_window;
+            Some(Candidate { provider, model, weight: target.weight, context_window })
         };
         let targets = config.targets.iter().filter_map(candidate).collect();
         Self { config, targets, turns }
@@ -86,6 +89,12 @@ impl Candidate {
     /// How the provider is configured.
     pub fn provider(&self) -> &types::Provider {
         &self.provider.config
+    }
+
+    /// How many tokens fit the model, if that is known: by the `[[model]]`, its provider, or the family.
+    pub(crate) fn window(&self) -> Option<u64> {
+        let configured = self.context_window.or(self.provider.config.context_window);
+        configured.or_else(|| self.provider.targets.of(&self.model).family.widest_context())
     }
 }
 

@@ -153,7 +153,8 @@ fn alias(model: &Arc<Model>) -> Resolved {
 }
 
 fn single(provider: &Arc<Provider>, model: &str, route: Route) -> Resolved {
-    let target = Candidate { provider: Arc::clone(provider), model: model.to_owned(), weight: 1 };
+    let (provider, model) = (Arc::clone(provider), model.to_owned());
+    let target = Candidate { provider, model, weight: 1, context_window: None };
     Resolved { targets: vec![target], strategy: Strategy::Fallback, route, model: None }
 }
 

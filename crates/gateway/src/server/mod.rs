@@ -9,6 +9,7 @@ mod listen;
 mod refusal;
 mod reload;
 mod sending;
+mod socket;
 mod turn;
 mod watched;
 mod worker;

@@ -50,6 +50,11 @@ impl<'c> Watched<'c> {
         }
     }
 
+    /// The connection itself, which speaks another protocol from here on.
+    pub(super) fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
     /// Looks whether the client is still there, now and then. The server flushes whenever it does anything, so it comes by
     /// here each time that the alarm wakes it.
     fn watch(&mut self, cx: &mut Context<'_>) -> io::Result<()> {

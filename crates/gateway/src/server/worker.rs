@@ -15,7 +15,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::Gateway;
-use crate::server::connection;
+use crate::background::{Supervisor, Task};
+use crate::server::{connection, socket};
 use crate::state::Latest;
 
 /// How many new connections may wait for a thread.
@@ -66,7 +67,9 @@ async fn serve(init: WorkerInit, mut incoming: mpsc::Receiver<TcpStream>) {
     let WorkerInit { gateway, proxies, load } = init;
     let (phase, _) = watch::channel(Phase::Serving);
     let latest = Latest::of(gateway);
-    let state = Rc::new(WorkerState { client: Client::new(proxies), latest, load, phase });
+    let (supervisor, mut tasks) = Supervisor::new();
+    let client = Client::new(proxies);
+    let state = Rc::new(WorkerState { client, latest, supervisor, load, phase });
     let mut serving = JoinSet::new();
     let mut sweep = tokio::time::interval(SWEEP_EVERY);
     loop {
@@ -77,6 +80,9 @@ async fn serve(init: WorkerInit, mut incoming: mpsc::Receiver<TcpStream>) {
                 }
                 None => break,
             },
+            Some(task) = tasks.recv() => {
+                serving.spawn_local(own(Rc::clone(&state), task));
+            }
             _ = sweep.tick() => state.client.sweep(),
             Some(_) = serving.join_next(), if !serving.is_empty() => {}
         }
@@ -84,25 +90,48 @@ async fn serve(init: WorkerInit, mut incoming: mpsc::Receiver<TcpStream>) {
     // Nobody hands over connections any more: the gateway stops.
     state.enter(Phase::Stopping);
     let grace = state.latest.snapshot().config().limits.shutdown_grace;
-    finish(&mut serving, grace).await;
+    finish((&mut serving, &state), &mut tasks, grace).await;
     // The other threads may still have time, unless this one has run out of it.
     if !serving.is_empty() {
         state.latest.gateway().shared.end();
         state.enter(Phase::Over);
-        finish(&mut serving, LAST_WRITE_MAX).await;
+        finish((&mut serving, &state), &mut tasks, LAST_WRITE_MAX).await;
     }
 }
 
-/// Waits until all connections have ended, or for so long.
-async fn finish(serving: &mut JoinSet<()>, wait_max: Duration) {
-    let all = async { while serving.join_next().await.is_some() {} };
+/// Waits until all connections and tasks have ended, or for so long. The last requests may still have begun some.
+async fn finish(
+    (serving, state): (&mut JoinSet<()>, &Rc<WorkerState>),
+    tasks: &mut mpsc::UnboundedReceiver<Task>,
+    wait_max: Duration,
+) {
+    let all = async {
+        loop {
+            while let Ok(task) = tasks.try_recv() {
+                serving.spawn_local(own(Rc::clone(state), task));
+            }
+            if serving.join_next().await.is_none() {
+                return;
+            }
+        }
+    };
     let _ = tokio::time::timeout(wait_max, all).await;
+}
+
+/// Runs a task. It looks again whether it may go on when the gateway ends.
+async fn own(state: Rc<WorkerState>, mut task: Task) {
+    tokio::select! {
+        () = task.as_mut() => {}
+        () = state.reached(Phase::Over) => task.await,
+    }
 }
 
 /// What all connections of a thread share.
 pub(super) struct WorkerState {
     pub(super) latest: Latest,
     pub(super) client: Client,
+    /// Takes what outlives its request.
+    pub(super) supervisor: Supervisor,
     load: Arc<AtomicUsize>,
     /// The thread's own, not the gateway's: every connection looks at it whenever it does anything.
     phase: watch::Sender<Phase>,
@@ -130,22 +159,29 @@ impl WorkerState {
 }
 
 async fn attend(state: Rc<WorkerState>, stream: TcpStream) {
-    let _guard = ConnectionGuard::begin(&state);
-    connection::serve(&state, stream).await;
+    let guard = ConnectionGuard::begin(Rc::clone(&state));
+    if let Some(upgraded) = connection::serve(&state, stream).await {
+        // A socket is long idle: it should not take the room of a connection that serves requests.
+        let supervisor = state.supervisor.clone();
+        supervisor.start(Box::pin(async move {
+            socket::serve(state, upgraded).await;
+            drop(guard);
+        }));
+    }
 }
 
 /// A connection that is counted, until it ends in whichever way: even a panic must not leave a thread with a load that
 /// it does not have.
-struct ConnectionGuard<'d>(&'d WorkerState);
+struct ConnectionGuard(Rc<WorkerState>);
 
-impl<'d> ConnectionGuard<'d> {
-    fn begin(state: &'d WorkerState) -> Self {
+impl ConnectionGuard {
+    fn begin(state: Rc<WorkerState>) -> Self {
         state.latest.gateway().shared.metrics.connected();
         Self(state)
     }
 }
 
-impl Drop for ConnectionGuard<'_> {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.0.latest.gateway().shared.metrics.disconnected();
         self.0.load.fetch_sub(1, Relaxed);
@@ -165,9 +201,11 @@ mod tests {
         let load = Arc::new(AtomicUsize::new(1));
         let (phase, _) = watch::channel(Phase::Serving);
         let (latest, client) = (Latest::of(gateway), Client::default());
-        let state = WorkerState { latest, client, load: Arc::clone(&load), phase };
+        let (supervisor, _tasks) = Supervisor::new();
+        let state = WorkerState { latest, client, supervisor, load: Arc::clone(&load), phase };
+        let state = Rc::new(state);
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _guard = ConnectionGuard::begin(&state);
+            let _guard = ConnectionGuard::begin(Rc::clone(&state));
             assert!(state.latest.snapshot().render_metrics().contains("sabir_connections 1"));
             panic!("as a connection may");
         }));

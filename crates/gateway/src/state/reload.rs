@@ -59,7 +59,7 @@ impl Gateway {
         let new = (source.load)().map_err(NotReloaded::Problems)?;
         let old = self.config();
         let (new, needs_restart) = keep_fixed(&old, new);
-        if let Some(message) = new.bind_refusal() {
+        if let Some(message) = new.bind_refusal().or_else(|| new.store_refusal()) {
             let list = vec![Problem { line: 0, column: 0, message }];
             let file = source.file.display().to_string();
             return Err(NotReloaded::Problems(Problems { file, list }));

@@ -6,10 +6,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::task::Poll;
 
+use tokio::sync::OnceCell;
+
 use crate::failure::{Failure, Result};
-use crate::memory::Memory;
+use crate::jobs::Jobs;
+use crate::memory::{Artefacts, Memory};
 use crate::observe::{Exchanges, Metrics};
 use crate::pool::Pool;
+use crate::seal::Seal;
 use crate::tap::TapMakers;
 
 /// What all requests share, whichever configuration they began under.
@@ -21,6 +25,12 @@ pub(crate) struct Shared {
     pub(crate) pool: Pool,
     /// What outlives the process; none where nothing is kept.
     pub(crate) memory: Option<Memory>,
+    /// By which summaries are sealed, once somebody needs it.
+    pub(crate) seal: OnceCell<Seal>,
+    /// What is worked on while nobody waits.
+    pub(crate) jobs: Jobs,
+    /// What providers sealed with their calls.
+    pub(crate) artefacts: Artefacts,
     /// Who watches answers.
     pub(crate) taps: TapMakers,
     /// The name under which this gateway knows itself, so that it notices when it is its own upstream.
@@ -41,7 +51,10 @@ impl Shared {
             metrics: Metrics::default(),
             exchanges: Exchanges::new(threads()),
             pool: Pool::new(threads().max(2)),
+            artefacts: Artefacts::new(memory.as_ref()),
             memory,
+            seal: OnceCell::new(),
+            jobs: Jobs::default(),
             taps: TapMakers::default(),
             instance: format!("sabir-{random:016x}"),
             served: AtomicUsize::new(0),

@@ -1,5 +1,6 @@
 //! Messages as the gateway sees it.
 
+mod compaction;
 mod thinking_off;
 
 use http::{HeaderName, HeaderValue};
@@ -43,8 +44,13 @@ pub(super) static SURFACE: Surface = Surface {
         has_responses: false,
         last_body: |_| None,
         explain: explain_thread,
+        background: None,
     },
+    compaction: compaction::COMPACTING,
+    socket: None,
     repeats_request: false,
+    reports_overflow_in_stream: false,
+    shorteners: &["context_management", "compaction"],
     closing_frame: "",
     auth: Auth {
         header: HeaderName::from_static("x-api-key"),

@@ -11,8 +11,8 @@ use sabir_wire::{Protocol, Report};
 use self::call_signatures::Signs;
 use crate::call::{Action, Delivery};
 use crate::surface::{
-    Auth, Change, Counting, FromPath, Head, Headers, History, ModelList, Path, Paths, Session,
-    Simulated, State, Surface, session,
+    Auth, Change, Compaction, Counting, FromPath, Head, Headers, History, ModelList, Path, Paths,
+    Session, Simulated, State, Surface, session,
 };
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
@@ -30,7 +30,11 @@ pub(super) static SURFACE: Surface = Surface {
     collection: Some(COLLECTION),
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
     state: State::none("contents"),
+    compaction: Compaction::none(),
+    socket: None,
     repeats_request: false,
+    reports_overflow_in_stream: false,
+    shorteners: &[],
     closing_frame: "",
     auth: Auth { header: KEY_HEADER, scheme: None, query: Some("key"), signer: None },
     headers: Headers {
@@ -89,8 +93,8 @@ fn read_path(below: &str, query: Option<&str>) -> Option<(Action, FromPath)> {
 fn write_path(path: &Path<'_>) -> String {
     let verb = match path.action {
         Action::CountTokens => COUNT,
-        Action::Generate if path.delivery.is_stream() => STREAM,
-        Action::Generate => GENERATE,
+        Action::Generate | Action::Compact if path.delivery.is_stream() => STREAM,
+        Action::Generate | Action::Compact => GENERATE,
     };
     format!("/models/{}:{verb}", encoded(path.model.strip_prefix(COLLECTION).unwrap_or(path.model)))
 }

@@ -3,6 +3,7 @@
 
 mod anthropic_messages;
 mod auth;
+mod compaction;
 mod gemini;
 mod history;
 mod model_list;
@@ -11,23 +12,30 @@ mod openai_chat;
 mod openai_responses;
 mod paths;
 mod session;
+pub(crate) mod socket;
 mod state;
 
 pub(crate) use auth::{Auth, is_key_header, key_places, without_key};
+pub(crate) use compaction::{
+    COMPACTION, Compaction, CompactionAnswer, CompactionAsked, CompactionTrouble, Summarised, Then,
+    When,
+};
 pub(crate) use history::{Change, History};
 pub(crate) use model_list::{ModelList, ids as listed_ids};
 pub(crate) use paths::{
-    FromPath, Path, PathMatch, Paths, advice, below_models, find, find_kept, is_embeddings,
-    is_model_list, of_models, of_unknown,
+    FromPath, Path, PathMatch, Paths, advice, below_models, find, find_kept, find_socket,
+    is_embeddings, is_model_list, of_models, of_unknown,
 };
 pub(crate) use session::{Asks, Session, SessionParameter};
-pub(crate) use state::{Kept, State, Trouble};
+pub(crate) use state::{Background, Kept, Standing, State, Trouble};
 
 use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sabir_wire::Protocol;
 use sabir_wire::target::Dialect;
+
+use crate::surface::socket::Socket;
 
 /// The protocol of what belongs to none: Sabir's own endpoints, and refusals of requests that show no protocol.
 pub(crate) const DEFAULT: Protocol = Protocol::OpenaiChat;
@@ -54,8 +62,16 @@ pub(crate) struct Surface {
     pub(crate) collection: Option<&'static str>,
     pub(crate) session: Session,
     pub(crate) state: State,
+    pub(crate) compaction: Compaction,
+    /// How the protocol speaks over a WebSocket, at the path of its answers.
+    pub(crate) socket: Option<Socket>,
     /// Whether an answer repeats the settings of its request.
     pub(crate) repeats_request: bool,
+    /// Whether a stream begins although the prompt does not fit, and says so itself. Its clients recover from nothing else,
+    /// those of the others only from the status of a refusal.
+    pub(crate) reports_overflow_in_stream: bool,
+    /// The members of a request by which its provider may shorten it until it fits.
+    pub(crate) shorteners: &'static [&'static str],
     /// What follows the last frame of a stream that the encoder writes.
     pub(crate) closing_frame: &'static str,
     pub(crate) auth: Auth,

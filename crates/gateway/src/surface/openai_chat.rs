@@ -8,7 +8,7 @@ use sabir_wire::target::{Dialect, Target};
 
 use crate::call::Action;
 use crate::surface::{
-    Counting, History, Paths, Session, Simulated, State, Surface, openai, session,
+    Compaction, Counting, History, Paths, Session, Simulated, State, Surface, openai, session,
 };
 
 pub(super) static SURFACE: Surface = Surface {
@@ -24,7 +24,11 @@ pub(super) static SURFACE: Surface = Surface {
     collection: None,
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
     state: State::none("messages"),
+    compaction: Compaction::none(),
+    socket: None,
     repeats_request: false,
+    reports_overflow_in_stream: false,
+    shorteners: &["transforms", "plugins"],
     closing_frame: "",
     auth: openai::auth(),
     headers: openai::headers(),

@@ -1,5 +1,9 @@
 //! Responses as the gateway sees it.
 
+mod background;
+mod compaction;
+mod socket;
+
 use http::Method;
 use memchr::memmem;
 use sabir_backend::percent;
@@ -21,6 +25,7 @@ pub(super) static SURFACE: Surface = Surface {
     paths: Paths::Fixed(&[
         (Action::Generate, "/responses"),
         (Action::CountTokens, "/responses/input_tokens"),
+        (Action::Compact, "/responses/compact"),
     ]),
     stream_query: None,
     embeddings: openai::EMBEDDINGS,
@@ -29,7 +34,6 @@ pub(super) static SURFACE: Surface = Surface {
     collection: None,
     session: Session {
         parameters: &[
-            SessionParameter { name: "background", asks: Asks::True },
             SessionParameter { name: "previous_response_id", asks: Asks::Of(&[Kind::String]) },
             SessionParameter {
                 name: "conversation",
@@ -47,8 +51,13 @@ pub(super) static SURFACE: Surface = Surface {
         has_responses: true,
         last_body,
         explain: state::explain,
+        background: Some(background::BACKGROUND),
     },
+    compaction: compaction::COMPACTING,
+    socket: Some(socket::SOCKET),
     repeats_request: true,
+    reports_overflow_in_stream: true,
+    shorteners: &["truncation", "context_management"],
     // The vendor sends none, its clients take it, and readers of the open specification wait for it.
     closing_frame: "data: [DONE]\n\n",
     auth: openai::auth(),
@@ -111,10 +120,12 @@ fn is_foreign_unsigned(part: &Part<'_>) -> bool {
 
 /// An answer is kept unless the client says otherwise.
 fn read_state(body: &str) -> sabir_wire::Result<StateAsked> {
-    let (mut is_kept, mut previous, mut conversation) = (true, None, None);
+    let (mut is_kept, mut in_background) = (true, false);
+    let (mut previous, mut conversation) = (None, None);
     Reader::new(body).object(|key, reader| {
         match (&*key, reader.kind()?) {
             ("store", Kind::Boolean) => is_kept = reader.boolean()?,
+            ("background", Kind::Boolean) => in_background = reader.boolean()?,
             ("previous_response_id", Kind::String) => previous = Some(reader.string()?),
             ("conversation", Kind::String) => conversation = Some(reader.string()?),
             ("conversation", Kind::Object) => {
@@ -131,7 +142,7 @@ fn read_state(body: &str) -> sabir_wire::Result<StateAsked> {
         (None, Some(id)) => Link::Conversation(id.into_str().into_owned()),
         (Some(_), Some(_)) => Link::Several,
     };
-    Ok(StateAsked { is_kept, link })
+    Ok(StateAsked { is_kept, in_background, link })
 }
 
 /// The last event repeats the answer.
@@ -141,9 +152,13 @@ fn last_body(data: &str) -> Option<String> {
     if kind != *"response.completed" && kind != *"response.incomplete" {
         return None;
     }
+    response_in(data)
+}
+
+/// The answer as an event has it.
+fn response_in(data: &str) -> Option<String> {
     let mut body = None;
-    let mut reader = reader;
-    let read = reader.object(|key, reader| match &*key {
+    let read = Reader::new(data).object(|key, reader| match &*key {
         "response" => {
             body = Some(reader.raw()?.as_str().to_owned());
             Ok(())

@@ -105,6 +105,16 @@ pub(crate) fn find_kept(method: &Method, path: &str) -> Option<(Protocol, Kept)>
     })
 }
 
+/// The protocol that speaks over a WebSocket at a path.
+pub(crate) fn find_socket(path: &str) -> Option<Protocol> {
+    let mut speaking = all().filter(|surface| surface.socket.is_some());
+    let is_there = |surface: &&Surface| {
+        let found = surface.read(path, None);
+        found.is_some_and(|found| found.action == Action::Generate)
+    };
+    speaking.find(is_there).map(|surface| surface.protocol)
+}
+
 /// What stands below any version of any protocol, in each way in which that can be read.
 fn below_versions(path: &str) -> impl Iterator<Item = &str> {
     let versions = all().flat_map(|surface| surface.versions);

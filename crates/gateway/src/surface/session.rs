@@ -19,8 +19,6 @@ pub(crate) struct SessionParameter {
 
 /// The values of a parameter that refer to something.
 pub(crate) enum Asks {
-    /// `true`.
-    True,
     /// Any value of these kinds.
     Of(&'static [Kind]),
     /// An object whose `type` is this.
@@ -39,7 +37,6 @@ impl Asks {
     fn is_met(&self, value: &Reader<'_>) -> bool {
         let mut value = value.clone();
         match (self, value.kind()) {
-            (Self::True, Ok(Kind::Boolean)) => value.boolean() == Ok(true),
             (Self::Of(kinds), Ok(kind)) => kinds.contains(&kind),
             (Self::Typed(own), Ok(Kind::Object)) => {
                 matches!(value.peek_tag("type"), Ok(Some(kind)) if kind == *own)

@@ -1,10 +1,11 @@
 //! How a protocol's clients ask for what the gateway remembers, and how they learn that it is not there.
 
 use http::Method;
-use sabir_wire::json::Text;
+use sabir_wire::json::{Json, Text};
+use sabir_wire::protocol::AnswerContext;
 use sabir_wire::{Fault, FaultKind};
 
-use crate::call::{Link, StateAsked};
+use crate::call::StateAsked;
 
 /// What a protocol says of conversations that its server keeps.
 pub(crate) struct State {
@@ -21,6 +22,41 @@ pub(crate) struct State {
     /// The whole answer that an event repeats, if it is the last of a stream.
     pub(crate) last_body: fn(&str) -> Option<String>,
     pub(crate) explain: fn(&Trouble<'_>) -> Fault<'static>,
+    /// How answers look that are worked on while nobody waits, where the protocol has such.
+    pub(crate) background: Option<Background>,
+}
+
+/// Answers that are worked on while nobody waits, and their streams.
+#[derive(Clone, Copy)]
+pub(crate) struct Background {
+    /// The member of a request that asks for it.
+    pub(crate) member: &'static str,
+    /// The id of an answer that is made here.
+    pub(crate) id: fn(&str) -> String,
+    /// The error of an answer, as the body of a refusal has it.
+    pub(crate) error: fn(&str) -> Json<'static>,
+    /// The answer before anybody works on it.
+    pub(crate) announce: fn(&AnswerContext<'_>) -> String,
+    /// The same as it stands now.
+    pub(crate) restate: fn(&str, &Standing<'_>) -> String,
+    /// The frames that its stream begins with.
+    pub(crate) announcement: fn(&str) -> String,
+    /// The frame of a number that ends its stream, if one does.
+    pub(crate) ending: fn(&str, u64) -> Option<String>,
+    /// The number of an event.
+    pub(crate) number: fn(&str) -> Option<u64>,
+    /// The answer that an event repeats, if it is the last of a stream, however that ends.
+    pub(crate) stated_end: fn(&str) -> Option<String>,
+}
+
+/// How far an answer has come that nobody waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Standing<'e> {
+    Queued,
+    Running,
+    Cancelled,
+    /// With the error in the protocol's words.
+    Failed(&'e Json<'e>),
 }
 
 /// What a client may ask of what is kept for it.
@@ -76,19 +112,22 @@ pub(crate) enum Trouble<'a> {
     Several,
     /// Nothing may be kept.
     Unkept,
+    /// Nobody is to wait for the answer, and nobody is to keep it.
+    UnkeptBackground,
 }
 
 impl State {
     /// A protocol whose clients send everything with each call.
     pub(super) const fn none(messages: &'static str) -> Self {
         Self {
-            read: |_| Ok(StateAsked { is_kept: false, link: Link::Nothing }),
+            read: |_| Ok(StateAsked::default()),
             messages,
             find: |_, _| None,
             own_members: &[],
             has_responses: false,
             last_body: |_| None,
             explain,
+            background: None,
         }
     }
 }
@@ -136,6 +175,9 @@ pub(super) fn explain(trouble: &Trouble<'_>) -> Fault<'static> {
              `sabir-conversation`."
                 .to_owned(),
         ),
+        Trouble::UnkeptBackground => {
+            (FaultKind::BadRequest, "Background mode requires 'store' to be true.".to_owned())
+        }
         Trouble::Unkept => (
             FaultKind::BadRequest,
             "This gateway keeps no conversations: set `record = \"stateful\"` in the section `[store]` of its \
@@ -157,6 +199,7 @@ impl Trouble<'_> {
             Self::Locked | Self::UnknownConversation(_) => Some("conversation"),
             Self::UnknownItem(_) => Some("input"),
             Self::UnknownThread(_) | Self::ThreadContinued | Self::ThreadInFlight => Some("thread"),
+            Self::UnkeptBackground => Some("background"),
             Self::Several | Self::Unkept => None,
         }
     }
@@ -172,6 +215,7 @@ impl Trouble<'_> {
             Self::MisspeltAnswer(_)
             | Self::UnknownConversation(_)
             | Self::UnknownItem(_)
+            | Self::UnkeptBackground
             | Self::Unkept => None,
         }
     }

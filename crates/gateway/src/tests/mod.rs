@@ -1,6 +1,7 @@
 //! Tests of the whole way of an answer, in one process: a request goes through the stack to a simulator or a scripted backend,
 //! and its reply is read frame by frame.
 
+mod artefacts;
 mod events;
 mod large;
 mod reload;
@@ -23,6 +24,7 @@ use sabir_wire::protocol::{Event, Fold};
 use sabir_wire::target::Target;
 
 use crate::answer::{Cut, decode_all};
+use crate::background::Supervisor;
 use crate::call::{Action, Delivery};
 use crate::egress::Reply;
 use crate::stack::Entry;
@@ -52,8 +54,8 @@ async fn ask(gateway: &Arc<Snapshot>, client: Protocol, model: &str, asking: Ask
     let stream = asking == Asking::Stream;
     let messages = r#"[{"role":"user","content":"Say something."}]"#;
     let chat = format!(r#"{{"model":"{model}","stream":{stream},"messages":{messages}}}"#);
-    let exchange = Protocol::OpenaiChat.decode_request(chat.as_bytes()).unwrap();
-    let body = exchange.encode(client, &Target::default()).unwrap().body;
+    let decoded = Protocol::OpenaiChat.decode_request(chat.as_bytes()).unwrap();
+    let body = decoded.encode(client, &Target::default()).unwrap().body;
     let path = path(client, model, asking);
     send(gateway, Request::post(path), body).await
 }
@@ -85,7 +87,9 @@ async fn send_from(
     let (head, mut body) = request.unwrap().into_parts();
     let (snapshot, client) = (gateway, &Client::new(Proxies::default()));
     let gateway = &Gateway::of(Arc::clone(snapshot), None);
-    let entry = Entry { gateway, snapshot, client, is_local };
+    let (supervisor, _tasks) = Supervisor::new();
+    let supervisor = &supervisor;
+    let entry = Entry { gateway, snapshot, client, supervisor, is_local };
     stack::handle(entry, &head, &mut body).await
 }
 

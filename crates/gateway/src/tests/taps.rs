@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::Request;
 use sabir_wire::conversation::{Count, Counts};
 use sabir_wire::protocol::{AnswerContext, Delta, Event};
@@ -50,7 +51,15 @@ impl Tap for Recorder {
         seen.frames.push_str(&format!("data: {}\n\n", frame.data));
     }
 
-    fn body(&mut self, bytes: &[u8]) {
+    fn stand_in(&self) -> Option<Box<dyn Tap + Send>> {
+        Some(Box::new(Self(Arc::clone(&self.0))))
+    }
+
+    fn body(&mut self, body: &Bytes) {
+        self.piece(body);
+    }
+
+    fn piece(&mut self, bytes: &[u8]) {
         self.0.lock().unwrap().body.extend_from_slice(bytes);
     }
 

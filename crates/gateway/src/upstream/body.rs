@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use http_body::Body as _;
 use sabir_backend::sim::ReplyBody;
 use sabir_backend::{Error, ErrorKind, Result};
@@ -13,6 +14,8 @@ use sabir_wire::protocol::Event;
 pub(crate) enum Body {
     Http(sabir_backend::http::Body),
     Simulated(Box<ReplyBody>),
+    /// What this gateway has written itself.
+    Own(Option<Bytes>),
     #[cfg_attr(not(test), expect(dead_code, reason = "agents as backends will give events"))]
     Events(Box<dyn Events>),
 }
@@ -34,7 +37,7 @@ impl Body {
     /// Whether it gives events instead of bytes.
     pub(crate) fn is_events(&self) -> bool {
         match self {
-            Self::Http(_) | Self::Simulated(_) => false,
+            Self::Http(_) | Self::Simulated(_) | Self::Own(_) => false,
             Self::Events(_) => true,
         }
     }
@@ -59,6 +62,10 @@ impl Body {
                     Ok(())
                 }))
             }
+            Self::Own(bytes) => Poll::Ready(bytes.take().map(|bytes| {
+                take(Piece::Bytes(&bytes));
+                Ok(())
+            })),
             Self::Events(events) => {
                 let event = ready!(events.poll_event(cx));
                 Poll::Ready(event.map(|event| event.map(|event| take(Piece::Event(event)))))

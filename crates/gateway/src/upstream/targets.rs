@@ -19,7 +19,8 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) fn new(provider: &Provider) -> Self {
-        let mut target = Target::default().with_late_system(provider.late_system);
+        let mut target =
+            Target::default().with_late_system(provider.late_system).with_cache(provider.cache);
         if let Some(dialect) = provider.dialect {
             target = target.with_dialect(dialect);
         }

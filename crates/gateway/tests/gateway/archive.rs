@@ -9,13 +9,13 @@ use crate::memory::*;
 const PATH: &str = "/sabir/v1/conversations";
 
 impl House {
-    fn kept(&self, below: &str) -> Value {
+    pub(crate) fn kept(&self, below: &str) -> Value {
         let reply = self.gateway.get(&format!("{PATH}{below}"));
         assert_eq!(reply.status, 200, "{below}: {}", reply.body);
         reply.json()
     }
 
-    fn begun(&self, body: &Value) -> Value {
+    pub(crate) fn begun(&self, body: &Value) -> Value {
         let reply = self.gateway.post(PATH, &body.to_string());
         assert_eq!(reply.status, 200, "{}", reply.body);
         reply.json()
@@ -119,10 +119,77 @@ fn a_transcript_comes_back_as_it_was() {
     let begun = house.begun(&json!({"id": "old", "transcript": transcript()}));
     assert_eq!((&begun["id"], &begun["title"]), (&json!("old"), &json!("what is in FACT1?")));
     let read = house.kept("/old/messages");
-    let mut expected = transcript();
-    // The system prompt is the conversation's; its time is that of the conversation.
-    expected[0]["timestamp"] = read[0]["timestamp"].clone();
-    assert_eq!(read, expected);
+    assert_eq!(read, transcript());
+    assert_eq!(
+        house.kept("/old/messages?as=transcript"),
+        json!({"transcript": transcript(), "losses": []})
+    );
+}
+
+#[test]
+fn messages_of_any_protocol_begin_a_conversation_and_lose_nothing() {
+    let house = House::of(&["GREEN"]);
+    house.begun(&json!({"id": "old", "transcript": transcript()}));
+    for protocol in Protocol::ALL {
+        let name = protocol.as_str();
+        let mut body = house.kept(&format!("/old/messages?as={name}"));
+        body.as_object_mut().unwrap().remove("losses");
+        // Elsewhere: a message that is known has the time at which it was first said.
+        let house = House::of(&["GREEN"]);
+        let id = format!("from-{name}");
+        let times: Vec<i64> = (1..=9).collect();
+        let order = json!({"id": id, "as": name, "messages": body, "times": times});
+        assert_eq!(house.begun(&order)["title"], "what is in FACT1?");
+        let read = house.kept(&format!("/{id}/messages"));
+        let without_times = |list: &Value| -> Vec<Value> {
+            let mut list = list.as_array().unwrap().clone();
+            for message in &mut list {
+                message.as_object_mut().unwrap().remove("timestamp");
+            }
+            list
+        };
+        let mut expected = without_times(&transcript());
+        // Gemini's calls have no ids.
+        let call = read[2]["tool_calls"][0]["id"].clone();
+        expected[2]["tool_calls"][0]["id"] = call.clone();
+        expected[3]["tool_call_id"] = call;
+        assert_eq!(without_times(&read), expected, "{name}");
+        assert!(read[4]["timestamp"].as_i64().unwrap() < 10, "{name}: {read}");
+    }
+}
+
+#[test]
+fn what_a_transcript_cannot_hold_is_reported() {
+    let house = House::of(&["GREEN"]);
+    let body = json!({"messages": [
+        {"role": "user", "content": [{"type": "text", "text": "what is it?"},
+            {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "a cat", "signature": "s"},
+            {"type": "text", "text": "a CAT"}]},
+    ]});
+    house.begun(&json!({"id": "seen", "as": "messages", "messages": body}));
+    let read = house.kept("/seen/messages?as=transcript");
+    let losses = json!([
+        {"pointer": "/0", "kind": "dropped", "reason": "a transcript has no images"},
+        {"pointer": "/1", "kind": "dropped", "reason": "a transcript has no reasoning"},
+    ]);
+    assert_eq!(read["losses"], losses, "{read}");
+    assert_eq!(read["transcript"][1]["content"], "a CAT");
+    let refused = |body: Value, message: &str| {
+        assert_refused(&house.gateway.post(PATH, &body.to_string()), 400, message);
+    };
+    refused(
+        json!({"messages": body, "as": "cobol"}),
+        "Invalid 'as': expected one of openai-chat, openai-responses, anthropic-messages, gemini.",
+    );
+    refused(
+        json!({"messages": body, "transcript": []}),
+        "Mutually exclusive parameters: 'transcript' and 'messages'.",
+    );
+    refused(
+        json!({"messages": body, "as": "messages", "times": 7}),
+        "Invalid type for 'times': expected an array of milliseconds, but got a number instead.",
+    );
 }
 
 #[test]
@@ -296,7 +363,7 @@ fn without_keys_only_this_machine_sees_conversations() {
     let gateway = Running::start(&format!("allowed_hosts = [\"gateway.example\"]\n{STORE}"));
     let by = |host: &str| gateway.request(&format!("GET {PATH}\r\nhost: {host}\r\n"), "");
     assert_eq!(by("localhost").status, 200);
-    let message = "conversations are shown to clients on this machine only, by its loopback address, unless keys are required";
+    let message = "what is kept is shown to clients on this machine only, by its loopback address, unless keys are required";
     assert_refused(&by("gateway.example"), 403, message);
     let keys = "[auth]\nrequired = true\n[[auth.key]]\nname = \"a\"\nvalue = { value = \"key-a-123456\" }\n";
     let gateway = Running::start(&format!("allowed_hosts = [\"gateway.example\"]\n{STORE}{keys}"));

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 use crate::memory::*;
+use crate::rounds::streamed;
 
 fn user(text: &str) -> Value {
     json!({"role": "user", "content": text})
@@ -220,6 +221,45 @@ fn an_item_keeps_the_id_that_it_was_sent_with() {
 }
 
 #[test]
+fn items_that_were_only_put_into_a_conversation_are_known_by_their_ids() {
+    for upstream in Protocol::ALL {
+        let house = House::of(&["BLUE", "GREEN"]);
+        let own = json!({"type": "message", "id": "msg_mine", "role": "user", "content": "FACT2"});
+        let id = house.begin(&json!([user("FACT1"), own]));
+        let call =
+            json!({"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"});
+        let output =
+            json!({"type": "function_call_output", "call_id": "call_1", "output": "FACT3"});
+        assert_eq!(house.add(&id, &json!([call, output])).status, 200);
+        // The same conversation in the words of another protocol.
+        let reply = house.send_text(Protocol::AnthropicMessages, upstream, &id, "FACT4");
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        let ids = ids(&house.all(&id));
+        assert_eq!(ids.len(), 6);
+        let refer = |ids: &[String]| {
+            let items: Vec<Value> =
+                ids.iter().map(|id| json!({"type": "item_reference", "id": id})).collect();
+            let model = format!("{}/m", upstream.as_str());
+            house.responses(&json!({"model": model, "input": items, "store": false}))
+        };
+        let reply = refer(&ids);
+        assert_eq!(reply.status, 200, "{upstream:?}: {}", reply.body);
+        let sent = house.sent(upstream);
+        for fact in ["FACT1", "FACT2", "FACT3", "FACT4", "BLUE"] {
+            assert_eq!(sent.matches(fact).count(), 1, "{upstream:?} {fact}: {sent}");
+        }
+        // What was taken out of its place is known by the same ids.
+        let path = format!("/v1/conversations/{id}/items/{}", ids[0]);
+        assert_eq!(house.delete(&path).status, 200);
+        assert_eq!(refer(&ids[1..]).status, 200);
+        let unknown = refer(&[ids[0].replace("_0", "_1")]);
+        // A provider of the same protocol may know what is unknown here.
+        let expected = if upstream == Protocol::OpenaiResponses { 200 } else { 404 };
+        assert_eq!(unknown.status, expected, "{}", unknown.body);
+    }
+}
+
+#[test]
 fn an_item_can_be_taken_out_anywhere() {
     let house = House::of(&[]);
     let id = house.begin(&json!([user("A"), user("B"), user("C"), user("D")]));
@@ -270,6 +310,53 @@ fn answers_stand_under_the_ids_that_the_client_was_given() {
         for (fact, count) in [("FACT0", 1), ("FACT1", 0), ("BLUE", 1), ("FACT2", 1), ("FACT3", 1)] {
             assert_eq!(sent.matches(fact).count(), count, "{upstream:?} {fact}: {sent}");
         }
+    }
+}
+
+#[test]
+fn an_answer_names_the_conversation_that_it_is_part_of() {
+    for upstream in Protocol::ALL {
+        let whole = |number| Script::Reply(json(200, "", &answer(upstream, "BLUE", number)));
+        let own: Value =
+            serde_json::from_str(&answer(Protocol::OpenaiResponses, "BLUE", 1)).unwrap();
+        let piecewise = || streamed(upstream, &own);
+        let scripts = vec![whole(1), whole(2), piecewise(), piecewise(), whole(3)];
+        let provider = Provider::start(scripts);
+        let gateway = Running::start(&(provider.toml("p", upstream.as_str()) + STORE));
+        let begun = gateway.post("/v1/conversations", "{}").json();
+        let id = begun["id"].as_str().unwrap();
+        for is_streamed in [false, true] {
+            let by_body = json!({"model": "p/m", "input": "hi", "stream": is_streamed, "conversation": {"id": id}});
+            let by_body = gateway.post("/v1/responses", &by_body.to_string());
+            let by_header = json!({"model": "p/m", "input": "hi", "stream": is_streamed});
+            let head = format!("POST /v1/responses\r\nsabir-conversation: {id}\r\n");
+            let by_header = gateway.request(&head, &by_header.to_string());
+            for reply in [by_body, by_header] {
+                assert_eq!(reply.status, 200, "{}", reply.body);
+                let answers: Vec<Value> = match is_streamed {
+                    false => vec![reply.json()],
+                    true => reply
+                        .body
+                        .lines()
+                        .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
+                        .filter_map(|event: Value| event.get("response").cloned())
+                        .collect(),
+                };
+                assert_eq!(answers.len(), if is_streamed { 3 } else { 1 }, "{}", reply.body);
+                for answer in answers {
+                    assert_eq!(
+                        answer["conversation"],
+                        json!({"id": id}),
+                        "{upstream:?} {}",
+                        reply.body
+                    );
+                    let is_own = answer["id"].as_str().unwrap().starts_with("resp_own");
+                    assert_eq!(is_own, upstream == Protocol::OpenaiResponses, "{answer}");
+                }
+            }
+        }
+        let alone = gateway.post("/v1/responses", r#"{"model":"p/m","input":"hi"}"#).json();
+        assert_eq!(alone.get("conversation"), None, "{alone}");
     }
 }
 

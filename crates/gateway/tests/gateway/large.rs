@@ -3,7 +3,11 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
+use sabir_wire::Protocol;
+use serde_json::json;
+
 use crate::harness::*;
+use crate::memory::{House, answer};
 
 /// More than what is translated on the threads that serve connections.
 const LARGE: usize = 400_000;
@@ -260,4 +264,155 @@ fn a_list_of_models_has_an_end() {
     let is_own = |it: &&serde_json::Value| it["id"].as_str().is_some_and(|id| id.starts_with("p/"));
     assert_eq!(listed["data"].as_array().unwrap().iter().filter(is_own).count(), 10_000);
     assert_eq!(jobs(&gateway), 1);
+}
+
+/// Says a word, and the same word many times over.
+fn short_and_long(word: &str) -> [String; 2] {
+    [word.to_owned(), format!("{word} ").repeat(LARGE / word.len())]
+}
+
+/// What was sent last, with a long text made short again.
+fn sent_shortened(house: &House, upstream: Protocol, [short, long]: &[String; 2]) -> String {
+    house.sent(upstream).replace(long, short)
+}
+
+#[test]
+fn a_large_body_goes_on_with_a_chain_like_a_small_one() {
+    let texts = short_and_long("FACT2");
+    for upstream in Protocol::ALL {
+        let sent = texts.each_ref().map(|text| {
+            let house = House::of(&["BLUE", "GREEN"]);
+            let model = format!("{}/m", upstream.as_str());
+            let first = house.responses(&json!({"model": "gemini/m", "input": "FACT1"})).json();
+            let second = house.responses(&json!({"model": model, "input": text,
+                "previous_response_id": first["id"]}));
+            assert_eq!(second.status, 200, "{upstream:?}: {}", second.body);
+            let id = second.json()["id"].as_str().unwrap().to_owned();
+            let items = house.gateway.get(&format!("/v1/responses/{id}/input_items")).body;
+            assert!(items.contains(text), "{upstream:?}");
+            assert_eq!(jobs(&house.gateway) >= 3, text.len() >= LARGE, "{upstream:?}");
+            sent_shortened(&house, upstream, &texts)
+        });
+        assert_eq!(sent[0], sent[1], "{upstream:?}");
+        assert!(sent[0].contains("FACT1") && sent[0].contains("FACT2"), "{}", sent[0]);
+    }
+}
+
+#[test]
+fn a_large_body_goes_on_with_a_conversation_like_a_small_one() {
+    let texts = short_and_long("FACT2");
+    for client in Protocol::ALL {
+        let sent = texts.each_ref().map(|text| {
+            let house = House::of(&["BLUE", "GREEN", "RED"]);
+            let (chat, gemini) = (Protocol::OpenaiChat, Protocol::Gemini);
+            // The large one is the first, then the one in the middle of the history.
+            for (conversation, texts) in [("a", [text, "FACT1"]), ("b", ["FACT1", text])] {
+                for text_sent in texts {
+                    let reply = house.send_text(client, chat, conversation, text_sent);
+                    assert_eq!(reply.status, 200, "{client:?}: {}", reply.body);
+                }
+            }
+            let last = house.send_text(Protocol::AnthropicMessages, gemini, "b", "FACT3");
+            assert_eq!(last.status, 200, "{client:?}: {}", last.body);
+            sent_shortened(&house, gemini, &texts)
+        });
+        assert_eq!(sent[0], sent[1], "{client:?}");
+        assert!(
+            ["FACT1", "FACT2", "FACT3"].iter().all(|fact| sent[0].contains(fact)),
+            "{}",
+            sent[0]
+        );
+    }
+}
+
+#[test]
+fn a_large_body_goes_on_with_a_thread_like_a_small_one() {
+    let texts = short_and_long("FACT2");
+    let sent = texts.each_ref().map(|text| {
+        let house = House::of(&["BLUE", "GREEN"]);
+        let call = |text: &str, thread: serde_json::Value| {
+            let body = json!({"model": "openai-chat/m", "max_tokens": 9, "thread": thread,
+                "messages": [{"role": "user", "content": text}]});
+            let reply = house.gateway.post("/v1/messages", &body.to_string());
+            assert_eq!(reply.status, 200, "{}", reply.body);
+            reply.json()["id"].clone()
+        };
+        let id = call("FACT1", json!({"type": "create"}));
+        call(text, json!({"type": "continue", "previous_message_id": id}));
+        sent_shortened(&house, Protocol::OpenaiChat, &texts)
+    });
+    assert_eq!(sent[0], sent[1]);
+    assert!(sent[0].contains("FACT1") && sent[0].contains("FACT2"), "{}", sent[0]);
+}
+
+#[test]
+fn a_large_body_may_name_items_and_results_of_tools() {
+    let [_, long] = short_and_long("FACT2");
+    let house = House::of(&["BLUE", "GREEN"]);
+    let first = house.responses(&json!({"model": "gemini/m", "input": "FACT1"})).json();
+    let second = json!({"model": "openai-chat/m", "input": [
+        {"type": "item_reference", "id": first["output"][0]["id"]}, {"role": "user", "content": long}]});
+    assert_eq!(house.responses(&second).status, 200);
+    let sent = house.sent(Protocol::OpenaiChat);
+    assert!(sent.contains("BLUE") && sent.contains(&long));
+    let outputs = json!({"tool_outputs": [{"tool_call_id": "c", "output": long}]}).to_string();
+    let id = first["id"].as_str().unwrap();
+    let path = format!("/v1/responses/{id}/submit_tool_outputs");
+    assert_eq!(house.gateway.post(&path, &outputs).status, 400, "nobody called");
+}
+
+#[test]
+fn large_frames_that_pass_are_recorded_like_small_ones() {
+    for text in short_and_long("BLUE") {
+        let mut body = answer(Protocol::OpenaiResponses, &text, 1);
+        body.insert_str(1, "\"store\":true,");
+        let item: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let item = &item["output"][0];
+        let frames: String = [
+            json!({"type": "response.created", "response": {"id": "resp_own1", "object": "response", "output": []}}),
+            json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "message",
+                "id": "msg_own1", "role": "assistant", "status": "in_progress", "content": []}}),
+            json!({"type": "response.output_text.delta", "item_id": "msg_own1", "output_index": 0,
+                "content_index": 0, "delta": text}),
+            json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+        ]
+        .iter()
+        .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()))
+        .collect();
+        let end = format!(
+            "event: response.completed\ndata: {{\"type\":\"response.completed\",\"response\":{body}}}\n\n"
+        );
+        let provider = Provider::start(vec![Script::Reply(sse(&(frames.clone() + &end)))]);
+        let gateway =
+            Running::start(&(provider.toml("p", "openai-responses") + crate::memory::STORE));
+        let asked = json!({"model": "p/m", "input": "FACT1", "stream": true}).to_string();
+        let stream = gateway.post("/v1/responses", &asked);
+        assert!(stream.body == frames + &end, "its bytes pass as they are");
+        let kept = gateway.get("/v1/responses/resp_own1");
+        assert_eq!(kept.status, 200, "{}", kept.body);
+        assert_eq!(kept.json()["output"][0]["content"][0]["text"], text);
+    }
+}
+
+#[test]
+fn a_large_stream_that_breaks_off_is_kept_as_far_as_it_came() {
+    let [_, long] = short_and_long("BLUE");
+    let answers = vec![
+        Script::Reply(sse(&(chat_chunk("RED") + &chat_chunk(&long)))),
+        Script::Reply(json(200, "", &answer(Protocol::OpenaiChat, "GREEN", 2))),
+    ];
+    for path in ["/v1/messages", "/v1/chat/completions"] {
+        let provider = Provider::start(answers.clone());
+        let gateway = Running::start(&(provider.toml("p", "openai-chat") + crate::memory::STORE));
+        let head = format!("POST {path}\r\nsabir-conversation: cut\r\n");
+        let body = match path {
+            "/v1/messages" => messages("p/m", true),
+            _ => chat("p/m", true),
+        };
+        assert!(gateway.request(&head, &body).body.contains("error"));
+        let reply = gateway.request(&head, &body.replace("true", "false"));
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        let sent = &provider.received()[1].body;
+        assert!(sent.contains("RED") && sent.contains(&long), "{path}");
+    }
 }

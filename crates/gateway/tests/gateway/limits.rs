@@ -160,7 +160,7 @@ fn a_client_that_reads_little_has_no_longer_than_a_stream_may_take() {
 #[test]
 fn a_client_that_reads_slowly_but_steadily_is_not_given_up() {
     let (provider, gone) = flood();
-    let gateway = Running::start(&(provider + "[limits]\nwrite_timeout = \"1s\"\n"));
+    let gateway = Running::start(&(provider + "[limits]\nwrite_timeout = \"3s\"\n"));
     let mut client = gateway.send("POST /passthrough/p/v1/x", &chat("p/m", true));
     for _ in 0..40 {
         let_pass(Duration::from_millis(100));

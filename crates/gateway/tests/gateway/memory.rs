@@ -4,6 +4,7 @@ use sabir_wire::Protocol;
 use serde_json::{Value, json};
 
 use crate::harness::*;
+use crate::waiting::wait_for;
 
 pub(crate) const STORE: &str = "\n[store]\nurl = \"memory:\"\n";
 
@@ -39,6 +40,15 @@ impl House {
     pub(crate) fn sent(&self, protocol: Protocol) -> String {
         let (_, provider) = self.providers.iter().find(|(it, _)| *it == protocol).unwrap();
         provider.received().last().unwrap().body.clone()
+    }
+
+    /// What a provider was sent last, once it was sent anything.
+    pub(crate) fn sent_soon(&self, protocol: Protocol) -> String {
+        let (_, provider) = self.providers.iter().find(|(it, _)| *it == protocol).unwrap();
+        wait_for(|| {
+            let received = provider.received();
+            received.last().map(|it| it.body.clone()).ok_or_else(|| "never asked".to_owned())
+        })
     }
 
     /// Says something in a conversation by header.

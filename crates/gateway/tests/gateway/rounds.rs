@@ -1,13 +1,14 @@
 //! Calls of tools in conversations that the gateway keeps: their results come from any client, and reach whoever called.
 
 use sabir_wire::Protocol;
+use sabir_wire::protocol::{AnswerContext, StreamEncoder, unfold};
 use serde_json::{Value, json};
 
 use crate::harness::*;
 use crate::memory::{STORE, answer, request};
 
 /// An answer of a protocol that calls a tool, under an id that the provider made up; Gemini's may have none.
-fn calling_by(protocol: Protocol, id: Option<&str>) -> String {
+pub(crate) fn calling_by(protocol: Protocol, id: Option<&str>) -> String {
     let arguments = r#"{"at":"door"}"#;
     let body = match protocol {
         Protocol::OpenaiChat => {
@@ -157,7 +158,7 @@ fn calling(protocol: Protocol) -> String {
     let chat = json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0,
         "finish_reason": "tool_calls", "message": {"role": "assistant", "content": null, "tool_calls": [
             {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]}}]});
-    let asked = sabir_wire::protocol::AnswerContext::default();
+    let asked = AnswerContext::default();
     let body = chat.to_string();
     protocol.translate_response(body.as_bytes(), Protocol::OpenaiChat, &asked).unwrap().body
 }
@@ -190,9 +191,14 @@ fn results_are_submitted_once_to_an_answer_that_asks_for_them() {
         assert_eq!(second.status, 200, "{upstream:?}: {}", second.body);
         assert!(second.body.contains("DONE"), "{}", second.body);
         let sent = &provider.received()[1].body;
-        for fact in ["FACT1", "FOUND", "KIND"] {
+        // The one that keeps the answer itself is told which.
+        let earlier = if upstream == Protocol::OpenaiResponses { id } else { "FACT1" };
+        for fact in [earlier, "FOUND", "KIND", call] {
             assert!(sent.contains(fact), "{upstream:?} {fact}: {sent}");
         }
+        let sent: Value = serde_json::from_str(sent).unwrap();
+        assert!(sent["tools"].to_string().contains("look"), "{upstream:?}: {sent}");
+        assert_eq!(second.json()["previous_response_id"].is_string(), earlier != id);
         let again = gateway.post(&path, &outputs);
         assert_eq!(again.status, 404, "{}", again.body);
         assert_eq!(again.json()["error"]["message"], "Responses conversation expired or not found");
@@ -204,4 +210,132 @@ fn results_are_submitted_once_to_an_answer_that_asks_for_them() {
             "Responses conversation requires valid response_id"
         );
     }
+}
+
+/// An answer of Responses as a provider of any protocol streams it.
+pub(crate) fn streamed(upstream: Protocol, whole: &Value) -> Script {
+    let source = Protocol::OpenaiResponses;
+    let mut encoder = Some(StreamEncoder::new(upstream, source, AnswerContext::default()));
+    let mut frames = String::new();
+    let response = source.decode_response(whole.to_string().as_bytes()).unwrap().into_owned();
+    unfold(response, &mut |event| {
+        encoder = encoder.take().map(|encoder| encoder.step(event, &mut frames));
+    });
+    let _ = encoder.unwrap().end(&mut frames);
+    Script::Reply(sse(&frames))
+}
+
+/// An answer of Responses with these items.
+fn response(id: &str, output: &Value) -> Value {
+    json!({"id": id, "object": "response", "created_at": 1, "status": "completed", "model": "m",
+        "output": output, "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}})
+}
+
+/// The last event of a stream.
+fn last(reply: &Reply) -> Value {
+    let frames = reply.body.lines().filter_map(|line| line.strip_prefix("data: "));
+    let mut events = frames.filter_map(|data| serde_json::from_str::<Value>(data).ok());
+    events.next_back().unwrap()
+}
+
+#[test]
+fn a_loop_of_patches_is_streamed_to_its_end() {
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+FACT1\n*** End Patch\n";
+    let call = json!([{"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "status": "completed",
+        "name": "apply_patch", "input": patch}]);
+    let done = json!([{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "DONE", "annotations": []}]}]);
+    for upstream in Protocol::ALL {
+        let answers = [response("resp_1", &call), response("resp_2", &done)];
+        let provider =
+            Provider::start(answers.iter().map(|whole| streamed(upstream, whole)).collect());
+        let gateway = Running::start(&(provider.toml("p", upstream.as_str()) + STORE));
+        let tools =
+            json!([{"type": "custom", "name": "apply_patch", "description": "edits files"}]);
+        let ask = |input: Value, previous: &Value| {
+            let body = json!({"model": "p/m", "input": input, "tools": tools, "stream": true,
+                "previous_response_id": previous});
+            let reply = gateway.post("/v1/responses", &body.to_string());
+            assert_eq!(reply.status, 200, "{upstream:?}: {}", reply.body);
+            let last = last(&reply);
+            assert_eq!(last["type"], "response.completed", "{upstream:?}: {}", reply.body);
+            last["response"].clone()
+        };
+        let first = ask(json!("write FACT1"), &Value::Null);
+        let called = &first["output"][0];
+        assert_eq!(called["type"], "custom_tool_call", "{upstream:?}: {first}");
+        assert_eq!((&called["name"], &called["input"]), (&json!("apply_patch"), &json!(patch)));
+        let output = json!([{"type": "custom_tool_call_output", "call_id": called["call_id"], "output": "Success"}]);
+        let second = ask(output, &first["id"]);
+        assert_eq!(second["output"][0]["content"][0]["text"], "DONE", "{upstream:?}: {second}");
+        let sent = &provider.received()[1].body;
+        assert!(sent.contains("Success"), "{upstream:?}: {sent}");
+        assert_eq!(sent.contains("Begin Patch"), upstream != Protocol::OpenaiResponses, "{sent}");
+    }
+}
+
+#[test]
+fn one_conversation_goes_through_all_protocols_to_a_submission() {
+    let chat = [calling(Protocol::OpenaiChat), answer(Protocol::OpenaiChat, "BLUE", 2)];
+    let messages = [answer(Protocol::AnthropicMessages, "GREEN", 1)];
+    let gemini =
+        [("RED", 1), ("GOLD", 3)].map(|(text, number)| answer(Protocol::Gemini, text, number));
+    let gemini = [gemini[0].clone(), calling(Protocol::Gemini), gemini[1].clone()];
+    let start = |answers: &[String]| {
+        let replies = answers.iter().map(|body| Script::Reply(json(200, "", body)));
+        Provider::start(replies.collect())
+    };
+    let (chat, messages, gemini) = (start(&chat), start(&messages), start(&gemini));
+    let tables = [(&chat, "openai-chat"), (&messages, "anthropic-messages"), (&gemini, "gemini")];
+    let toml: String = tables.iter().map(|(it, protocol)| it.toml(protocol, protocol)).collect();
+    let gateway = Running::start(&(toml + STORE));
+    let post = |path: &str, head: &str, body: Value| {
+        let reply = gateway.request(&format!("POST {path}\r\n{head}"), &body.to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply
+    };
+    let holds = |provider: &Provider, facts: &[&str]| {
+        let sent = provider.received().last().unwrap().body.clone();
+        for fact in facts {
+            assert_eq!(sent.matches(fact).count(), 1, "{fact}: {sent}");
+        }
+    };
+    let named = "sabir-conversation: w1\r\n";
+    let tools = json!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]);
+    let begin = json!({"model": "openai-chat/m", "tools": tools, "messages": [
+        {"role": "system", "content": "be KIND"}, {"role": "user", "content": "FACT1"}]});
+    post("/v1/chat/completions", named, begin);
+    let result = json!({"model": "openai-chat/m", "messages": [
+        {"role": "tool", "tool_call_id": "call_1", "content": "FACT2"}]});
+    post("/v1/chat/completions", named, result);
+    holds(&chat, &["KIND", "FACT1", "FACT2"]);
+    let user = |text: &str| json!([{"role": "user", "content": text}]);
+    let body =
+        json!({"model": "anthropic-messages/m", "max_tokens": 99, "messages": user("FACT3")});
+    post("/v1/messages", named, body);
+    holds(&messages, &["KIND", "FACT1", "FACT2", "BLUE", "FACT3"]);
+    let body = json!({"contents": [{"role": "user", "parts": [{"text": "FACT4"}]}]});
+    post("/v1beta/models/gemini/m:generateContent", named, body);
+    holds(&gemini, &["KIND", "FACT1", "FACT2", "BLUE", "FACT3", "GREEN", "FACT4"]);
+    let head = format!("{named}sabir-requires-action: true\r\n");
+    let asked = post("/v1/responses", &head, json!({"model": "gemini/m", "input": "FACT5"})).json();
+    assert_eq!(asked["status"], "requires_action", "{asked}");
+    let call = &asked["required_action"]["submit_tool_outputs"]["tool_calls"][0]["id"];
+    let path = format!("/v1/responses/{}/submit_tool_outputs", asked["id"].as_str().unwrap());
+    let facts = ["KIND", "FACT1", "FACT2", "BLUE", "FACT3", "GREEN", "FACT4", "RED", "FACT5"];
+    holds(&gemini, &facts);
+    // The submission goes on in the same conversation; its provider is the one of the answer.
+    let outputs = json!({"tool_outputs": [{"tool_call_id": call, "output": "FACT6"}]});
+    let submitted = post(&path, "", outputs);
+    assert!(submitted.body.contains("GOLD"), "{}", submitted.body);
+    holds(&gemini, &[&facts[..], &["FACT6"]].concat());
+    let turns = gateway.get("/sabir/v1/conversations/w1").json()["turns"].clone();
+    assert_eq!(turns.as_array().map(Vec::len), Some(6), "{turns}");
+    assert!(turns.as_array().unwrap().iter().all(|turn| turn["losses"].is_array()), "{turns}");
+    // What is kept of it is one transcript, whoever spoke.
+    let kept = gateway.get("/sabir/v1/conversations/w1/messages").json();
+    let roles: Vec<&str> =
+        kept.as_array().unwrap().iter().map(|it| it["role"].as_str().unwrap()).collect();
+    assert_eq!(roles[..5], ["system", "user", "assistant", "tool", "assistant"], "{kept}");
+    assert!(kept.as_array().unwrap().iter().all(|it| it["timestamp"].is_number()), "{kept}");
 }

@@ -1,56 +1,77 @@
-//! Conversations that begin here: with nothing, with a transcript, or as a fork of another. And their end.
+//! Conversations that begin here: with nothing, with a history, or as a fork of another. And their end.
 
 use sabir_store::{
-    Change, Conversation, ConversationId, Deletion, Fork, Kind as StoreKind, NewConversation,
-    Title, TurnId,
+    Addition, Change, Conversation, ConversationId, Deletion, Fork, Kind as StoreKind,
+    NewConversation, Origin, Time, Title, TurnId,
 };
-use sabir_wire::FaultKind;
 use sabir_wire::json::{Json, Kind, Reader};
+use sabir_wire::{FaultKind, Protocol};
 
-use super::transcript::{Import, import};
+use super::import::{Import, Source, Written};
+use super::join::Joined;
+use super::messages::unknown_protocol;
 use super::{Archive, list, unknown};
 use crate::admin::kept::metadata;
 use crate::admin::kept::metadata::{invalid, mistyped};
 use crate::failure::{Failure, Result};
+use crate::memory::check_form;
 use crate::pool::Wanted;
 use crate::recall::{found, out_of_order};
 
 /// What a conversation is to begin with.
-#[derive(Default)]
 struct Order {
     id: Option<String>,
     metadata: Option<Json<'static>>,
-    transcript: Option<Json<'static>>,
+    /// What it is called, if not by its first words.
+    title: Option<String>,
+    source: Option<Source>,
+    /// Whether the history may be one that is kept already.
+    joins: bool,
 }
 
 impl Archive<'_> {
     pub(super) async fn begin(&self, body: &str) -> Result<String> {
         let order = Order::read(body)?;
         let metadata = metadata::record(order.metadata.as_ref())?;
-        let import = match order.transcript {
-            Some(transcript) => {
-                let work = move |_: &Wanted| import(&transcript);
+        let import = match order.source {
+            Some(source) => {
+                let work = move |_: &Wanted| source.read().map(|import| (source, import));
                 Some(self.pool.run_on(body.len(), work).await?)
             }
             None => None,
+        };
+        let import = match import {
+            Some((source, import)) if order.joins => {
+                match self.same(order.id.as_deref(), &import).await? {
+                    Some(known) => return Ok(written(&self.join(known, (source, import)).await?)),
+                    None => Some(import),
+                }
+            }
+            import => import.map(|(_, import)| import),
         };
         let id = match &order.id {
             Some(id) => self.free(id).await?,
             None => self.made_id(),
         };
-        let title = import.as_ref().map(|import| &*import.title).unwrap_or_default();
+        if let Some(import) = import.as_ref().filter(|_| self.store.is_of_files()) {
+            fits_a_file(import).map_err(|error| out_of_order(&error))?;
+        }
+        let own = import.as_ref().map(|import| &*import.title).unwrap_or_default();
+        let title = order.title.as_deref().unwrap_or(own);
         let new = NewConversation {
             owner: self.owner.clone(),
             id: ConversationId::new(id).map_err(|error| out_of_order(&error))?,
             title: Title::new(title),
             metadata,
+            origin: Origin::Asked,
         };
         let begun = self.store.ensure_conversation(new).await;
         let mut conversation = begun.map_err(|error| out_of_order(&error))?;
+        let added = import.as_ref().map_or(0, |import| import.lines.places.len());
         if let Some(import) = import {
             conversation = self.fill(&conversation, import).await?;
         }
-        Ok(list::written(&conversation))
+        Ok(written(&Joined { conversation, added, kept_as: None }))
     }
 
     /// A name that the owner has not given yet.
@@ -68,16 +89,21 @@ impl Archive<'_> {
         }
     }
 
-    /// Puts a transcript into a conversation that has just begun.
-    async fn fill(&self, conversation: &Conversation, import: Import) -> Result<Conversation> {
+    /// Puts a history into a conversation that has just begun.
+    pub(super) async fn fill(
+        &self,
+        conversation: &Conversation,
+        import: Import,
+    ) -> Result<Conversation> {
         let id = &conversation.id;
-        let appended =
-            self.store.append(&self.owner, id, None, (None, import.lines.messages)).await;
+        let addition = Addition { messages: import.lines.messages, ..Addition::default() };
+        let appended = self.store.append(&self.owner, id, None, addition).await;
         appended.map_err(|error| match error.kind() {
             StoreKind::Conflict => taken(id.as_str()),
             _ => out_of_order(&error),
         })?;
-        let change = Change { system: Some(import.system), ..Change::default() };
+        let (system, tools) = (Some(import.system), Some(import.tools));
+        let change = Change { system, tools, ..Change::default() };
         let changed = self.store.change_conversation(&self.owner, id, change).await;
         changed.map_err(|error| out_of_order(&error))
     }
@@ -112,18 +138,42 @@ impl Archive<'_> {
     }
 }
 
+/// What a file cannot hold is refused before anything is begun.
+fn fits_a_file(import: &Import) -> sabir_store::Result<()> {
+    match import.tools {
+        Some(_) => Err(sabir_store::Error::unsupported("a transcript has no tools")),
+        None => check_form(&import.lines.messages),
+    }
+}
+
 impl Order {
     fn read(body: &str) -> Result<Self> {
-        let mut order = Self::default();
-        let mut id = None;
+        let (mut id, mut metadata, mut transcript) = (None, None, None);
+        let (mut messages, mut protocol, mut times) = (None, None, None);
+        let (mut title, mut join) = (None, None);
         members(body, |key, value| match key {
             "id" => id = Some(value),
-            "metadata" => order.metadata = Some(value),
-            "transcript" => order.transcript = Some(value).filter(|value| !value.is_null()),
+            "metadata" => metadata = Some(value),
+            "transcript" => transcript = Some(value).filter(|value| !value.is_null()),
+            "messages" => messages = Some(value).filter(|value| !value.is_null()),
+            "as" => protocol = Some(value),
+            "times" => times = Some(value).filter(|value| !value.is_null()),
+            "title" => title = Some(value),
+            "join" => join = Some(value).filter(|value| !value.is_null()),
             _ => {}
         })?;
-        order.id = text("id", id)?;
-        Ok(order)
+        let source = match (transcript, messages) {
+            (Some(_), Some(_)) => return Err(both()),
+            (Some(transcript), None) => Some(Source::Transcript(transcript)),
+            (None, Some(body)) => {
+                let name = text("as", protocol)?.unwrap_or_default();
+                let protocol = Protocol::parse(&name).ok_or_else(unknown_protocol)?;
+                Some(Source::Messages(Written { protocol, body, times: read_times(times)? }))
+            }
+            (None, None) => None,
+        };
+        let (id, title, joins) = (text("id", id)?, text("title", title)?, flag("join", join)?);
+        Ok(Self { id, metadata, title, source, joins })
     }
 }
 
@@ -157,6 +207,43 @@ fn text(param: &'static str, value: Option<Json<'_>>) -> Result<Option<String>> 
         }
         Some(value) => Err(mistyped(param, "a string", value.kind())),
     }
+}
+
+fn flag(param: &'static str, value: Option<Json<'_>>) -> Result<bool> {
+    match value {
+        None => Ok(false),
+        Some(value) if value.kind() == Kind::Boolean => Ok(value.reader().boolean()?),
+        Some(value) => Err(mistyped(param, "a boolean", value.kind())),
+    }
+}
+
+/// A conversation with what became of a history.
+fn written(joined: &Joined) -> String {
+    let Joined { conversation, added, kept_as } = joined;
+    list::written_with(conversation, |it| {
+        it.field("added", added);
+        it.optional("kept_as", kept_as.as_ref().map(|id| id.as_str()));
+    })
+}
+
+/// Milliseconds since 1970, or null where nobody knows.
+fn read_times(times: Option<Json<'_>>) -> Result<Vec<Option<Time>>> {
+    let Some(times) = times else { return Ok(Vec::new()) };
+    if times.kind() != Kind::Array {
+        return Err(mistyped("times", "an array of milliseconds", times.kind()));
+    }
+    let mut read = Vec::new();
+    times.reader().array(|_, element| {
+        let time = element.raw()?;
+        read.push(time.as_str().parse::<f64>().ok().map(|ms| Time(ms as i64)));
+        Ok(())
+    })?;
+    Ok(read)
+}
+
+fn both() -> Box<Failure> {
+    let message = "Mutually exclusive parameters: 'transcript' and 'messages'.";
+    invalid("messages", message.to_owned(), "mutually_exclusive_parameters")
 }
 
 fn taken(id: &str) -> Box<Failure> {

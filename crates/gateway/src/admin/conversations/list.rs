@@ -32,10 +32,18 @@ impl Archive<'_> {
 
 /// One conversation as lists show it.
 pub(super) fn written(conversation: &Conversation) -> String {
+    written_with(conversation, |_| {})
+}
+
+/// The same with more members.
+pub(super) fn written_with(conversation: &Conversation, more: impl FnOnce(&mut Writer)) -> String {
     let Conversation { id, title, created_at, updated_at, turns, protocols, models, .. } =
         conversation.clone();
     let overview = Overview { id, title, created_at, updated_at, turns, protocols, models };
-    super::object(|it| write(it, &overview))
+    super::object(|it| {
+        write(it, &overview);
+        more(it);
+    })
 }
 
 fn write(it: &mut Writer, overview: &Overview) {

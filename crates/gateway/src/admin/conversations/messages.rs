@@ -14,18 +14,37 @@ use crate::failure::{Failure, Result};
 use crate::observe::write_losses;
 use crate::recall::{recollect, settings_in};
 use crate::recalled::{KeptBy, Recalled};
+use crate::summaries::Summaries;
 use crate::surface;
+
+/// How a conversation is to be written.
+enum Form {
+    /// A transcript alone.
+    Plain,
+    /// A transcript beside what it cannot hold.
+    Transcript,
+    /// As a protocol would be sent it.
+    Request(Protocol),
+}
+
+impl Form {
+    fn of(uri: &Uri) -> Result<Self> {
+        match parameter(uri, "as").as_deref() {
+            None => Ok(Self::Plain),
+            Some("transcript") => Ok(Self::Transcript),
+            Some(name) => Protocol::parse(name).map(Self::Request).ok_or_else(unknown_protocol),
+        }
+    }
+}
 
 impl Archive<'_> {
     pub(super) async fn messages(&self, id: &str, uri: &Uri) -> Result<String> {
-        let protocol = match parameter(uri, "as") {
-            Some(name) => Some(Protocol::parse(&name).ok_or_else(unknown_protocol)?),
-            None => None,
-        };
+        let form = Form::of(uri)?;
         let conversation = self.find(id).await?;
-        match protocol {
-            Some(protocol) => self.messages_as(protocol, &conversation).await,
-            None => self.transcript(&conversation).await,
+        match form {
+            Form::Plain => self.transcript(&conversation).await,
+            Form::Transcript => self.transcript_with_losses(&conversation).await,
+            Form::Request(protocol) => self.messages_as(protocol, &conversation).await,
         }
     }
 
@@ -40,7 +59,7 @@ impl Archive<'_> {
         let [first, second, ..] = Protocol::ALL;
         let client = if to == first { second } else { first };
         let (tip, last) = (conversation.tip, conversation.last_turn.as_ref());
-        let recollection = recollect(&self.store, &self.owner, tip, last).await?;
+        let recollection = recollect(self.pool, (&self.store, &self.owner), tip, last).await?;
         Ok(Recalled {
             client,
             body: format!("{{\"{}\":[]}}", surface::of(client).state.messages),
@@ -48,16 +67,17 @@ impl Archive<'_> {
             turns: recollection.turns,
             settings: settings_in(&self.store, &self.owner, conversation).await?,
             kept_by: KeptBy::Nobody,
+            summaries: Summaries::default(),
         })
     }
 }
 
 fn written(to: Protocol, recalled: &Recalled) -> Result<String> {
-    let mut exchange = recalled.exchange()?;
-    let repairs = sabir_compose::repair(exchange.edit(), &policy(to)).map_err(|reason| {
+    let mut decoded = recalled.decoded()?;
+    let repairs = sabir_compose::repair(decoded.edit(), &policy(to)).map_err(|reason| {
         Failure::client(FaultKind::BadRequest, reason.to_string()).with_param("as")
     })?;
-    let encoded = exchange.encode(to, &Target::default())?;
+    let encoded = decoded.encode(to, &Target::default())?;
     let reports = [repairs.into_report(), encoded.report].into_iter();
     let losses = reports.flat_map(|report| recalled.name_turns(report).into_entries());
     let losses: Vec<Loss> = losses.filter(is_of_history).collect();
@@ -87,7 +107,7 @@ fn policy(to: Protocol) -> Policy {
     }
 }
 
-fn unknown_protocol() -> Box<Failure> {
+pub(super) fn unknown_protocol() -> Box<Failure> {
     let names = Protocol::ALL.map(Protocol::as_str).join(", ");
     invalid("as", format!("Invalid 'as': expected one of {names}."), "invalid_value")
 }

@@ -1,6 +1,8 @@
 //! `/sabir/v1/conversations`: what is kept, for whoever it belongs to, in no protocol's words.
 
 mod begin;
+mod import;
+mod join;
 mod list;
 mod messages;
 mod transcript;
@@ -56,6 +58,7 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut flight = InFlight::begin(snapshot, surface::DEFAULT, asker.key);
+    flight.trace.set_no_call();
     match answer(snapshot, &asker, asked, (body, &mut flight)).await {
         Ok(body) => {
             flight.trace.set_status(200);
@@ -95,12 +98,12 @@ where
 }
 
 /// Where nobody has a key, everybody is the same owner: then only this machine may look.
-fn check(asker: &Asker<'_>, needs_key: bool) -> Result<()> {
+pub(super) fn check(asker: &Asker<'_>, needs_key: bool) -> Result<()> {
     let is_near = asker.is_local && ingress::names_loopback(asker.uri, asker.headers);
     if needs_key || is_near {
         return Ok(());
     }
-    let refusal = "conversations are shown to clients on this machine only, by its loopback address, unless keys are required";
+    let refusal = "what is kept is shown to clients on this machine only, by its loopback address, unless keys are required";
     Err(Failure::new(Whose::Policy, FaultKind::Permission, refusal))
 }
 
@@ -128,7 +131,7 @@ fn unknown(id: &str) -> Box<Failure> {
 }
 
 /// One JSON object.
-fn object(members: impl FnOnce(&mut Writer)) -> String {
+pub(super) fn object(members: impl FnOnce(&mut Writer)) -> String {
     let mut writer = Writer::default();
     writer.object(members);
     writer.into_string()

@@ -1,25 +1,20 @@
-//! Transcripts: plain messages with the times at which they were said, read into lines of the log and written from them.
+//! Transcripts: plain messages with the times at which they were said, written from lines of the log. What such messages have
+//! no room for is reported.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use sabir_store::{Conversation, Hash, Message, Record, Time, Window};
-use sabir_wire::json::{Json, Kind, Reader, Writer};
+use sabir_store::{Conversation, Message, Time, Window};
+use sabir_wire::conversation::{Content, MediaKind, Part, ResultOutput};
+use sabir_wire::json::{Reader, Writer};
 use sabir_wire::unified::{UnifiedMessage, UnifiedRole};
+use sabir_wire::{Loss, LossKind};
 
 use super::Archive;
-use crate::admin::kept::metadata::mistyped;
-use crate::failure::{Failure, Result};
-use crate::recall::{out_of_order, settings_in, title};
-use crate::record::{Lines, lines, read_record, record, record_of, time_of};
+use crate::failure::Result;
+use crate::observe::write_losses;
+use crate::recall::{found, out_of_order, settings_in};
+use crate::record::{read_record, time_of};
 use crate::surface;
-
-/// A transcript that can be kept.
-pub(super) struct Import {
-    pub(super) lines: Lines,
-    /// The leading system messages.
-    pub(super) system: Option<Record>,
-    pub(super) title: String,
-}
 
 /// A message and when it was said.
 struct Timed {
@@ -27,93 +22,49 @@ struct Timed {
     time: Option<Time>,
 }
 
-/// Reads a transcript. Its messages are those of the protocol that belongs to none, but for their times.
-pub(super) fn import(transcript: &Json<'_>) -> Result<Import> {
-    let messages = read(transcript)?;
-    let plain: Vec<String> = messages.iter().map(|timed| timed.message.to_json()).collect();
-    let list = surface::of(surface::DEFAULT).state.messages;
-    let body = format!("{{\"{list}\":[{}]}}", plain.join(","));
-    let exchange = surface::DEFAULT.decode_request_text(&body)?;
-    let entries = exchange.entries()?;
-    let stored = |error: sabir_store::Error| out_of_order(&error);
-    let mut lines = lines(surface::DEFAULT, None, &entries.entries).map_err(stored)?;
-    let leading = messages.len().saturating_sub(entries.entries.len());
-    let times = messages[leading..].iter().map(|timed| timed.time);
-    keep_times(&mut lines, times).map_err(stored)?;
-    let system = entries.system.as_deref().map(|system| record(surface::DEFAULT, system));
-    let title = title(&exchange.request().messages);
-    Ok(Import { lines, system: system.transpose().map_err(stored)?, title })
-}
-
-fn read(transcript: &Json<'_>) -> Result<Vec<Timed>> {
-    if transcript.kind() != Kind::Array {
-        return Err(mistyped("transcript", "an array of messages", transcript.kind()));
-    }
-    let mut messages = Vec::new();
-    transcript.reader().array(|_, element| {
-        let element = element.raw()?;
-        messages.push((UnifiedMessage::from_json(element.as_str()), time(&element)));
-        Ok(())
-    })?;
-    let timed = messages.into_iter().enumerate().map(|(index, (message, time))| {
-        let message = message.map_err(|error| misread(index, &error))?;
-        Ok(Timed { message, time })
-    });
-    timed.collect()
-}
-
-fn misread(index: usize, error: &sabir_wire::Error) -> Box<Failure> {
-    let param = format!("transcript[{index}]{}", error.pointer().replace('/', "."));
-    let message = format!("{} at {param}", error.message());
-    crate::admin::kept::metadata::invalid(&param, message, "invalid_value")
-}
-
-/// The time that a message says.
-fn time(message: &Json<'_>) -> Option<Time> {
-    let mut time = None;
-    let read = message.reader().object(|key, reader| {
-        let value = reader.raw()?;
-        if key == "timestamp" && value.kind() == Kind::Number {
-            time = value.as_str().parse::<f64>().ok().map(|ms| Time(ms as i64));
-        }
-        Ok(())
-    });
-    read.ok().and(time)
-}
-
-/// Writes each line with the time of its last element.
-fn keep_times(
-    lines: &mut Lines,
-    times: impl Iterator<Item = Option<Time>>,
-) -> sabir_store::Result<()> {
-    let placed = lines.places.iter().zip(times);
-    let times: HashMap<Hash, Time> =
-        placed.filter_map(|((line, _), time)| time.map(|time| (*line, time))).collect();
-    for message in &mut lines.messages {
-        let timed = match (times.get(&message.hash), read_record(&message.record)) {
-            (Some(time), Some((protocol, text))) => Some(record_of(protocol, text, *time)?),
-            _ => None,
-        };
-        if let Some(timed) = timed {
-            message.record = timed;
-        }
-    }
-    Ok(())
+/// Lines of the log as plain messages, and what those have no room for.
+#[derive(Default)]
+struct Restored {
+    messages: Vec<Timed>,
+    losses: Vec<Loss>,
 }
 
 impl Archive<'_> {
     /// A conversation as a transcript.
     pub(super) async fn transcript(&self, conversation: &Conversation) -> Result<String> {
-        let mut messages = self.instructions(conversation).await?;
+        let restored = self.restored(conversation).await?;
+        let mut writer = Writer::with_capacity(4096);
+        write(&mut writer, &restored.messages);
+        Ok(writer.into_string())
+    }
+
+    /// The same with what a transcript cannot hold of it.
+    pub(super) async fn transcript_with_losses(
+        &self,
+        conversation: &Conversation,
+    ) -> Result<String> {
+        let restored = self.restored(conversation).await?;
+        Ok(super::object(|it| {
+            it.key("transcript");
+            write(it, &restored.messages);
+            it.key("losses");
+            write_losses(&restored.losses, it);
+        }))
+    }
+
+    async fn restored(&self, conversation: &Conversation) -> Result<Restored> {
+        let messages = self.instructions(conversation).await?;
+        let mut restored = Restored { messages, ..Restored::default() };
         if let Some(tip) = conversation.tip {
             let history = self.store.history(&self.owner, tip, Window::default()).await;
             let history = history.map_err(|error| out_of_order(&error))?;
             let bytes = history.messages.iter().map(|line| line.record.as_bytes().len()).sum();
             let lines = history.messages;
-            messages.extend(self.pool.run_on(bytes, move |_| restored(&lines)).await?);
+            let add_all = move |_: &_| restored.add_all(&lines).map(|()| restored);
+            restored = self.pool.run_on(bytes, add_all).await?;
         }
-        pair(&mut messages);
-        Ok(written(&messages))
+        pair(&mut restored.messages);
+        Ok(restored)
     }
 
     async fn instructions(&self, conversation: &Conversation) -> Result<Vec<Timed>> {
@@ -122,23 +73,60 @@ impl Archive<'_> {
             return Ok(Vec::new());
         };
         let (messages, _) = protocol.restore_settings(Some(&system), None, surface::DEFAULT)?;
-        let time = Some(conversation.created_at);
+        let time = Some(self.instructed_at(conversation).await?);
         let plain = messages.iter().flat_map(UnifiedMessage::of);
         Ok(plain.map(|message| Timed { message, time }).collect())
     }
+
+    /// When the instructions were given: what came in a transcript says it itself.
+    async fn instructed_at(&self, conversation: &Conversation) -> Result<Time> {
+        let record = match conversation.system {
+            Some(hash) => found(self.store.setting(&self.owner, hash).await)?,
+            None => None,
+        };
+        Ok(record.as_ref().and_then(time_of).unwrap_or(conversation.created_at))
+    }
 }
 
-/// Lines of the log as plain messages.
-fn restored(lines: &[Message]) -> Result<Vec<Timed>> {
-    let mut messages = Vec::with_capacity(lines.len());
-    for line in lines {
-        let Some((protocol, text)) = read_record(&line.record) else { continue };
-        let time = Some(time_of(&line.record).unwrap_or(line.created_at));
-        let restored = protocol.restore_messages(text, 0, surface::DEFAULT)?;
-        let plain = restored.iter().flat_map(UnifiedMessage::of);
-        messages.extend(plain.map(|message| Timed { message, time }));
+impl Restored {
+    fn add_all(&mut self, lines: &[Message]) -> Result<()> {
+        for line in lines {
+            let Some((protocol, text)) = read_record(&line.record) else { continue };
+            let time = Some(time_of(&line.record).unwrap_or(line.created_at));
+            for message in &protocol.restore_messages(text, 0, surface::DEFAULT)? {
+                let pointer = format!("/{}", self.messages.len());
+                let lost = message.parts.iter().flat_map(lost_of);
+                self.losses.extend(lost.map(|reason| Loss {
+                    pointer: pointer.clone(),
+                    kind: LossKind::Dropped,
+                    reason: reason.into(),
+                }));
+                let plain = UnifiedMessage::of(message).into_iter();
+                self.messages.extend(plain.map(|message| Timed { message, time }));
+            }
+        }
+        Ok(())
     }
-    Ok(messages)
+}
+
+/// What a transcript has no room for of a part: why, for each.
+fn lost_of(part: &Part<'_>) -> Vec<&'static str> {
+    match part.content() {
+        Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_) => Vec::new(),
+        Content::Media(media) => vec![match media.kind {
+            MediaKind::Image => "a transcript has no images",
+            MediaKind::Audio => "a transcript has no audio",
+            MediaKind::Video => "a transcript has no video",
+            MediaKind::Document => "a transcript has no files",
+        }],
+        Content::ToolResult(result) => match &result.output {
+            ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. } => {
+                parts.iter().flat_map(lost_of).collect()
+            }
+        },
+        Content::Reasoning(_) => vec!["a transcript has no reasoning"],
+        Content::Opaque(_) => vec!["a transcript has only texts, calls and their results"],
+    }
 }
 
 /// Gives ids to calls that have none, and to their results, which stand in the same order.
@@ -157,8 +145,7 @@ fn pair(messages: &mut [Timed]) {
     }
 }
 
-fn written(messages: &[Timed]) -> String {
-    let mut writer = Writer::with_capacity(4096);
+fn write(writer: &mut Writer, messages: &[Timed]) {
     writer.array(|list| {
         for Timed { message, time } in messages {
             let json = message.to_json();
@@ -172,5 +159,4 @@ fn written(messages: &[Timed]) -> String {
             });
         }
     });
-    writer.into_string()
 }

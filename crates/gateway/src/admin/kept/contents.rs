@@ -5,17 +5,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use sabir_store::{
-    Conversation, ConversationId, Direction, Hash, ItemPage, Message, Order, PAGE_MAX, ResponseId,
-    Turn, Window,
+    Conversation, Direction, Hash, ItemPage, Message, Order, PAGE_MAX, ResponseId, Turn, Window,
 };
 use sabir_wire::{FaultKind, Protocol};
 
 use super::Shelf;
-use super::identity::derived_id;
 use super::item::Item;
-use super::spelling::{elements, in_words_of, output_of, own_id};
 use crate::failure::{Failure, Result, Whose};
-use crate::recall::{found, out_of_order};
+use crate::recall::{derived_id, elements, found, in_words_of, out_of_order, output_of, own_id};
 use crate::record::{Details, digits, read_record};
 
 /// All items of a conversation, the oldest first. No two have the same id.
@@ -38,7 +35,7 @@ pub(super) struct Placed {
 const BYTES_MAX: u64 = 64 << 20;
 
 /// An answer whose items the client was given.
-struct Answer {
+struct GivenItems {
     /// The place of its last line.
     end: usize,
     response: String,
@@ -52,7 +49,7 @@ type Sent = HashMap<(Hash, u32), String>;
 struct Names {
     sent: Sent,
     /// Answers by the places of their first lines.
-    answers: HashMap<usize, Answer>,
+    answers: HashMap<usize, GivenItems>,
 }
 
 impl Contents {
@@ -72,15 +69,10 @@ impl Shelf<'_> {
         }
         let names = self.names(conversation, &history.messages).await?;
         let lines = Arc::from(history.messages);
-        self.read_lines(&conversation.id, &lines, &names).await
+        self.read_lines(&lines, &names).await
     }
 
-    async fn read_lines(
-        &self,
-        conversation: &ConversationId,
-        lines: &Arc<[Message]>,
-        names: &Names,
-    ) -> Result<Contents> {
+    async fn read_lines(&self, lines: &Arc<[Message]>, names: &Names) -> Result<Contents> {
         let (mut contents, mut ids) = (Contents::default(), HashSet::new());
         let mut spelled = self.spelled(lines, &names.sent).await?;
         let mut at = 0;
@@ -96,7 +88,7 @@ impl Shelf<'_> {
             };
             for (mut item, part) in items.into_iter().zip(0..) {
                 if item.id.is_empty() || ids.contains(&item.id) {
-                    item.id = derived_id(conversation, (&lines[last].hash, part), &item);
+                    item.id = derived_id((&lines[last].hash, part), item.text());
                 }
                 ids.insert(item.id.clone());
                 contents.items.push(Placed { item, before: line.parent, depth: at });
@@ -107,7 +99,7 @@ impl Shelf<'_> {
     }
 
     /// The items of an answer as they were given, if the answer is still kept.
-    async fn given(&self, answer: &Answer) -> Result<Option<Vec<Item>>> {
+    async fn given(&self, answer: &GivenItems) -> Result<Option<Vec<Item>>> {
         let Ok(id) = ResponseId::new(&*answer.response) else { return Ok(None) };
         let response = found(self.store.response(&self.owner, &id).await)?;
         let body = response.and_then(|it| String::from_utf8(it.body.into_bytes()).ok());
@@ -119,7 +111,8 @@ impl Shelf<'_> {
     async fn spelled(&self, lines: &Arc<[Message]>, sent: &Sent) -> Result<Vec<Vec<Item>>> {
         let bytes = lines.iter().map(|line| line.record.as_bytes().len()).sum();
         let (client, read) = (self.client, Arc::clone(lines));
-        let mut spelled = self.pool.run_on(bytes, move |_| spelled(client, &read)).await?;
+        let mut spelled =
+            self.snapshot.shared.pool.run_on(bytes, move |_| spelled(client, &read)).await?;
         for (line, items) in lines.iter().zip(&mut spelled) {
             for (item, part) in items.iter_mut().zip(0..) {
                 if let Some(id) = sent.get(&(line.hash, part)) {
@@ -153,7 +146,7 @@ impl Shelf<'_> {
             if let (Some(start), Some(end)) = (start, end)
                 && start <= end
             {
-                names.answers.insert(start, Answer { end, response });
+                names.answers.insert(start, GivenItems { end, response });
             }
         }
         Ok(names)

@@ -1,6 +1,6 @@
 //! Conversations: begun, read, given other metadata, and forgotten by name.
 
-use sabir_store::{Change, Conversation, ConversationId, Deletion, NewConversation, Title};
+use sabir_store::{Change, Conversation, ConversationId, Deletion, NewConversation, Origin, Title};
 use sabir_wire::json::Writer;
 
 use super::order::Order;
@@ -22,6 +22,7 @@ impl Shelf<'_> {
             id: ConversationId::new(id).map_err(|error| out_of_order(&error))?,
             title: Title::default(),
             metadata,
+            origin: Origin::Asked,
         };
         let begun = self.store.ensure_conversation(new).await;
         let conversation = begun.map_err(|error| out_of_order(&error))?;

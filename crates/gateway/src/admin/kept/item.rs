@@ -6,7 +6,6 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) id: String,
-    /// The item as it was sent.
     text: String,
 }
 
@@ -15,10 +14,9 @@ impl Item {
         Self { id, text }
     }
 
-    /// Its type, where it says so.
-    pub(super) fn kind(&self) -> Option<String> {
-        let kind = Reader::new(&self.text).peek_tag("type").ok().flatten();
-        kind.map(|kind| kind.into_str().into_owned())
+    /// The item as it was sent.
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Writes the item with what a client may leave out.

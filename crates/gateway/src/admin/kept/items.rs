@@ -6,14 +6,13 @@ use sabir_wire::FaultKind;
 use sabir_wire::json::{Text, Writer};
 
 use super::contents::Placed;
-use super::identity::derived_id;
 use super::item::Item;
 use super::order::Order;
 use super::page::Page;
 use super::placing::{Appended, Placeable};
-use super::spelling::own_id;
 use super::{Sent, Shelf, conversations, page};
 use crate::failure::{Failure, Result};
+use crate::recall::{derived_id, own_id};
 
 /// How often somebody else may be quicker.
 const TRIES: usize = 5;
@@ -139,7 +138,7 @@ impl Shelf<'_> {
         let named = items.texts().zip(&appended.lines.places).map(|(text, (line, part))| {
             let mut item = Item::new(own_id(text).unwrap_or_default(), text.to_owned());
             if item.id.is_empty() {
-                item.id = derived_id(&before.id, (line, *part), &item);
+                item.id = derived_id((line, *part), item.text());
             }
             item
         });

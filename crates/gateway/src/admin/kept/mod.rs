@@ -3,39 +3,40 @@
 mod answers;
 mod contents;
 mod conversations;
-mod identity;
 mod item;
 mod items;
 pub(super) mod metadata;
 mod order;
 pub(super) mod page;
+mod pending;
 mod placing;
-mod spelling;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode, Uri};
+use http::{HeaderMap, Method, StatusCode, Uri};
 use http_body::Body;
 use sabir_store::{Error, Kind, Owner, Store};
 use sabir_wire::json::Text;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
+use crate::admin::passthrough::{Raw, passthrough};
 use crate::answer::{Ended, InFlight};
+use crate::attempt::Handles;
 use crate::config::types::{GatewayKey, Level};
-use crate::egress::Reply;
+use crate::egress::{KeptBody, Reply};
 use crate::failure::{Failure, Result, Whose};
 use crate::observe::Outcome;
-use crate::pool::Pool;
 use crate::recall::{out_of_order, trouble};
 use crate::state::Snapshot;
 use crate::surface::{Kept, Trouble};
-use crate::{egress, ingress};
+use crate::{egress, ingress, surface};
 
 /// Who asks for what.
 pub(crate) struct KeptAsked<'r> {
     pub(crate) client: Protocol,
     pub(crate) kept: Kept,
+    pub(crate) method: &'r Method,
     pub(crate) uri: &'r Uri,
     pub(crate) headers: &'r HeaderMap,
     pub(crate) key: Option<&'r Arc<GatewayKey>>,
@@ -55,53 +56,94 @@ struct Shelf<'s> {
     store: Store,
     owner: Owner,
     client: Protocol,
-    /// For what takes long to read.
-    pool: &'s Pool,
+    /// For what takes long to read, and what is worked on.
+    snapshot: &'s Arc<Snapshot>,
+}
+
+/// What is found.
+enum Found {
+    Body(String),
+    /// The events of an answer, from the one of a number on.
+    Events(KeptBody),
+    /// It is with this provider.
+    With(String),
 }
 
 /// Answers what needs no model.
-pub(crate) async fn kept<B>(snapshot: &Arc<Snapshot>, asked: KeptAsked<'_>, body: &mut B) -> Reply
+pub(crate) async fn kept<B>(handles: Handles<'_>, asked: KeptAsked<'_>, body: &mut B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let client = asked.client;
+    let (client, snapshot) = (asked.client, handles.snapshot);
     let mut flight = InFlight::begin(snapshot, client, asked.key);
-    match answer(snapshot, &asked, body, &mut flight).await {
-        Ok(body) => {
-            flight.trace.set_status(200);
-            flight.end(Ended::plain(Outcome::Answered));
-            egress::json(StatusCode::OK, body)
-        }
-        Err(failure) => egress::rescue(client, *failure, flight),
+    let found = match answer(snapshot, &asked, body, &mut flight).await {
+        Ok(found) => found,
+        Err(failure) => return egress::rescue(client, *failure, flight),
+    };
+    flight.trace.set_status(200);
+    flight.end(Ended::plain(Outcome::Answered));
+    match found {
+        Found::Body(body) => egress::json(StatusCode::OK, body),
+        Found::Events(body) => egress::stream(body),
+        Found::With(provider) => ask_provider(handles, &provider, &asked, body).await,
     }
 }
 
-async fn answer<B>(
-    snapshot: &Snapshot,
+/// What a provider works on by itself is asked of it.
+async fn ask_provider<B>(
+    Handles { snapshot, client }: Handles<'_>,
+    provider: &str,
     asked: &KeptAsked<'_>,
     body: &mut B,
-    flight: &mut InFlight,
-) -> Result<String>
+) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let shelf = Shelf::of(snapshot, asked).ok_or_else(|| unkept(asked))?;
+    let known = snapshot.directory.provider(provider);
+    let base = known.and_then(|it| it.endpoint_for(asked.client)).map(|it| &*it.base_path);
+    let (base, path) = (base.unwrap_or_default(), asked.uri.path());
+    let mut versions = surface::of(asked.client).versions.iter();
+    let below = versions.find_map(|version| path.strip_prefix(version)).unwrap_or(path);
+    let query = asked.uri.query().map(surface::without_key).filter(|query| !query.is_empty());
+    let path = match query {
+        Some(query) => format!("{base}{below}?{query}"),
+        None => format!("{base}{below}"),
+    };
+    let KeptAsked { method, headers, key, .. } = *asked;
+    passthrough(snapshot, client, provider, Raw { method, path, headers, key }, body).await
+}
+
+async fn answer<B>(
+    snapshot: &Arc<Snapshot>,
+    asked: &KeptAsked<'_>,
+    body: &mut B,
+    flight: &mut InFlight,
+) -> Result<Found>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let shelf = Shelf::of(snapshot, asked).ok_or_else(|| unkept(snapshot, asked))?;
     let mut sent = String::new();
     if asked.kept.has_body() {
         flight.admission.admit()?;
         let body = ingress::read_body(body, asked.headers, &mut flight.admission).await?;
         sent = ingress::into_text(body)?;
     }
-    let exchange = flight.trace.id();
-    shelf.answer(&asked.kept, &Sent { uri: asked.uri, body: &sent, exchange }).await
+    let sent = Sent { uri: asked.uri, body: &sent, exchange: flight.trace.id() };
+    match shelf.pending(&asked.kept, &sent).await? {
+        Some(found) => Ok(found),
+        None => shelf.answer(&asked.kept, &sent).await.map(Found::Body),
+    }
 }
 
 impl<'s> Shelf<'s> {
-    fn of(snapshot: &'s Snapshot, asked: &KeptAsked<'_>) -> Option<Self> {
+    fn of(snapshot: &'s Arc<Snapshot>, asked: &KeptAsked<'_>) -> Option<Self> {
         let memory = snapshot.shared.memory.as_ref()?;
         let (store, owner) = (memory.store().clone(), memory.owner(asked.key));
-        let (client, pool) = (asked.client, &snapshot.shared.pool);
-        (memory.level() >= Level::Stateful).then_some(Self { store, owner, client, pool })
+        let client = asked.client;
+        // Files have neither answers nor items that could be named by an id.
+        let is_kept = memory.level() >= Level::Stateful && !store.is_of_files();
+        is_kept.then_some(Self { store, owner, client, snapshot })
     }
 
     async fn answer(&self, kept: &Kept, sent: &Sent<'_>) -> Result<String> {
@@ -124,8 +166,13 @@ impl<'s> Shelf<'s> {
 }
 
 /// Nothing may be kept here.
-fn unkept(asked: &KeptAsked<'_>) -> Box<Failure> {
+fn unkept(snapshot: &Snapshot, asked: &KeptAsked<'_>) -> Box<Failure> {
+    let memory = snapshot.shared.memory.as_ref();
     match &asked.kept {
+        Kept::CreateConversation if memory.is_some_and(|it| it.store().is_of_files()) => {
+            let reason = "they have no items with ids; the header `sabir-conversation` names one";
+            out_of_order(&Error::unsupported(reason))
+        }
         Kept::CreateConversation => trouble(asked.client, &Trouble::Unkept),
         kept => absent(kept),
     }

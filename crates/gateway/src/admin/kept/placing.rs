@@ -1,13 +1,15 @@
 //! Items put into a conversation: as lines of the log behind those that are there, or in the place of some of them.
 
-use sabir_store::{Change, Conversation, ConversationId, Hash, Kind as StoreKind, Title};
+use sabir_store::{
+    Addition, Change, Conversation, ConversationId, Direction, Hash, Kind as StoreKind, Title,
+};
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Entry;
 
 use super::Shelf;
 use crate::failure::{Failure, Result};
 use crate::pool::Wanted;
-use crate::recall::{Resolved, found, out_of_order, resolve_references, title, trouble};
+use crate::recall::{found, out_of_order, resolve_references, title, trouble};
 use crate::record::{Lines, lines};
 use crate::surface;
 use crate::surface::Trouble;
@@ -47,17 +49,14 @@ impl Shelf<'_> {
             "{{\"{list}\":[{OPENING}{}]}}",
             items.iter().map(|it| format!(",{it}")).collect::<String>()
         );
-        let resolved = resolve_references(&self.store, &self.owner, self.client, body).await?;
-        let body = match resolved {
-            Resolved::Body(body) => body,
-            Resolved::Without(id) => {
-                return Err(trouble(self.client, &Trouble::UnknownItem(&id)));
-            }
-        };
+        let place = (&self.store, &self.owner);
+        let resolved =
+            resolve_references(&self.snapshot.shared.pool, place, self.client, body).await?;
+        let body = resolved.map_err(|id| trouble(self.client, &Trouble::UnknownItem(&id)))?;
         let (client, bytes) = (self.client, body.len());
         let work =
             move |_: &Wanted| read(client, &body).map_err(|error| misplaced(&error, (list, name)));
-        self.pool.run_on(bytes, work).await
+        self.snapshot.shared.pool.run_on(bytes, work).await
     }
 
     /// Puts items behind `base` and moves the conversation's end from where it was seen.
@@ -76,9 +75,10 @@ impl Shelf<'_> {
             let apart = with_ids(&items.entries, &added.ids);
             added = lines(self.client, base, &apart).map_err(invalid)?;
         }
-        let messages = added.messages.clone();
-        let appended =
-            self.store.append(&self.owner, &conversation.id, conversation.tip, (base, messages));
+        let (messages, items) =
+            (added.messages.clone(), added.named(Direction::Input).map_err(invalid)?);
+        let addition = Addition { base, messages, items };
+        let appended = self.store.append(&self.owner, &conversation.id, conversation.tip, addition);
         match appended.await {
             Ok(_) => Ok(Appended { lines: added, is_known }),
             Err(error) if error.kind() == StoreKind::Conflict => Err(self.locked()),
@@ -108,9 +108,9 @@ impl Shelf<'_> {
 }
 
 fn read(client: Protocol, body: &str) -> sabir_wire::Result<Placeable> {
-    let exchange = client.decode_request_text(body)?;
-    let title = title(exchange.request().messages.get(1..).unwrap_or_default());
-    let entries = exchange.entries()?.entries.into_iter().skip(1);
+    let decoded = client.decode_request_text(body)?;
+    let title = title(decoded.request().messages.get(1..).unwrap_or_default());
+    let entries = decoded.entries()?.entries.into_iter().skip(1);
     Ok(Placeable { entries: entries.map(Entry::into_owned).collect(), title })
 }
 

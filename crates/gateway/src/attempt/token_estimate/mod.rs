@@ -1,5 +1,6 @@
 //! How many tokens a request has, where nobody counts them: its words, and what providers put around them.
 
+mod least;
 mod text;
 
 use sabir_wire::Protocol;
@@ -36,11 +37,37 @@ pub(super) fn tokens(protocol: Protocol, body: &[u8]) -> u64 {
     tokens.unwrap_or_else(|| body.len().div_ceil(BYTES_PER_TOKEN) as u64)
 }
 
+/// The tokens of a request, if even the fewest that it can have are more than `window`.
+pub(super) fn beyond(window: u64, request: &Request<'_>) -> Option<u64> {
+    let fewest = least::tokens(request);
+    (fewest > window).then(|| of_request(request).max(fewest))
+}
+
+/// Whether a body is so short, or has so few words, that it cannot be beyond `window`. Of a long one a part is looked at: that
+/// something is not beyond is no promise, only that it need not be read for it.
+pub(super) fn is_hardly_beyond(window: u64, body: &str) -> bool {
+    is_hardly_beyond_bytes(window, body.len()) || sampled(body.as_bytes()) <= window
+}
+
+/// The same where only the length is known.
+pub(super) fn is_hardly_beyond_bytes(window: u64, bytes: usize) -> bool {
+    least::most_tokens(bytes as u64) <= window
+}
+
+/// One block in so many is looked at.
+const SAMPLE_STEP: usize = 64;
+const SAMPLE_BYTES: usize = 256;
+
+fn sampled(body: &[u8]) -> u64 {
+    let blocks = body.chunks(SAMPLE_BYTES).step_by(SAMPLE_STEP);
+    blocks.map(least::of_bytes).sum::<u64>() * SAMPLE_STEP as u64
+}
+
 /// The tokens of a body that can be read, and would not take far more memory than its length.
 fn of_body(protocol: Protocol, body: &str) -> Option<u64> {
     let survey = ingress::survey(unmarked(body)).ok()?;
-    let exchange = protocol.decode_request_surveyed(&survey).ok()?;
-    Some(of_request(exchange.request()))
+    let decoded = protocol.decode_request_surveyed(&survey).ok()?;
+    Some(of_request(decoded.request()))
 }
 
 fn of_request(request: &Request<'_>) -> u64 {

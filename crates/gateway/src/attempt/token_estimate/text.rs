@@ -81,6 +81,49 @@ fn weight(character: char) -> u64 {
     }
 }
 
+/// Texts, and how many tokens the `o200k` vocabulary has for each.
+#[cfg(test)]
+pub(super) const TEXTS: &[(&str, u64)] = &[
+    ("What is the weather in Paris?", 7),
+    (
+        "The harbour was quiet when the ferry came in that morning. Nobody had expected it before noon, and the old man who took the tickets was still asleep in his chair.",
+        34,
+    ),
+    (
+        "fn tokens(text: &str) -> u64 {\n    let mut parts = 0;\n    for word in text.split(' ') {\n        parts += weight(word);\n    }\n    parts\n}\n",
+        40,
+    ),
+    (
+        "def read_all(paths):\n    for path in paths:\n        with open(path) as file:\n            yield json.load(file)\n",
+        25,
+    ),
+    (
+        r#"{"type":"object","properties":{"city":{"type":"string","description":"The city to look up"},"days":{"type":"integer"}},"required":["city"]}"#,
+        34,
+    ),
+    (
+        "## Limits\n\n- Bodies of 64 MiB, `headers` of 64 KiB.\n- See [the manual](docs/manual.md) for **all** keys.\n",
+        36,
+    ),
+    (
+        "今天早上渡船进港的时候，码头上非常安静。没有人想到它会在中午之前到达，负责检票的老人还在椅子上睡觉。",
+        42,
+    ),
+    (
+        "その朝、フェリーが港に入ってきたとき、桟橋はとても静かでした。正午前に着くとは誰も思っていませんでした。",
+        40,
+    ),
+    (
+        "그날 아침 여객선이 들어왔을 때 항구는 조용했다. 아무도 정오 전에 도착할 것이라고 생각하지 않았다.",
+        33,
+    ),
+    ("В то утро, когда паром вошёл в гавань, там было тихо. Никто не ждал его раньше полудня.", 30),
+    (
+        "Der Hafen war still, als die Fähre an jenem Morgen einlief. Niemand hatte sie vor Mittag erwartet.",
+        23,
+    ),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,48 +151,4 @@ mod tests {
         assert_eq!(tokens("hello"), 1);
         assert_eq!(tokens("maxTokens"), 2);
     }
-
-    const TEXTS: &[(&str, u64)] = &[
-        ("What is the weather in Paris?", 7),
-        (
-            "The harbour was quiet when the ferry came in that morning. Nobody had expected it before noon, and the old man who took the tickets was still asleep in his chair.",
-            34,
-        ),
-        (
-            "fn tokens(text: &str) -> u64 {\n    let mut parts = 0;\n    for word in text.split(' ') {\n        parts += weight(word);\n    }\n    parts\n}\n",
-            40,
-        ),
-        (
-            "def read_all(paths):\n    for path in paths:\n        with open(path) as file:\n            yield json.load(file)\n",
-            25,
-        ),
-        (
-            r#"{"type":"object","properties":{"city":{"type":"string","description":"The city to look up"},"days":{"type":"integer"}},"required":["city"]}"#,
-            34,
-        ),
-        (
-            "## Limits\n\n- Bodies of 64 MiB, `headers` of 64 KiB.\n- See [the manual](docs/manual.md) for **all** keys.\n",
-            36,
-        ),
-        (
-            "今天早上渡船进港的时候，码头上非常安静。没有人想到它会在中午之前到达，负责检票的老人还在椅子上睡觉。",
-            42,
-        ),
-        (
-            "その朝、フェリーが港に入ってきたとき、桟橋はとても静かでした。正午前に着くとは誰も思っていませんでした。",
-            40,
-        ),
-        (
-            "그날 아침 여객선이 들어왔을 때 항구는 조용했다. 아무도 정오 전에 도착할 것이라고 생각하지 않았다.",
-            33,
-        ),
-        (
-            "В то утро, когда паром вошёл в гавань, там было тихо. Никто не ждал его раньше полудня.",
-            30,
-        ),
-        (
-            "Der Hafen war still, als die Fähre an jenem Morgen einlief. Niemand hatte sie vor Mittag erwartet.",
-            23,
-        ),
-    ];
 }

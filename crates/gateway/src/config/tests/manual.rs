@@ -34,6 +34,7 @@ fn the_sample_is_valid_with_everything_uncommented() {
     let folder = std::env::temp_dir().join(format!("sabir-sample-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("office.token"), "token").unwrap();
+    fs::write(folder.join("summary.txt"), "Summarise.").unwrap();
     let made = rcgen::generate_simple_self_signed(["llm.example".to_owned()]).unwrap();
     fs::write(folder.join("office-ca.pem"), made.cert.pem()).unwrap();
     fs::write(folder.join("client.pem"), made.cert.pem()).unwrap();

@@ -7,12 +7,12 @@ use sabir_wire::target::Target;
 use crate::surface;
 
 /// The elements of a list.
-pub(super) fn elements(list: &str) -> sabir_wire::Result<Vec<String>> {
+pub(crate) fn elements(list: &str) -> sabir_wire::Result<Vec<String>> {
     Reader::new(list).list(|_, element| Ok(element.raw()?.as_str().to_owned()))
 }
 
 /// The items of an answer.
-pub(super) fn output_of(body: &str) -> Option<Vec<String>> {
+pub(crate) fn output_of(body: &str) -> Option<Vec<String>> {
     let mut output = None;
     let read = Reader::new(body).object(|key, reader| {
         let value = reader.raw()?;
@@ -25,14 +25,14 @@ pub(super) fn output_of(body: &str) -> Option<Vec<String>> {
 }
 
 /// The id that an item was sent with.
-pub(super) fn own_id(item: &str) -> Option<String> {
+pub(crate) fn own_id(item: &str) -> Option<String> {
     let id = Reader::new(item).peek_tag("id").ok().flatten()?;
     Some(id.into_str().into_owned()).filter(|id| !id.is_empty())
 }
 
 /// What lines of other protocols say, as items of the client's. They are read together, since some protocols tell only by
 /// the order which result belongs to which call.
-pub(super) fn in_words_of(
+pub(crate) fn in_words_of(
     client: Protocol,
     lines: &[(Protocol, &str)],
 ) -> sabir_wire::Result<Vec<Vec<String>>> {
@@ -52,13 +52,13 @@ pub(super) fn in_words_of(
 fn translated(client: Protocol, lines: &[(Protocol, &str)]) -> sabir_wire::Result<Vec<String>> {
     let list = surface::of(client).state.messages;
     let nothing = format!("{{\"{list}\":[]}}");
-    let mut exchange = client.decode_request_text(&nothing)?;
+    let mut decoded = client.decode_request_text(&nothing)?;
     let mut history = Vec::new();
     for (protocol, text) in lines {
         history.extend(protocol.restore_messages(text, 0, client)?);
     }
-    exchange.recall(history);
-    let encoded = exchange.encode(client, &Target::default())?;
+    decoded.recall(history);
+    let encoded = decoded.encode(client, &Target::default())?;
     let mut items = Vec::new();
     Reader::new(&encoded.body).object(|key, reader| {
         let value = reader.raw()?;

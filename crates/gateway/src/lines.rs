@@ -1,7 +1,9 @@
 //! Elements of a conversation as lines of the log: each in the spelling of its own protocol, under a hash over all that was
 //! meant up to it and over the ids of all calls.
 
-use sabir_store::{Hash, NewMessage, Record, Time};
+use std::collections::HashMap;
+
+use sabir_store::{Direction, Hash, ItemId, NewItem, NewMessage, Record, Time};
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
 use sabir_wire::protocol::Entry;
@@ -95,6 +97,47 @@ impl Lines {
         let record = record(protocol, &elements.join(","))?;
         self.messages.push(NewMessage { hash, record });
         elements.clear();
+        Ok(())
+    }
+
+    /// Elements that came with an id are found by it.
+    pub(crate) fn named(&self, direction: Direction) -> sabir_store::Result<Vec<NewItem>> {
+        let named = self.ids.iter().zip(&self.places);
+        let named = named.filter_map(|(id, place)| id.as_ref().map(|id| (id, place)));
+        named
+            .map(|(id, (message, part))| {
+                let (id, message, part) = (ItemId::new(id)?, *message, *part);
+                Ok(NewItem { id, direction, message, part })
+            })
+            .collect()
+    }
+
+    /// Adds lines that go on from the end of these.
+    pub(crate) fn append(&mut self, more: Self) {
+        self.messages.extend(more.messages);
+        self.places.extend(more.places);
+        self.ids.extend(more.ids);
+        self.states.extend(more.states);
+        self.end = more.end;
+    }
+
+    /// Writes each line with the time of its last element.
+    pub(crate) fn keep_times(
+        &mut self,
+        times: impl Iterator<Item = Option<Time>>,
+    ) -> sabir_store::Result<()> {
+        let placed = self.places.iter().zip(times);
+        let times: HashMap<Hash, Time> =
+            placed.filter_map(|((line, _), time)| time.map(|time| (*line, time))).collect();
+        for message in &mut self.messages {
+            let timed = match (times.get(&message.hash), read(&message.record)) {
+                (Some(time), Some((protocol, text))) => Some(record_of(protocol, text, *time)?),
+                _ => None,
+            };
+            if let Some(timed) = timed {
+                message.record = timed;
+            }
+        }
         Ok(())
     }
 

@@ -1,0 +1,134 @@
+//! The beginning of an answer that nobody waits for: whose work it is, and what the client is told at once.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, StatusCode};
+use sabir_store::{NewJob, Record, ResponseId, TurnId};
+use sabir_wire::json::{Reader, Text};
+use sabir_wire::protocol::{AnswerContext, Echo};
+
+use crate::answer::InFlight;
+use crate::background::job::Job;
+use crate::background::tail;
+use crate::call::LargeCall;
+use crate::config::types::{GatewayKey, Level};
+use crate::egress::Reply;
+use crate::failure::Result;
+use crate::memory::Memory;
+use crate::recall::{absent, out_of_order, trouble, without_members};
+use crate::route::Resolved;
+use crate::state::Snapshot;
+use crate::surface::{Background, Trouble};
+use crate::{egress, ingress, surface};
+
+/// Whether the provider works on the answer by itself: it speaks the client's protocol, and is sent what the client sent.
+pub(crate) fn passes(call: &LargeCall, resolved: &Resolved, flight: &InFlight) -> bool {
+    let [candidate] = &*resolved.targets else { return false };
+    let provider = &candidate.provider;
+    let is_own = provider.endpoint_for(call.client).is_some_and(|it| it.protocol == call.client);
+    let recalled = call.recalled.get();
+    let is_sent_whole = recalled.is_none_or(|recalled| recalled.is_kept_by(&provider.name));
+    let is_conversation = flight.trace.turn().is_some_and(|turn| turn.conversation.is_some());
+    is_own && is_sent_whole && !is_conversation
+}
+
+/// An answer that the gateway is about to work on.
+pub(crate) struct Announced {
+    pub(crate) job: Job,
+    /// The call as it is worked on.
+    pub(crate) call: Arc<LargeCall>,
+    /// What the client is told at once.
+    pub(crate) reply: Reply,
+}
+
+/// Announces an answer and keeps that it was. None if the call is to be answered at once: nothing of it can be kept.
+pub(crate) async fn announce(
+    snapshot: &Arc<Snapshot>,
+    key: Option<&Arc<GatewayKey>>,
+    call: LargeCall,
+    flight: &mut InFlight,
+) -> Result<Result<Announced, LargeCall>> {
+    let client = call.client;
+    let memory = memory(snapshot, &call)?;
+    let background = surface::of(client).state.background;
+    let (Some(background), Some(turn)) = (background, flight.trace.turn()) else {
+        return Ok(Err(call));
+    };
+    let turn = TurnId::new(&*turn.turn).map_err(|error| out_of_order(&error))?;
+    let body = (background.announce)(&context(&call, flight)?);
+    let id = ResponseId::new((background.id)(flight.trace.id()));
+    let id = id.map_err(|error| out_of_order(&error))?;
+    let (store, owner) = (memory.store().clone(), memory.owner(key));
+    let jobs_max = snapshot.config().limits.jobs_max;
+    let guard = snapshot.shared.jobs.begin((owner.clone(), id.clone()), jobs_max)?;
+    let record = Record::new(&*body).map_err(|error| out_of_order(&error))?;
+    let (is_streamed, bytes) = (call.delivery.is_stream(), call.body.len());
+    let new = NewJob {
+        owner: owner.clone(),
+        id: id.clone(),
+        turn,
+        provider: None,
+        is_streamed,
+        body: record,
+    };
+    store.add_job(new).await.map_err(|error| out_of_order(&error))?;
+    let job = Job {
+        snapshot: Arc::clone(snapshot),
+        store,
+        owner,
+        id,
+        background,
+        body,
+        guard,
+        is_streamed,
+    };
+    if is_streamed {
+        job.emit_first().await?;
+    }
+    let reply = reply(&job, client, flight);
+    let work = move |_: &_| worked_on(call, &background);
+    let call = Arc::new(snapshot.shared.pool.run_on(bytes, work).await?);
+    Ok(Ok(Announced { job, call, reply }))
+}
+
+/// The memory that keeps the answer, if all that is asked for can be kept.
+fn memory<'s>(snapshot: &'s Snapshot, call: &LargeCall) -> Result<&'s Memory> {
+    if let Some(missing) = call.recalled.get().and_then(|recalled| recalled.missing()) {
+        return Err(absent(call.client, missing));
+    }
+    if !call.asked.is_kept {
+        return Err(trouble(call.client, &Trouble::UnkeptBackground));
+    }
+    let memory = snapshot.shared.memory.as_ref();
+    let memory = memory.filter(|memory| memory.level() >= Level::Stateful);
+    memory.ok_or_else(|| trouble(call.client, &Trouble::Unkept))
+}
+
+/// What the answer says of its request.
+fn context(call: &LargeCall, flight: &InFlight) -> Result<AnswerContext<'static>> {
+    let echo = Echo::of(Reader::new(crate::call::unmarked(&call.body)))?.into_owned();
+    Ok(AnswerContext {
+        model: Some(Text::plain(call.model.clone())),
+        seed: Text::plain(flight.trace.id().to_owned()),
+        created_s: flight.trace.began_s(),
+        echo: Some(echo.stored().in_background()),
+        ..AnswerContext::default()
+    })
+}
+
+/// The call without the word that providers are not to see.
+fn worked_on(call: LargeCall, background: &Background) -> Result<LargeCall> {
+    let body = without_members(crate::call::unmarked(&call.body), &[background.member])?;
+    let skimmed = ingress::skim(call.client, &body)?;
+    let (nodes, model_at) = (skimmed.survey.nodes(), skimmed.model_at);
+    Ok(LargeCall { body, nodes, model_at, ..call })
+}
+
+fn reply(job: &Job, client: sabir_wire::Protocol, flight: &InFlight) -> Reply {
+    let mut reply = match job.is_streamed {
+        true => egress::stream(tail(&job.snapshot, (job.owner.clone(), job.id.clone()), client, 0)),
+        false => egress::json(StatusCode::OK, job.body.clone()),
+    };
+    egress::add_headers(reply.headers_mut(), client, &HeaderMap::new(), &flight.trace);
+    reply
+}

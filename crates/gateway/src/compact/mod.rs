@@ -1,0 +1,347 @@
+//! Compaction where the provider has none of its own: a summary takes the place of a conversation, because the client asks for
+//! it, or has sent one back that only this gateway can read.
+
+mod announce;
+mod read;
+mod summarise;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use sabir_compose::compact::summary_text;
+use sabir_wire::json::{Json, Reader as JsonReader, Text};
+use sabir_wire::protocol::{AnswerContext, Echo};
+
+use crate::answer::{AnswerMode, Answering, Feed, InFlight, Incoming, open};
+use crate::attempt::Handles;
+use crate::call::{Action, Call};
+use crate::compact::announce::Announce;
+use crate::compact::read::{Reader, Sealed, Work, holds_own, may_concern, with_returned};
+use crate::compact::summarise::{Commission, Summary};
+use crate::config::types::GatewayKey;
+use crate::failure::{Failure, Result, Whose};
+use crate::observe;
+use crate::observe::Upstream;
+use crate::pool::Wanted;
+use crate::recall::absent;
+use crate::recalled::Recalled;
+use crate::redact::Redactor;
+use crate::route;
+use crate::route::Resolved;
+use crate::seal::Seal;
+use crate::state::Snapshot;
+use crate::summaries::Made;
+use crate::surface;
+use crate::surface::{
+    CompactionAnswer, CompactionAsked, CompactionTrouble, Summarised, Then, When,
+};
+use crate::tap::Head;
+use crate::upstream::Body;
+
+/// A call before it is sent to anybody.
+#[derive(Clone, Copy)]
+pub(crate) struct Stage<'c> {
+    pub(crate) handles: Handles<'c>,
+    pub(crate) call: &'c Call<'c>,
+    pub(crate) resolved: &'c Resolved,
+    pub(crate) key: Option<&'c Arc<GatewayKey>>,
+}
+
+/// What becomes of a call.
+pub(crate) enum Outcome {
+    /// It goes on, from a summary if there is one.
+    Call(Option<Arc<Recalled>>),
+    /// It asked for nothing but a summary.
+    Answer(Box<Answering>),
+}
+
+/// Puts summaries into a conversation that has them or wants them. All others pass.
+pub(crate) async fn compact(
+    stage: Stage<'_>,
+    recalled: Option<Arc<Recalled>>,
+    flight: &mut InFlight,
+) -> Result<Outcome> {
+    let is_concerned = stage.call.action == Action::Compact
+        || may_concern(stage.call.survey.source(), recalled.as_deref());
+    match is_concerned {
+        // Boxed, since calls of long conversations are few.
+        true => Box::pin(stage.run(recalled, flight)).await,
+        false => Ok(Outcome::Call(recalled)),
+    }
+}
+
+impl Stage<'_> {
+    async fn run(self, recalled: Option<Arc<Recalled>>, flight: &mut InFlight) -> Result<Outcome> {
+        let source = self.call.survey.source();
+        let is_own = holds_own(source, recalled.as_deref());
+        let is_native = self.is_native(recalled.as_deref());
+        if is_native && !is_own {
+            return Ok(Outcome::Call(recalled));
+        }
+        if let Some(missing) = recalled.as_ref().and_then(|recalled| recalled.missing()) {
+            return Err(absent(self.call.client, missing));
+        }
+        let compaction = &surface::of(self.call.client).compaction;
+        let (read, strip) = (compaction.read, compaction.strip);
+        let (client, given) = (self.call.client, recalled.clone());
+        let (body, action) = (source.to_owned(), self.call.action);
+        let prepare = move |_: &_| {
+            let asked = match action {
+                Action::Compact => Some(CompactionAsked { when: When::Now, instructions: None }),
+                Action::Generate | Action::CountTokens => read(&body)?,
+            };
+            let mut base = match &given {
+                Some(recalled) => Recalled::clone(recalled),
+                None => Recalled::of(client, body),
+            };
+            if asked.is_some() {
+                base.body = strip(&base.body)?;
+            }
+            Ok((asked, base))
+        };
+        let (asked, base) = self.pooled(prepare).await?;
+        let base = self.with_returned(base, is_native).await?;
+        if is_native && base.summaries.is_empty() {
+            return Ok(Outcome::Call(recalled));
+        }
+        let Some(asked) = asked else {
+            let has_summary = !base.summaries.is_empty();
+            return Ok(Outcome::Call(if has_summary { Some(Arc::new(base)) } else { recalled }));
+        };
+        self.summarised(asked, Arc::new(base), flight).await
+    }
+
+    /// Whether the only provider that may be asked compacts by itself, in the client's own protocol.
+    fn is_native(&self, recalled: Option<&Recalled>) -> bool {
+        let [target] = &self.resolved.targets[..] else { return false };
+        let provider = &target.provider;
+        let is_same = provider.endpoint_for(self.call.client);
+        is_same.is_some_and(|endpoint| endpoint.protocol == self.call.client)
+            && provider.config.dialect.is_none()
+            && recalled
+                .is_none_or(|recalled| recalled.is_kept_by(&provider.name) || recalled.is_fresh())
+    }
+
+    async fn pooled<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Wanted) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let bytes = self.call.body.len() + self.call.recalled_bytes();
+        self.handles.snapshot.shared.pool.run_on(bytes, work).await
+    }
+
+    /// The conversation with the newest compaction that it holds in its place.
+    async fn with_returned(&self, base: Recalled, is_native: bool) -> Result<Recalled> {
+        let (base, holds_item) = self
+            .pooled(move |_| {
+                let holds_item = read::holds_item(&base)?;
+                Ok((base, holds_item))
+            })
+            .await?;
+        if !holds_item {
+            return Ok(base);
+        }
+        let snapshot = Arc::clone(self.handles.snapshot);
+        seal(&snapshot).await?;
+        let (client, owner, provider) = (self.call.client, self.owner(), self.provider());
+        self.pooled(move |_| {
+            let Some(seal) = snapshot.shared.seal.get() else { return Ok(base) };
+            let reader = Reader { client, seal, owner: &owner, provider: &provider, is_native };
+            let returned = reader.returned(&base)?;
+            Ok(with_returned(&base, returned))
+        })
+        .await
+    }
+
+    /// The window of the model that writes the summary, where it is known.
+    fn window(&self) -> Option<u64> {
+        let Handles { snapshot, .. } = self.handles;
+        match &snapshot.config().compaction.model {
+            Some(model) => {
+                let resolved = route::resolve(&snapshot.directory, model, surface::DEFAULT).ok()?;
+                narrowest(&resolved)
+            }
+            None => narrowest(self.resolved),
+        }
+    }
+
+    fn owner(&self) -> String {
+        self.key.map(|key| key.name.clone()).unwrap_or_default()
+    }
+
+    fn provider(&self) -> String {
+        let first = self.resolved.targets.first();
+        first.map(|target| target.provider.name.to_string()).unwrap_or_default()
+    }
+
+    async fn summarised(
+        &self,
+        asked: CompactionAsked,
+        base: Arc<Recalled>,
+        flight: &mut InFlight,
+    ) -> Result<Outcome> {
+        let (when, conversation) = (asked.when, Arc::clone(&base));
+        let piece_bytes = read::piece_bytes(self.window());
+        let work = self.pooled(move |_| match when {
+            When::Now => read::work_now(&conversation, piece_bytes),
+            When::Above { tokens, .. } => read::work_above(&conversation, tokens, piece_bytes),
+        });
+        let work = match (work.await?, when) {
+            // Where all of it would have to be sent as it is, a summary is of no use.
+            (Some(Work { rest: None, .. }), When::Above { then: Then::Continue, .. }) => {
+                return Ok(Outcome::Call(Some(base)));
+            }
+            (Some(work), _) => work,
+            (None, When::Now) => return Err(self.trouble(&CompactionTrouble::Nothing)),
+            (None, When::Above { .. }) => return Ok(Outcome::Call(Some(base))),
+        };
+        let commission = Commission {
+            handles: self.handles,
+            key: self.key,
+            model: &self.call.model,
+            instructions: asked.instructions.as_deref(),
+        };
+        let summary = commission.summarise(&work.questions).await?;
+        flight.trace.set_compacted(summary.exchange.clone());
+        let item = self.item(&summary, &work, flight).await?;
+        match when {
+            When::Now if self.call.action == Action::Compact => {
+                self.compacted(&summary, &item, (base, flight)).await.map(Outcome::Answer)
+            }
+            When::Now | When::Above { then: Then::Pause, .. } => {
+                self.answer(&summary, &item, flight).await.map(Outcome::Answer)
+            }
+            When::Above { then: Then::Continue, .. } => {
+                Ok(Outcome::Call(Some(self.going_on(base, work, &summary, item, flight))))
+            }
+        }
+    }
+
+    fn trouble(&self, trouble: &CompactionTrouble) -> Box<Failure> {
+        let explain = surface::of(self.call.client).compaction.explain;
+        Failure::stating(Whose::Client, explain(trouble))
+    }
+
+    /// The summary as the client carries it.
+    async fn item(
+        &self,
+        summary: &Summary,
+        work: &Work,
+        flight: &InFlight,
+    ) -> Result<Json<'static>> {
+        let seal = seal(self.handles.snapshot).await?;
+        let sealed = Sealed { messages: work.questions.messages(), summary: summary.text.clone() };
+        let sealed = seal.seal(&self.owner(), &sealed.write())?;
+        let write = surface::of(self.call.client).compaction.write_item;
+        let id = flight.trace.id();
+        let item = write(&Summarised { id, summary: &summary.text, sealed: &sealed });
+        Ok(Json::parse(item)?)
+    }
+
+    /// The call goes on from the summary, and its answer begins with it.
+    fn going_on(
+        &self,
+        base: Arc<Recalled>,
+        work: Work,
+        summary: &Summary,
+        item: Json<'static>,
+        flight: &mut InFlight,
+    ) -> Arc<Recalled> {
+        let Some(plan) = work.rest else { return base };
+        let mut next = Recalled::clone(&base);
+        let text = summary_text(work.questions.messages(), &summary.text);
+        next.summaries.made = Some(Made { plan, text });
+        flight.inserted = Some(self.body(summary, (&item, None), flight));
+        flight.change(Box::new(Announce::new(self.call.client, item)));
+        Arc::new(next)
+    }
+
+    /// An answer of the client's protocol that is nothing but the summary.
+    fn body(
+        &self,
+        summary: &Summary,
+        (item, user_items): (&Json<'_>, Option<&Json<'_>>),
+        flight: &InFlight,
+    ) -> String {
+        let write = surface::of(self.call.client).compaction.write_answer;
+        write(&CompactionAnswer {
+            item,
+            user_items,
+            id: flight.trace.id(),
+            model: &self.call.model,
+            created_s: flight.trace.began_s(),
+            input_tokens: summary.input_tokens,
+            output_tokens: summary.output_tokens,
+        })
+    }
+
+    /// Answers with what the user said and the summary, which together are the client's next conversation.
+    async fn compacted(
+        &self,
+        summary: &Summary,
+        item: &Json<'_>,
+        (base, flight): (Arc<Recalled>, &mut InFlight),
+    ) -> Result<Box<Answering>> {
+        let user_items = self.pooled(move |_| read::user_items(&base)).await?;
+        self.set_upstream(summary, flight);
+        let body = Bytes::from(self.body(summary, (item, Some(&user_items)), flight));
+        let head = Head { status: 200, headers: HeaderMap::new() };
+        Ok(Answering::whole(head, body, observe::Outcome::Answered))
+    }
+
+    /// Whoever wrote the summary is who answered.
+    fn set_upstream(&self, summary: &Summary, flight: &mut InFlight) {
+        let upstream = Upstream { protocol: self.call.client, ..summary.upstream.clone() };
+        flight.trace.set_upstream(&summary.provider, upstream);
+        flight.trace.skip_attempt();
+        // What the summary cost is counted with the calls that wrote it.
+        flight.trace.count_nothing();
+    }
+
+    /// Answers with the summary, as if a provider of the client's protocol had.
+    async fn answer(
+        &self,
+        summary: &Summary,
+        item: &Json<'_>,
+        flight: &mut InFlight,
+    ) -> Result<Box<Answering>> {
+        let client = self.call.client;
+        self.set_upstream(summary, flight);
+        let body = Body::Own(Some(Bytes::from(self.body(summary, (item, None), flight))));
+        let limits = self.handles.snapshot.config().limits;
+        let patience = limits.stream_duration_max;
+        let feed = Box::new(Feed::new(body, Redactor::default(), patience, patience));
+        let head = Head { status: 200, headers: HeaderMap::new() };
+        let incoming = Incoming { protocol: client, head, feed };
+        let echo = match surface::of(client).repeats_request {
+            true => {
+                let echo = Echo::of(JsonReader::surveyed(&self.call.survey))?.into_owned();
+                Some(if flight.trace.turn().is_some() { echo.stored() } else { echo })
+            }
+            false => None,
+        };
+        let context = AnswerContext {
+            echo,
+            seed: Text::plain(flight.trace.id().to_owned()),
+            created_s: flight.trace.began_s(),
+            ..AnswerContext::default()
+        };
+        let mode = AnswerMode::Translate(Box::new(context));
+        open(self.handles.snapshot, (self.call, &mode), incoming, flight).await
+    }
+}
+
+/// The smallest window among the targets of a model.
+fn narrowest(resolved: &Resolved) -> Option<u64> {
+    resolved.targets.iter().filter_map(|target| target.window()).min()
+}
+
+/// The key by which summaries are sealed.
+async fn seal(snapshot: &Snapshot) -> Result<&Seal> {
+    let make = || async {
+        let folder = snapshot.config().store.data_folder.as_deref();
+        Seal::of(snapshot.shared.memory.as_ref(), folder).await
+    };
+    snapshot.shared.seal.get_or_try_init(make).await
+}

@@ -1,0 +1,144 @@
+//! Having a summary written: calls of their own, with their own exchange and usage.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use http::{HeaderMap, Uri};
+use sabir_compose::compact::{PROMPT, Questions, summary_in};
+use sabir_wire::FaultKind;
+use sabir_wire::conversation::{Count, FinishKind, Request};
+use sabir_wire::json::Text;
+use sabir_wire::protocol::DecodedRequest;
+use sabir_wire::target::Target;
+
+use crate::answer::{Ended, InFlight};
+use crate::attempt::Handles;
+use crate::call::Action;
+use crate::config::types::GatewayKey;
+use crate::failure::{Failure, Result, Whose};
+use crate::ingress::Arrived;
+use crate::observe::{Outcome, Upstream};
+use crate::upstream::Provider;
+use crate::{attempt, ingress, surface};
+
+/// How many calls a summary takes at most: a conversation that needs more was never sent to a model.
+const PIECES_MAX: usize = 64;
+
+/// What a summary may take: more than any should, and less than models refuse.
+const SUMMARY_TOKENS_MAX: u64 = 8192;
+
+/// Who wants a summary, and of whom.
+#[derive(Clone, Copy)]
+pub(super) struct Commission<'a> {
+    pub(super) handles: Handles<'a>,
+    pub(super) key: Option<&'a Arc<GatewayKey>>,
+    /// The model of the call; the configuration may name another.
+    pub(super) model: &'a str,
+    /// What the client wants of the summary.
+    pub(super) instructions: Option<&'a str>,
+}
+
+/// A summary, who wrote it and what that cost.
+pub(super) struct Summary {
+    pub(super) text: String,
+    /// The exchange of the last call.
+    pub(super) exchange: String,
+    pub(super) provider: Arc<Provider>,
+    pub(super) upstream: Upstream,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+}
+
+impl Commission<'_> {
+    /// Has everything summarised, piece by piece.
+    pub(super) async fn summarise(&self, questions: &Questions) -> Result<Summary> {
+        if questions.len() > PIECES_MAX {
+            return Err(too_long());
+        }
+        let config = &self.handles.snapshot.config().compaction;
+        let prompt = self.instructions.or(config.prompt.as_deref()).unwrap_or(PROMPT);
+        let mut whole: Option<Summary> = None;
+        for index in 0..questions.len() {
+            let earlier = whole.as_ref().map(|summary| summary.text.as_str());
+            let Some(request) = questions.request(index, prompt, earlier) else { break };
+            let mut summary = self.ask(request).await?;
+            if let Some(before) = whole {
+                summary.input_tokens += before.input_tokens;
+                summary.output_tokens += before.output_tokens;
+            }
+            whole = Some(summary);
+        }
+        whole.ok_or_else(wordless)
+    }
+
+    /// One call to the model, like any client's.
+    async fn ask(&self, mut request: Request<'static>) -> Result<Summary> {
+        let Handles { snapshot, .. } = self.handles;
+        let model = snapshot.config().compaction.model.as_deref().unwrap_or(self.model);
+        request.model = Some(Text::plain(model.to_owned()));
+        request.max_output_tokens = Some(SUMMARY_TOKENS_MAX.into());
+        let protocol = surface::DEFAULT;
+        let body = DecodedRequest::new(protocol, request).encode(protocol, &Target::default())?;
+        let (headers, uri) = (HeaderMap::new(), Uri::default());
+        let arrived = Arrived {
+            protocol,
+            action: Action::Generate,
+            from_path: None,
+            headers: &headers,
+            uri: &uri,
+            key: self.key,
+            submits_to: None,
+        };
+        let mut flight = InFlight::begin(snapshot, protocol, self.key);
+        let asked = self.ask_in(&arrived, body.body.as_bytes(), &mut flight).await;
+        if let Err(failure) = &asked {
+            flight.end(Ended::plain(Outcome::Failed(failure.whose)));
+        }
+        asked
+    }
+
+    async fn ask_in(
+        &self,
+        arrived: &Arrived<'_>,
+        body: &[u8],
+        flight: &mut InFlight,
+    ) -> Result<Summary> {
+        let Handles { snapshot, .. } = self.handles;
+        let routed = ingress::route_call(snapshot, arrived, body, &mut flight.trace)?;
+        let answering = attempt::answer(self.handles, &routed.call, &routed.resolved, flight);
+        let mut answering = Box::pin(answering).await?;
+        flight.trace.set_status(200);
+        let mut bytes = Vec::new();
+        while let Some(piece) = poll_fn(|cx| answering.poll_next(cx, flight)).await {
+            bytes.extend_from_slice(&piece.map_err(|_| wordless())?);
+        }
+        let response = arrived.protocol.decode_response(&bytes).map_err(|_| wordless())?;
+        let counts = response.usage.as_ref().map(|it| it.counts).unwrap_or_default();
+        let finish = response.candidates.first().and_then(|it| it.finish.as_ref());
+        if finish.is_some_and(|finish| finish.kind != FinishKind::Stop) {
+            return Err(unfinished());
+        }
+        let text = summary_in(&response).ok_or_else(wordless)?;
+        let (provider, upstream) = flight.trace.asked().ok_or_else(wordless)?;
+        let tokens = |count: Count| counts[count].unwrap_or_default();
+        let (input_tokens, output_tokens) = (tokens(Count::Input), tokens(Count::Output));
+        let exchange = flight.trace.id().to_owned();
+        Ok(Summary { text, exchange, provider, upstream, input_tokens, output_tokens })
+    }
+}
+
+fn wordless() -> Box<Failure> {
+    let message = "the conversation could not be compacted: the model that was to summarise it gave no summary";
+    Failure::new(Whose::Upstream, FaultKind::Internal, message).with_status(502)
+}
+
+fn unfinished() -> Box<Failure> {
+    let message = "the conversation could not be compacted: the model that was to summarise it did not come to its end; \
+                   `model` in [compaction] names another";
+    Failure::new(Whose::Upstream, FaultKind::Internal, message).with_status(502)
+}
+
+fn too_long() -> Box<Failure> {
+    let message = "the conversation is longer than this gateway compacts at once";
+    Failure::client(FaultKind::TooLarge, message)
+}

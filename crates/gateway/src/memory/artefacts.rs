@@ -1,0 +1,224 @@
+//! What providers sealed with their calls and clients may not send back: known for an hour in memory, and where there is a store,
+//! kept there for every node. What one key got is unknown to the others, and what one provider sealed no other is sent.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sabir_store::{Artefact, ArtefactKey, Hash, Keep, Name, Owner, Record, Store, Time};
+use sabir_wire::Protocol;
+use sabir_wire::protocol::{BareCall, CallArtefacts, Sealed};
+use tokio::time::Instant;
+
+use crate::config::types::{GatewayKey, Level};
+use crate::memory::Memory;
+use crate::memory::cache::{Cache, Source, Variant};
+use crate::memory::health::{Duty, Health};
+use crate::memory::open::owner;
+use crate::memory::unwritten::Unwritten;
+
+/// The store is asked for so many calls of one request. Who has more without what belongs to them has other worries.
+const CALLS_MAX: usize = 1_024;
+
+/// How long a call waits for the store.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is used is kept longer, and written anew so often at most.
+const RENEWED_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The memory of artefacts.
+#[derive(Debug)]
+pub(crate) struct Artefacts {
+    cache: Mutex<Cache>,
+    kept: Option<Kept>,
+}
+
+/// Where they are kept beyond this process.
+#[derive(Debug)]
+struct Kept {
+    store: Store,
+    keep: Keep,
+    /// Whether thinking in words may be written: it is content.
+    keeps_words: bool,
+    unwritten: Arc<Unwritten>,
+    health: Arc<Health>,
+}
+
+/// Who sealed something, and for whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Issuer {
+    owner: Owner,
+    name: String,
+    /// What the keys of everything begin with that is between the two.
+    prefix: String,
+}
+
+/// What is known of a call.
+#[derive(Debug)]
+pub(crate) enum Known {
+    Record(Arc<str>),
+    /// Nothing belongs to it, or it was edited.
+    Nothing,
+    /// The store may know more of these ids.
+    Unsure(Vec<String>),
+}
+
+/// What only the store may know of the calls of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Lacking {
+    pub(crate) issuer: Issuer,
+    pub(crate) ids: Vec<String>,
+}
+
+impl Issuer {
+    pub(crate) fn new(key: Option<&Arc<GatewayKey>>, provider: &str, protocol: Protocol) -> Self {
+        let name = format!("{provider}/{}", protocol.as_str());
+        let prefix = format!("{}\0{name}\0", key.map(|key| key.name.as_str()).unwrap_or_default());
+        Self { owner: owner(key), name, prefix }
+    }
+
+    fn key(&self, id: &str) -> String {
+        format!("{}{id}", self.prefix)
+    }
+}
+
+impl Artefacts {
+    pub(crate) fn new(memory: Option<&Memory>) -> Self {
+        let kept = memory.map(|memory| Kept {
+            store: memory.store().clone(),
+            keep: memory.keep(),
+            keeps_words: memory.level() != Level::Metadata,
+            unwritten: Arc::clone(memory.unwritten()),
+            health: Arc::clone(memory.health()),
+        });
+        Self { cache: Mutex::default(), kept }
+    }
+
+    /// Keeps what belongs to the calls of an answer.
+    pub(crate) fn remember(&self, issuer: &Issuer, calls: Vec<CallArtefacts>) {
+        let now = Instant::now();
+        let mut unwritten = Vec::new();
+        let mut cache = self.cache();
+        for CallArtefacts { id, sealed } in calls {
+            let key = issuer.key(&id);
+            let Some(Sealed { meaning, record, has_words }) = sealed else {
+                // Without a store nothing known is nothing there.
+                if self.kept.is_some() {
+                    cache.put(&key, None, (Source::Store, now));
+                }
+                continue;
+            };
+            let variant = Variant { digest: Hash::of_bytes(&meaning), record: record.into() };
+            let kept = self.kept.as_ref().filter(|kept| kept.keeps_words || !has_words);
+            let artefact = kept.and_then(|kept| kept.artefact(issuer, &id, &variant));
+            let source = if artefact.is_some() { Source::Store } else { Source::Here };
+            unwritten.extend(artefact);
+            cache.put(&key, Some(variant), (source, now));
+        }
+        drop(cache);
+        self.write(unwritten);
+    }
+
+    /// What is known of a call that came back bare.
+    pub(crate) fn find(&self, issuer: &Issuer, call: BareCall<'_>) -> Known {
+        let (now, mut cache) = (Instant::now(), self.cache());
+        let mut unknown = Vec::new();
+        for id in call.ids() {
+            if let Some(variants) = cache.find(&issuer.key(&id), now) {
+                return matching(variants, call).map_or(Known::Nothing, Known::Record);
+            }
+            unknown.push(id);
+        }
+        match &self.kept {
+            Some(_) if !unknown.is_empty() => Known::Unsure(unknown),
+            Some(_) | None => Known::Nothing,
+        }
+    }
+
+    /// Asks the store for what only it may know, and tells whether it had any. A store that fails has nothing.
+    pub(crate) async fn fetch(&self, lacking: Lacking) -> bool {
+        let Lacking { issuer, mut ids } = lacking;
+        let Some(kept) = self.kept.as_ref().filter(|kept| kept.health.is_up()) else {
+            return false;
+        };
+        ids.truncate(CALLS_MAX);
+        let Some(found) = kept.read(&issuer, &ids).await else { return false };
+        let (now, mut unwritten) = (Instant::now(), Vec::new());
+        let mut cache = self.cache();
+        for id in ids.iter().filter(|id| !found.iter().any(|it| it.key.call.as_str() == **id)) {
+            cache.put(&issuer.key(id), None, (Source::Missing, now));
+        }
+        let has_found = !found.is_empty();
+        for artefact in found {
+            if let Some(variant) = variant(&artefact) {
+                let key = issuer.key(artefact.key.call.as_str());
+                cache.put(&key, Some(variant), (Source::Store, now));
+                unwritten.extend(kept.renewed(artefact));
+            }
+        }
+        drop(cache);
+        self.write(unwritten);
+        has_found
+    }
+
+    fn write(&self, artefacts: Vec<Artefact>) {
+        if let Some(kept) = self.kept.as_ref().filter(|_| !artefacts.is_empty()) {
+            kept.health.dropped(kept.unwritten.add(artefacts));
+        }
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// What the store has of calls with these ids; none if it does not answer.
+    async fn read(&self, issuer: &Issuer, ids: &[String]) -> Option<Vec<Artefact>> {
+        let names = ids.iter().filter_map(|id| Name::new(id.as_str()).ok()).collect();
+        let name = Name::new(issuer.name.as_str()).ok()?;
+        let reading = self.store.artefacts(&issuer.owner, &name, names);
+        let found = tokio::time::timeout(PATIENCE, reading).await.ok()?;
+        self.health.note(Duty::Artefacts, &found);
+        found.ok()
+    }
+
+    /// The row of what belongs to a call. Some ids are none that the store takes.
+    fn artefact(&self, issuer: &Issuer, id: &str, variant: &Variant) -> Option<Artefact> {
+        let key = ArtefactKey {
+            owner: issuer.owner.clone(),
+            issuer: Name::new(issuer.name.as_str()).ok()?,
+            call: Name::new(id).ok()?,
+            digest: variant.digest,
+        };
+        let record = Record::new(variant.record.as_bytes()).ok()?;
+        Some(Artefact { key, record, expires_at: self.expires_at() })
+    }
+
+    /// The same row for longer, if it was not written lately.
+    fn renewed(&self, artefact: Artefact) -> Option<Artefact> {
+        let expires_at = self.expires_at();
+        (artefact.expires_at.plus(RENEWED_EVERY) < expires_at)
+            .then_some(Artefact { expires_at, ..artefact })
+    }
+
+    fn expires_at(&self) -> Time {
+        match self.keep {
+            Keep::Forever => Time(i64::MAX),
+            Keep::For(duration) => self.store.now().plus(duration),
+        }
+    }
+}
+
+/// What belongs to a call that means what it meant.
+fn matching(variants: &[Variant], call: BareCall<'_>) -> Option<Arc<str>> {
+    if variants.is_empty() {
+        return None;
+    }
+    let digest = Hash::of_bytes(&call.meaning());
+    variants.iter().find(|it| it.digest == digest).map(|it| Arc::clone(&it.record))
+}
+
+fn variant(artefact: &Artefact) -> Option<Variant> {
+    let record = std::str::from_utf8(artefact.record.as_bytes()).ok()?;
+    Some(Variant { digest: artefact.key.digest, record: record.into() })
+}

@@ -1,0 +1,284 @@
+//! Conversations in files: transcripts, which hold texts, tool calls and their results. What else a call says is refused.
+
+use std::collections::{HashSet, VecDeque};
+
+use sabir_store::{Added, Content, Error, Form, NewMessage, Outline, Record, Result, Time, Title};
+use sabir_wire::conversation::{Content as Parts, MediaKind, Message, Part, ResultOutput};
+use sabir_wire::unified::{Transcript, TranscriptMessage, UnifiedMessage, UnifiedRole};
+
+use crate::lines::{lines, read, record, record_of, time_of};
+use crate::surface;
+
+/// The form of the files.
+#[derive(Debug)]
+pub(super) struct Transcripts;
+
+/// Whether a transcript can hold these messages. Thinking is the model's own, and left out.
+pub(crate) fn check(messages: &[NewMessage]) -> Result<()> {
+    messages.iter().try_for_each(|message| plain(message).map(|_| ()))
+}
+
+impl Form for Transcripts {
+    fn read(&self, file: &[u8]) -> Result<Content> {
+        let transcript = parse(file)?;
+        let unreadable = |error: sabir_wire::Error| Error::unreadable(error.to_string());
+        let list = surface::of(surface::DEFAULT).state.messages;
+        let messages: Vec<String> =
+            transcript.plain().iter().map(UnifiedMessage::to_json).collect();
+        let body = format!("{{\"{list}\":[{}]}}", messages.join(","));
+        let decoded = surface::DEFAULT.decode_request_text(&body).map_err(unreadable)?;
+        let entries = decoded.entries().map_err(unreadable)?;
+        let mut lines = lines(surface::DEFAULT, None, &entries.entries)?;
+        let times: Vec<Option<Time>> =
+            transcript.messages().iter().map(|kept| kept.timestamp_ms().map(Time)).collect();
+        let leading = times.len().saturating_sub(entries.entries.len());
+        lines.keep_times(times[leading..].iter().copied())?;
+        let system = entries.system.as_deref().map(|system| match times.first() {
+            Some(Some(time)) => record_of(surface::DEFAULT, system, *time),
+            _ => record(surface::DEFAULT, system),
+        });
+        let outline = outline_of(&transcript);
+        Ok(Content { messages: lines.messages, system: system.transpose()?, outline })
+    }
+
+    fn outline(&self, file: &[u8]) -> Outline {
+        parse(file).map(|transcript| outline_of(&transcript)).unwrap_or_default()
+    }
+
+    fn extend(&self, file: &[u8], added: &Added<'_>) -> Result<Vec<u8>> {
+        let mut kept = parse(file)?.into_messages();
+        if let Some(system) = added.system {
+            instruct(&mut kept, system, added.now)?;
+        }
+        for message in added.messages {
+            let time = time_of(&message.record).unwrap_or(added.now).0;
+            for plain in plain(message)? {
+                let plain = with_ids(&kept, plain);
+                kept.push(TranscriptMessage::new(plain, time));
+            }
+        }
+        Ok(kept.into_iter().collect::<Transcript>().to_json().into_bytes())
+    }
+
+    fn empty(&self) -> Vec<u8> {
+        Transcript::default().to_json().into_bytes()
+    }
+}
+
+fn parse(file: &[u8]) -> Result<Transcript> {
+    let text = std::str::from_utf8(file);
+    let text = text.map_err(|error| Error::unreadable(error.to_string()))?;
+    Transcript::parse(text).map_err(|error| Error::unreadable(error.to_string()))
+}
+
+/// What a list shows: the first words of the user, when it began, and how often the user spoke.
+fn outline_of(transcript: &Transcript) -> Outline {
+    let messages = transcript.messages();
+    let users = messages.iter().filter(|kept| kept.message().role == UnifiedRole::User);
+    let first = users.clone().next().map(|kept| kept.message().content.trim());
+    let line = first.and_then(|text| text.lines().next()).unwrap_or_default();
+    Outline {
+        title: Title::new(&line.chars().take(80).collect::<String>()),
+        created_at: messages.iter().find_map(|kept| kept.timestamp_ms()).map(Time),
+        turns: users.count() as u64,
+    }
+}
+
+/// Puts instructions in place of those that lead; the same stay as they stand.
+fn instruct(kept: &mut Vec<TranscriptMessage>, system: Option<&Record>, now: Time) -> Result<()> {
+    let leads = |kept: &&TranscriptMessage| kept.message().role == UnifiedRole::System;
+    let leading = kept.iter().take_while(leads).count();
+    let new = match system.and_then(read) {
+        None => Vec::new(),
+        Some((protocol, text)) => {
+            let restored = protocol.restore_settings(Some(text), None, surface::DEFAULT);
+            let (messages, _) = restored.map_err(|error| Error::unreadable(error.to_string()))?;
+            messages.iter().flat_map(UnifiedMessage::of).collect()
+        }
+    };
+    if !kept[..leading].iter().map(TranscriptMessage::message).eq(&new) {
+        let time = system.and_then(time_of).unwrap_or(now).0;
+        let new = new.into_iter().map(|message| TranscriptMessage::new(message, time));
+        kept.splice(..leading, new);
+    }
+    Ok(())
+}
+
+/// A line of the log as plain messages.
+fn plain(line: &NewMessage) -> Result<Vec<UnifiedMessage>> {
+    let Some((protocol, text)) = read(&line.record) else { return Ok(Vec::new()) };
+    let restored = protocol.restore_messages(text, 0, surface::DEFAULT);
+    let restored = restored.map_err(|error| Error::unreadable(error.to_string()))?;
+    let mut messages = Vec::new();
+    for message in restored.iter().filter(|message| !is_thought(message)) {
+        message.parts.iter().try_for_each(refuse)?;
+        messages.extend(UnifiedMessage::of(message));
+    }
+    Ok(messages)
+}
+
+fn is_thought(message: &Message<'_>) -> bool {
+    let is_thought = |part: &Part<'_>| matches!(part.content(), Parts::Reasoning(_));
+    !message.parts.is_empty() && message.parts.iter().all(is_thought)
+}
+
+fn refuse(part: &Part<'_>) -> Result<()> {
+    let what = match part.content() {
+        Parts::Text(_) | Parts::Refusal(_) | Parts::ToolCall(_) | Parts::Reasoning(_) => {
+            return Ok(());
+        }
+        Parts::ToolResult(result) => {
+            let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) = &result.output;
+            return parts.iter().try_for_each(refuse);
+        }
+        Parts::Media(media) => match media.kind {
+            MediaKind::Image => "no images",
+            MediaKind::Audio => "no audio",
+            MediaKind::Video => "no video",
+            MediaKind::Document => "no files",
+        },
+        Parts::Opaque(_) => "only texts, calls and their results",
+    };
+    Err(Error::unsupported(format!("a transcript has {what}")))
+}
+
+/// Gives an id to calls that have none, and to their results, which stand in the same order.
+fn with_ids(kept: &[TranscriptMessage], mut message: UnifiedMessage) -> UnifiedMessage {
+    let calls = kept.iter().flat_map(|kept| &kept.message().tool_calls);
+    let known: HashSet<&str> = calls.clone().map(|call| call.id.as_str()).collect();
+    let mut free = (1_u64..).map(|number| format!("call_{number}"));
+    for call in message.tool_calls.iter_mut().filter(|call| call.id.is_empty()) {
+        call.id = free.find(|id| !known.contains(id.as_str())).unwrap_or_default();
+    }
+    if message.role == UnifiedRole::Tool && message.tool_call_id.is_none() {
+        let answered: HashSet<&str> =
+            kept.iter().filter_map(|kept| kept.message().tool_call_id.as_deref()).collect();
+        let mut open: VecDeque<&str> =
+            calls.map(|call| call.id.as_str()).filter(|id| !answered.contains(id)).collect();
+        message.tool_call_id = open.pop_front().map(str::to_owned);
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use sabir_store::Hash;
+    use sabir_wire::Protocol;
+    use sabir_wire::unified::UnifiedToolCall;
+
+    use super::*;
+
+    const NOW: Time = Time(7);
+
+    fn line(protocol: Protocol, text: &str) -> NewMessage {
+        let hash = Hash::of_bytes(text.as_bytes());
+        NewMessage { hash, record: record(protocol, text).unwrap() }
+    }
+
+    fn extended(file: &str, messages: &[NewMessage]) -> Result<String> {
+        let added = Added { system: None, messages, now: NOW };
+        let written = Transcripts.extend(file.as_bytes(), &added)?;
+        Ok(String::from_utf8(written).unwrap())
+    }
+
+    #[test]
+    fn what_is_added_stands_behind_what_is_there_as_it_was() {
+        let file = r#"[{"role":"user","content":"Hi","mark":1.0}]"#;
+        let answer = line(
+            Protocol::AnthropicMessages,
+            r#"{"role":"assistant","content":[{"type":"text","text":"Hello"},{"type":"tool_use","id":"c","name":"f","input":{}}]}"#,
+        );
+        let written = extended(file, &[answer]).unwrap();
+        assert!(written.contains("\"mark\": 1.0"), "{written}");
+        let read = Transcripts.read(written.as_bytes()).unwrap();
+        assert_eq!((read.messages.len(), read.outline.turns), (2, 1));
+        assert_eq!(read.outline.title.as_str(), "Hi");
+        let kept = Transcript::parse(&written).unwrap();
+        assert_eq!(kept.messages()[1].timestamp_ms(), Some(7));
+        assert_eq!(kept.messages()[1].message().tool_calls[0].id, "c");
+    }
+
+    #[test]
+    fn what_a_transcript_cannot_hold_is_refused() {
+        let image = line(
+            Protocol::OpenaiChat,
+            r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://a.example/b.png"}}]}"#,
+        );
+        assert_eq!(check(&[image]).unwrap_err().kind(), sabir_store::Kind::Unsupported);
+    }
+
+    #[test]
+    fn the_same_instructions_stay_as_they_stand() {
+        let file = r#"[{"role":"system","content":"Be brief.","mark":1}]"#;
+        let body = r#"{"system":"Be brief.","messages":[]}"#;
+        let decoded = Protocol::AnthropicMessages.decode_request_text(body).unwrap();
+        let system = decoded.entries().unwrap().system.unwrap();
+        let same = record(Protocol::AnthropicMessages, &system).unwrap();
+        for (system, expected) in [(Some(&same), true), (None, false)] {
+            let added = Added { system: Some(system), messages: &[], now: NOW };
+            let written = Transcripts.extend(file.as_bytes(), &added).unwrap();
+            let written = String::from_utf8(written).unwrap();
+            assert_eq!(written.contains("\"mark\": 1"), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_transcript_is_said_to_be_none() {
+        for file in ["nonsense", "[{\"role\":\"robot\"}]"] {
+            let error = Transcripts.read(file.as_bytes()).unwrap_err();
+            assert_eq!(error.kind(), sabir_store::Kind::Corrupt, "{file}");
+            assert_eq!(Transcripts.outline(file.as_bytes()), Outline::default());
+        }
+    }
+
+    /// One round: what the user says, perhaps calls with their results, and an answer.
+    fn round() -> impl Strategy<Value = Vec<UnifiedMessage>> {
+        let text = "[ -~é😀\n]{0,20}[a-z]";
+        let calls = prop::collection::vec((text, any::<bool>()), 0..3);
+        (text, calls, text, "[ -~é]{0,9}").prop_map(|(asked, calls, answer, beside)| {
+            let mut messages = vec![UnifiedMessage::user(asked)];
+            if !calls.is_empty() {
+                let mut calling = UnifiedMessage::assistant(beside);
+                let call = |(number, (name, is_long)): (usize, &(String, bool))| UnifiedToolCall {
+                    id: format!("call_{number}"),
+                    name: format!("tool_{number}"),
+                    arguments: if *is_long {
+                        format!("{{\"a\": {name:?}}}")
+                    } else {
+                        "{}".to_owned()
+                    },
+                };
+                calling.tool_calls = calls.iter().enumerate().map(call).collect();
+                messages.push(calling);
+                messages.extend(calls.into_iter().enumerate().map(|(number, (result, _))| {
+                    UnifiedMessage::tool(format!("call_{number}"), result)
+                }));
+            }
+            messages.push(UnifiedMessage::assistant(answer));
+            messages
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_transcript_that_is_imported_and_exported_is_the_same_byte_for_byte(
+            system in prop::option::of("[ -~é]{1,20}"),
+            rounds in prop::collection::vec(round(), 0..4),
+            first in 0_i64..2_000_000_000_000,
+        ) {
+            let instructions = system.map(UnifiedMessage::system).into_iter();
+            let messages = instructions.chain(rounds.into_iter().flatten()).zip(first..);
+            let transcript: Transcript =
+                messages.map(|(message, time)| TranscriptMessage::new(message, time)).collect();
+            let file = transcript.to_json();
+            let read = Transcripts.read(file.as_bytes()).unwrap();
+            let system = Some(read.system.as_ref());
+            let added = Added { system, messages: &read.messages, now: NOW };
+            let written = Transcripts.extend(&Transcripts.empty(), &added).unwrap();
+            prop_assert_eq!(String::from_utf8(written).unwrap(), file);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A WebSocket of a client, from its handshake to its end: calls come in lanes, each of which is answered in order, and go the
+//! way of every other call.
+
+mod io;
+mod lanes;
+mod recent;
+mod turn;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{SinkExt as _, StreamExt as _};
+use http::request::Parts;
+use sabir_wire::FaultKind;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::CapacityError;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
+
+use crate::failure::Failure;
+use crate::server::socket::io::SocketIo;
+use crate::server::socket::lanes::Lanes;
+use crate::server::socket::recent::Recent;
+use crate::server::socket::turn::Shared;
+use crate::server::worker::{LAST_WRITE_MAX, Phase, WorkerState};
+use crate::surface;
+use crate::surface::socket::{Asked, Refusal};
+
+/// A connection that has become a WebSocket.
+pub(super) struct Upgraded {
+    pub(super) stream: TcpStream,
+    /// What was read behind the handshake.
+    pub(super) read: Bytes,
+    pub(super) head: Parts,
+    pub(super) is_local: bool,
+}
+
+/// How long a socket may be open.
+const OPEN_MAX: Duration = Duration::from_secs(60 * 60);
+/// How often a client is asked whether it is there, and how long it may say nothing.
+const PING_EVERY: Duration = Duration::from_secs(30);
+const SILENCE_MAX: Duration = Duration::from_secs(90);
+/// What is read at once. Room for it is made for every socket, idle or not.
+const READ_BYTES: usize = 2 * 1024;
+/// What is gathered before it is written.
+const WRITE_BYTES: usize = 16 * 1024;
+/// Reads of providers whose frames are on their way to a client.
+const READS_MAX: usize = 2;
+
+/// Serves a socket to its end.
+pub(super) async fn serve(state: Rc<WorkerState>, upgraded: Upgraded) {
+    let Upgraded { stream, read, mut head, is_local } = upgraded;
+    let Some(protocol) = surface::find_socket(head.uri.path()) else { return };
+    let Some(socket) = surface::of(protocol).socket else { return };
+    (socket.strip)(&mut head.headers);
+    let snapshot = state.latest.snapshot();
+    let limits = &snapshot.config().limits;
+    let config = WebSocketConfig::default()
+        .read_buffer_size(READ_BYTES)
+        .write_buffer_size(WRITE_BYTES)
+        .max_message_size(Some(limits.body_bytes_max))
+        .max_frame_size(Some(limits.body_bytes_max));
+    let io = SocketIo::new(stream, limits);
+    let client =
+        WebSocketStream::from_partially_read(io, read.into(), Role::Server, Some(config)).await;
+    drop(snapshot);
+    let (frames, outgoing) = mpsc::channel(READS_MAX);
+    let recent = RefCell::new(Recent::default());
+    let shared = Rc::new(Shared { state, head, protocol, socket, is_local, recent, frames });
+    let session = Session { client, outgoing, lanes: Lanes::new(Rc::clone(&shared)), shared };
+    session.run().await;
+}
+
+struct Session {
+    client: WebSocketStream<SocketIo>,
+    outgoing: mpsc::Receiver<Vec<String>>,
+    lanes: Lanes,
+    shared: Rc<Shared>,
+}
+
+/// Why a socket is closed; none if the client is gone.
+type Closed = Option<(CloseCode, &'static str)>;
+
+impl Session {
+    async fn run(mut self) {
+        let closed = match self.attend().await {
+            Ok(closed) | Err(closed) => closed,
+        };
+        if let Some((code, reason)) = closed {
+            let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
+            let closing = self.client.close(Some(frame));
+            let _ = tokio::time::timeout(LAST_WRITE_MAX, closing).await;
+        }
+    }
+
+    /// Serves calls until there is a reason to close.
+    async fn attend(&mut self) -> Result<Closed, Closed> {
+        let state = Rc::clone(&self.shared.state);
+        let mut stopping = std::pin::pin!(state.reached(Phase::Stopping));
+        let (mut is_stopping, mut is_late) = (false, false);
+        let mut late = std::pin::pin!(tokio::time::sleep(OPEN_MAX));
+        let mut pings = tokio::time::interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut received_at = Instant::now();
+        loop {
+            if (is_stopping || is_late) && self.lanes.is_idle() {
+                self.flush_last().await?;
+                return match is_stopping {
+                    true => Ok(Some((CloseCode::Away, "the gateway stops"))),
+                    false => self.expire().await,
+                };
+            }
+            tokio::select! {
+                biased;
+                Some(frames) = self.outgoing.recv() => self.send(frames).await?,
+                done = self.lanes.next_done(), if !self.lanes.is_idle() => {
+                    done.map_err(|_| Some((CloseCode::Error, "a call could not be answered")))?;
+                }
+                message = self.client.next() => {
+                    received_at = Instant::now();
+                    self.message(message, is_stopping || is_late).await?;
+                }
+                _ = pings.tick() => self.ping(received_at).await?,
+                () = &mut stopping, if !is_stopping => is_stopping = true,
+                () = &mut late, if !is_late => is_late = true,
+            }
+        }
+    }
+
+    /// Sends frames, and with them all others that are there.
+    async fn send(&mut self, first: Vec<String>) -> Result<(), Closed> {
+        let mut frames = Some(first);
+        while let Some(texts) = frames {
+            for text in texts {
+                self.client.feed(Message::text(text)).await.map_err(|_| None)?;
+            }
+            frames = self.outgoing.try_recv().ok();
+        }
+        self.client.flush().await.map_err(|_| None)
+    }
+
+    async fn flush_last(&mut self) -> Result<(), Closed> {
+        match self.outgoing.try_recv() {
+            Ok(frames) => self.send(frames).await,
+            Err(_) => Ok(()),
+        }
+    }
+
+    async fn ping(&mut self, received_at: Instant) -> Result<(), Closed> {
+        if received_at.elapsed() >= SILENCE_MAX {
+            return Err(Some((CloseCode::Away, "nothing came for 90 seconds")));
+        }
+        self.client.send(Message::Ping(Bytes::new())).await.map_err(|_| None)
+    }
+
+    /// The time of the socket is over: the client is told to open another.
+    async fn expire(&mut self) -> Result<Closed, Closed> {
+        let message = "Responses websocket connection limit reached (60 minutes). Create a new websocket connection to continue.";
+        let failure = Failure::client(FaultKind::BadRequest, message);
+        self.refuse(failure.with_code("websocket_connection_limit_reached"), None).await?;
+        Ok(Some((CloseCode::Policy, "60 minutes are over")))
+    }
+
+    /// Takes what the client sent.
+    async fn message(
+        &mut self,
+        message: Option<Result<Message, Error>>,
+        is_ending: bool,
+    ) -> Result<(), Closed> {
+        match message {
+            Some(Ok(Message::Text(text))) if !is_ending => self.call(text).await,
+            Some(Ok(Message::Binary(_))) => {
+                let failure = Failure::client(FaultKind::BadRequest, "expected messages of text");
+                self.refuse(failure, None).await
+            }
+            // Pings are answered by the library. A client that asks anew while the socket ends learns of its end.
+            Some(Ok(
+                Message::Text(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_),
+            )) => Ok(()),
+            Some(Ok(Message::Close(_))) | None => Err(None),
+            Some(Err(Error::Capacity(CapacityError::MessageTooLong { .. }))) => {
+                let message =
+                    "the message is longer than `max_body_size` in [limits] of this gateway allows";
+                let failure = Failure::client(FaultKind::TooLarge, message);
+                self.refuse(failure, None).await?;
+                Err(Some((CloseCode::Size, "the message is too long")))
+            }
+            Some(Err(Error::Utf8(_))) => Err(Some((CloseCode::Invalid, "expected UTF-8"))),
+            Some(Err(Error::Protocol(_))) => {
+                Err(Some((CloseCode::Protocol, "not as WebSockets speak")))
+            }
+            Some(Err(_)) => Err(None),
+        }
+    }
+
+    async fn call(&mut self, text: Utf8Bytes) -> Result<(), Closed> {
+        let snapshot = self.shared.state.latest.snapshot();
+        let read = self.shared.socket.read;
+        let bytes = text.len();
+        let asked = snapshot.shared.pool.run_on(bytes, move |_| Ok(read(&text))).await;
+        match asked {
+            Err(failure) => self.refuse(failure, None).await,
+            Ok(Err(Refusal { lane, message, param })) => {
+                let mut failure = Failure::client(FaultKind::BadRequest, message);
+                if let Some(param) = param {
+                    failure = failure.with_param(param);
+                }
+                self.refuse(failure, lane.as_deref()).await
+            }
+            Ok(Ok(Asked::Steer { lane, input })) => {
+                let refused = self.shared.socket.steering_refused;
+                self.send(vec![refused(input.as_ref(), lane.as_deref())]).await
+            }
+            Ok(Ok(Asked::Create(create))) => {
+                let lane = create.lane.clone();
+                match self.lanes.add(create, &snapshot) {
+                    Ok(()) => Ok(()),
+                    Err(failure) => self.refuse(failure, lane.as_deref()).await,
+                }
+            }
+        }
+    }
+
+    /// Says that something cannot be done. The socket goes on.
+    async fn refuse(&mut self, failure: Box<Failure>, lane: Option<&str>) -> Result<(), Closed> {
+        let (status, body) = self.shared.protocol.encode_fault(&failure.fault);
+        let status = failure.status.unwrap_or(status);
+        self.send(vec![(self.shared.socket.refuse)(status, &body, lane)]).await
+    }
+}

@@ -1,0 +1,138 @@
+//! Summaries in a conversation: they stand for messages that are not sent any more.
+
+use std::fmt;
+
+use sabir_compose::SummaryRole;
+use sabir_compose::compact::{Plan, compacted};
+use sabir_wire::conversation::{Content, Message, Part, Role};
+
+/// The summaries that a call's conversation has.
+#[derive(Clone, Default)]
+pub(crate) struct Summaries {
+    /// That of an earlier compaction, which the client has sent back.
+    pub(crate) returned: Option<Returned>,
+    /// One that was made for this call.
+    pub(crate) made: Option<Made>,
+}
+
+/// A compaction that came back, and its words.
+#[derive(Clone)]
+pub(crate) struct Returned {
+    /// The message that holds it, and its part there.
+    pub(crate) at: (usize, usize),
+    pub(crate) text: String,
+    /// Whether a message before it still counts.
+    pub(crate) still_counts: fn(&Message<'_>) -> bool,
+}
+
+/// A new summary, and what it covers of the conversation with the earlier one in place.
+#[derive(Clone)]
+pub(crate) struct Made {
+    pub(crate) plan: Plan,
+    pub(crate) text: String,
+}
+
+impl Summaries {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.returned.is_none() && self.made.is_none()
+    }
+
+    /// Puts the summaries in their places.
+    pub(crate) fn apply(&self, messages: &mut Vec<Message<'_>>) {
+        if let Some(returned) = &self.returned {
+            returned.apply(messages);
+        }
+        if let Some(Made { plan, text }) = &self.made {
+            let all = std::mem::take(messages);
+            *messages = compacted(all, plan, text.clone(), SummaryRole::User);
+        }
+    }
+}
+
+impl Returned {
+    fn apply(&self, messages: &mut Vec<Message<'_>>) {
+        let (index, part) = self.at;
+        if index >= messages.len() {
+            return;
+        }
+        let mut behind = messages.split_off(index);
+        messages.retain(|message| (self.still_counts)(message));
+        messages.push(Message::new(Role::User, vec![Part::text(self.text.clone())]));
+        let parts = std::mem::take(&mut behind[0].parts);
+        behind[0].parts = parts.into_iter().skip(part + 1).collect();
+        let is_spent = behind[0].parts.is_empty();
+        messages.extend(behind.into_iter().skip(usize::from(is_spent)));
+    }
+}
+
+/// Whether a message is nothing but the wish for a compaction.
+pub(crate) fn is_trigger(message: &Message<'_>) -> bool {
+    let is_wish = |part: &Part<'_>| match part.content() {
+        Content::Opaque(opaque) => opaque.kind == "compaction_trigger",
+        _ => false,
+    };
+    !message.parts.is_empty() && message.parts.iter().all(is_wish)
+}
+
+/// The newest part that stands for a compaction, and where it is.
+pub(crate) fn newest<'m, 'a>(
+    messages: &'m [Message<'a>],
+    kind: &str,
+) -> Option<((usize, usize), &'m sabir_wire::conversation::Opaque<'a>)> {
+    let is_one = |part: &'m Part<'a>| match part.content() {
+        Content::Opaque(opaque) if opaque.kind == *kind => Some(&**opaque),
+        _ => None,
+    };
+    messages.iter().enumerate().rev().find_map(|(index, message)| {
+        let parts: Vec<&Part<'a>> = message.parts.iter().collect();
+        let found = parts.iter().enumerate().rev().find_map(|(at, part)| Some((at, is_one(part)?)));
+        found.map(|(part, opaque)| ((index, part), opaque))
+    })
+}
+
+/// Content is shown to nobody.
+impl fmt::Debug for Summaries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Summaries({}, {})", self.returned.is_some(), self.made.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(messages: &[Message<'_>]) -> Vec<String> {
+        let word = |part: &Part<'_>| match part.content() {
+            Content::Text(text) => text.to_str().into_owned(),
+            _ => "?".to_owned(),
+        };
+        messages.iter().map(|it| it.parts.iter().map(word).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    fn text(role: Role, words: &[&'static str]) -> Message<'static> {
+        Message::new(role, words.iter().map(|it| Part::text(*it)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_compaction_takes_the_place_of_what_it_covers() {
+        let mut messages = vec![
+            text(Role::System, &["s"]),
+            text(Role::User, &["u1"]),
+            text(Role::Assistant, &["a1", "item", "a2"]),
+            text(Role::User, &["u2"]),
+        ];
+        let returned = |at, still_counts| Returned { at, text: "SUM".to_owned(), still_counts };
+        let summaries =
+            Summaries { returned: Some(returned((2, 1), |it| it.role.instructs())), made: None };
+        summaries.apply(&mut messages);
+        assert_eq!(words(&messages), ["s", "SUM", "a2", "u2"]);
+        let mut messages = vec![text(Role::User, &["u1"]), text(Role::Assistant, &["item"])];
+        let summaries = Summaries { returned: Some(returned((1, 0), |_| true)), made: None };
+        summaries.apply(&mut messages);
+        assert_eq!(words(&messages), ["u1", "SUM"]);
+        // A place that is not there changes nothing.
+        let summaries = Summaries { returned: Some(returned((9, 0), |_| true)), made: None };
+        summaries.apply(&mut messages);
+        assert_eq!(words(&messages), ["u1", "SUM"]);
+    }
+}

@@ -1,0 +1,190 @@
+//! Compaction as clients of Messages know it: an edit with a threshold, a request that only summarises, and blocks with their
+//! words in the open.
+
+use memchr::memmem;
+use sabir_wire::Fault;
+use sabir_wire::conversation::Message;
+use sabir_wire::json::{Json, Kind, Reader, Writer};
+
+use crate::members::edited;
+use crate::surface::compaction::{
+    Compaction, CompactionAnswer, CompactionAsked, Summarised, Then, When, explain,
+};
+use crate::surface::{COMPACTION, CompactionTrouble};
+
+pub(super) const COMPACTING: Compaction =
+    Compaction { read, strip, write_item, write_answer, still_counts, explain: explained };
+
+const MANAGEMENT: &str = "context_management";
+const EDIT: &str = "compact_20260112";
+
+/// The vendor's own threshold.
+const THRESHOLD_DEFAULT: u64 = 150_000;
+
+fn read(body: &str) -> sabir_wire::Result<Option<CompactionAsked>> {
+    let holds = |word: &str| memmem::find(body.as_bytes(), word.as_bytes()).is_some();
+    if !holds(EDIT) && !holds("\"compaction\"") {
+        return Ok(None);
+    }
+    let mut asked = None;
+    Reader::new(body).object(|key, reader| match (&*key, reader.kind()?) {
+        (COMPACTION, Kind::Object) => {
+            let instructions = reader.peek_tag("instructions")?;
+            let instructions = instructions.map(|it| it.into_str().into_owned());
+            asked = Some(CompactionAsked { when: When::Now, instructions });
+            reader.skip()
+        }
+        (MANAGEMENT, Kind::Object) => reader.object(|key, edits| match edits.kind()? {
+            Kind::Array if key == "edits" => edits.array(|_, edit| {
+                if matches!(edit.peek_tag("type"), Ok(Some(kind)) if kind == *EDIT) {
+                    asked.get_or_insert(edit_in(&mut edit.clone())?);
+                }
+                edit.skip()
+            }),
+            _ => edits.skip(),
+        }),
+        _ => reader.skip(),
+    })?;
+    Ok(asked)
+}
+
+fn edit_in(edit: &mut Reader<'_>) -> sabir_wire::Result<CompactionAsked> {
+    let (mut tokens, mut then, mut instructions) = (THRESHOLD_DEFAULT, Then::Continue, None);
+    edit.object(|key, value| {
+        match (&*key, value.kind()?) {
+            ("trigger", Kind::Object) => value.object(|key, value| {
+                match (&*key, value.kind()?) {
+                    ("value", Kind::Number) => {
+                        tokens = value.number()?.as_whole().unwrap_or(tokens);
+                    }
+                    _ => value.skip()?,
+                }
+                Ok(())
+            })?,
+            ("pause_after_compaction", Kind::Boolean) => {
+                then = if value.boolean()? { Then::Pause } else { Then::Continue };
+            }
+            ("instructions", Kind::String) => {
+                instructions = Some(value.string()?.into_str().into_owned());
+            }
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(CompactionAsked { when: When::Above { tokens, then }, instructions })
+}
+
+fn strip(body: &str) -> sabir_wire::Result<String> {
+    edited(body, |name, value| match name {
+        COMPACTION => None,
+        MANAGEMENT => without_edit(&value),
+        _ => Some(value),
+    })
+}
+
+/// The other edits, if there are any.
+fn without_edit<'b>(management: &Json<'b>) -> Option<Json<'b>> {
+    let mut is_left = false;
+    let left = edited(management.as_str(), |name, value| {
+        if name != "edits" {
+            return Some(value);
+        }
+        let edits = value.reader().list(|_, edit| edit.raw()).ok()?;
+        let mut left = Writer::default();
+        left.array(|left| {
+            for edit in &edits {
+                if !matches!(edit.reader().peek_tag("type"), Ok(Some(kind)) if kind == *EDIT) {
+                    is_left = true;
+                    left.value(edit);
+                }
+            }
+        });
+        Json::parse(left.into_string()).ok()
+    });
+    let left = left.ok().and_then(|left| Json::parse(left).ok())?;
+    is_left.then_some(left)
+}
+
+fn write_item(summarised: &Summarised<'_>) -> String {
+    let mut writer = Writer::default();
+    writer.object(|block| {
+        block.field("type", COMPACTION);
+        block.field("content", summarised.summary);
+        block.field("encrypted_content", summarised.sealed);
+    });
+    writer.into_string()
+}
+
+fn write_answer(answer: &CompactionAnswer<'_>) -> String {
+    let CompactionAnswer { item, id, model, input_tokens, output_tokens, .. } = *answer;
+    let mut writer = Writer::default();
+    writer.object(|body| {
+        body.field("id", &*format!("msg_{id}"));
+        body.field("type", "message");
+        body.field("role", "assistant");
+        body.field("model", model);
+        body.key("content");
+        body.array(|content| content.value(item));
+        body.field("stop_reason", COMPACTION);
+        body.key("stop_sequence");
+        body.null();
+        body.key("usage");
+        body.object(|usage| {
+            usage.field("input_tokens", &input_tokens);
+            usage.field("output_tokens", &output_tokens);
+        });
+    });
+    writer.into_string()
+}
+
+/// The vendor reads nothing before the block but instructions.
+fn still_counts(message: &Message<'_>) -> bool {
+    message.role.instructs()
+}
+
+fn explained(trouble: &CompactionTrouble) -> Fault<'static> {
+    super::with_details(explain(trouble), trouble.code())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(body: &str) -> Option<CompactionAsked> {
+        read(body).unwrap()
+    }
+
+    #[test]
+    fn an_edit_has_a_threshold_and_may_pause() {
+        let body = |edit: &str| format!(r#"{{"context_management":{{"edits":[{edit}]}},"a":1}}"#);
+        let above = |tokens, then| When::Above { tokens, then };
+        let plain = asked(&body(r#"{"type":"compact_20260112"}"#)).unwrap();
+        assert_eq!(plain.when, above(THRESHOLD_DEFAULT, Then::Continue));
+        let all = r#"{"type":"compact_20260112","trigger":{"type":"input_tokens","value":60000},
+            "pause_after_compaction":true,"instructions":"Be short."}"#;
+        let all = asked(&body(all)).unwrap();
+        assert_eq!(all.when, above(60_000, Then::Pause));
+        assert_eq!(all.instructions.as_deref(), Some("Be short."));
+        assert_eq!(asked(&body(r#"{"type":"clear_thinking_20251015"}"#)), None);
+    }
+
+    #[test]
+    fn a_request_may_ask_for_nothing_else() {
+        let body = r#"{"compaction":{"type":"summarize","instructions":"Be short."},"a":1}"#;
+        let asked = asked(body).unwrap();
+        assert_eq!((asked.when, asked.instructions.as_deref()), (When::Now, Some("Be short.")));
+        assert_eq!(strip(body).unwrap(), r#"{"a":1}"#);
+    }
+
+    #[test]
+    fn other_edits_stay() {
+        let body =
+            r#"{"context_management":{"edits":[{"type":"compact_20260112"},{"type":"clear_x"}]}}"#;
+        assert_eq!(
+            strip(body).unwrap(),
+            r#"{"context_management":{"edits":[{"type":"clear_x"}]}}"#
+        );
+        let alone = r#"{"context_management":{"edits":[{"type":"compact_20260112"}]},"a":1}"#;
+        assert_eq!(strip(alone).unwrap(), r#"{"a":1}"#);
+    }
+}

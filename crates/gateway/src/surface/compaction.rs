@@ -1,0 +1,129 @@
+//! How a protocol's clients have their conversation compacted, and how they are given the summary.
+
+use sabir_wire::conversation::Message;
+use sabir_wire::json::{Json, Text};
+use sabir_wire::{Fault, FaultKind};
+
+/// What a protocol says of compaction.
+pub(crate) struct Compaction {
+    /// Reads what a body asks for; none if it asks for nothing.
+    pub(crate) read: fn(&str) -> sabir_wire::Result<Option<CompactionAsked>>,
+    /// The body without what asks for it.
+    pub(crate) strip: fn(&str) -> sabir_wire::Result<String>,
+    /// The item or block that stands for a summary.
+    pub(crate) write_item: fn(&Summarised<'_>) -> String,
+    /// An answer that is nothing but that.
+    pub(crate) write_answer: fn(&CompactionAnswer<'_>) -> String,
+    /// Whether a message before a compaction still counts beside it.
+    pub(crate) still_counts: fn(&Message<'_>) -> bool,
+    pub(crate) explain: fn(&CompactionTrouble) -> Fault<'static>,
+}
+
+/// The type of the items and blocks that stand for a summary, in every protocol that has them.
+pub(crate) const COMPACTION: &str = "compaction";
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CompactionAsked {
+    pub(crate) when: When,
+    /// What the client wants of the summary, in place of the gateway's own prompt.
+    pub(crate) instructions: Option<String>,
+}
+
+/// When a conversation is compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// Now, and nothing else is wanted.
+    Now,
+    /// Before it is continued, if it has more tokens than this.
+    Above { tokens: u64, then: Then },
+}
+
+/// What follows a compaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The answer of the model.
+    Continue,
+    /// The client's next request.
+    Pause,
+}
+
+/// A summary as a client gets it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Summarised<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) summary: &'a str,
+    /// The same, readable by this gateway alone.
+    pub(crate) sealed: &'a str,
+}
+
+/// What an answer has beside the summary.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CompactionAnswer<'a> {
+    pub(crate) item: &'a Json<'a>,
+    /// What the user said, as a list of the protocol's own; none where only the summary is wanted.
+    pub(crate) user_items: Option<&'a Json<'a>>,
+    pub(crate) id: &'a str,
+    pub(crate) model: &'a str,
+    pub(crate) created_s: u64,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+}
+
+/// Why a conversation is not compacted, or its compaction cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CompactionTrouble {
+    Nothing,
+    /// It was not sealed here.
+    Unsealed,
+    /// It was sealed here, and its words were changed since.
+    Changed,
+    /// Another provider made it, and nobody else can read it.
+    Foreign(String),
+}
+
+impl Compaction {
+    /// A protocol whose clients compact by themselves.
+    pub(super) const fn none() -> Self {
+        Self {
+            read: |_| Ok(None),
+            strip: |body| Ok(body.to_owned()),
+            write_item: |_| String::new(),
+            write_answer: |_| String::new(),
+            still_counts: |_| true,
+            explain,
+        }
+    }
+}
+
+/// What any client is told.
+pub(super) fn explain(trouble: &CompactionTrouble) -> Fault<'static> {
+    let message = match trouble {
+        CompactionTrouble::Nothing => "There is nothing to summarize.".to_owned(),
+        CompactionTrouble::Unsealed => {
+            "This compaction was not made by this gateway, or with another key. Send the conversation that it stands for."
+                .to_owned()
+        }
+        CompactionTrouble::Changed => {
+            "The content of this compaction is not what it was when it was made.".to_owned()
+        }
+        CompactionTrouble::Foreign(provider) => format!(
+            "This compaction was made by another provider than {provider}, which cannot read it. Continue with the provider \
+             that made it, or send the conversation that it stands for."
+        ),
+    };
+    let mut fault = Fault::new(FaultKind::BadRequest, Text::plain(message));
+    fault.code = Some(Text::literal(trouble.code()));
+    fault
+}
+
+impl CompactionTrouble {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::Nothing => "compaction_nothing_to_summarize",
+            Self::Unsealed => "compaction_signature_invalid",
+            Self::Changed => "compaction_content_mismatch",
+            Self::Foreign(_) => "compaction_unreadable",
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Compaction as clients of Responses know it: a last item that triggers it, a threshold, and items that only their maker can
+//! read.
+
+use memchr::memmem;
+use sabir_wire::conversation::{Content, Message, Role};
+use sabir_wire::json::{Json, Kind, Reader, Writer};
+
+use crate::members::edited;
+use crate::surface::COMPACTION;
+use crate::surface::compaction::{
+    Compaction, CompactionAnswer, CompactionAsked, Summarised, Then, When, explain,
+};
+
+pub(super) const COMPACTING: Compaction =
+    Compaction { read, strip, write_item, write_answer, still_counts, explain };
+
+const TRIGGER: &str = "compaction_trigger";
+const MANAGEMENT: &str = "context_management";
+
+fn read(body: &str) -> sabir_wire::Result<Option<CompactionAsked>> {
+    let holds = |word: &str| memmem::find(body.as_bytes(), word.as_bytes()).is_some();
+    if !holds(TRIGGER) && !holds(MANAGEMENT) {
+        return Ok(None);
+    }
+    let (mut is_triggered, mut threshold) = (false, None);
+    Reader::new(body).object(|key, reader| match (&*key, reader.kind()?) {
+        ("input", Kind::Array) => reader.array(|_, item| {
+            is_triggered = is_of_type(item, TRIGGER);
+            item.skip()
+        }),
+        (MANAGEMENT, Kind::Array) => reader.array(|_, entry| {
+            if is_of_type(entry, COMPACTION) {
+                threshold = Some(threshold_in(&mut entry.clone())?);
+            }
+            entry.skip()
+        }),
+        _ => reader.skip(),
+    })?;
+    let when = match (is_triggered, threshold) {
+        (true, _) => Some(When::Now),
+        (false, Some(tokens)) => Some(When::Above { tokens, then: Then::Continue }),
+        (false, None) => None,
+    };
+    Ok(when.map(|when| CompactionAsked { when, instructions: None }))
+}
+
+fn is_of_type(item: &Reader<'_>, kind: &str) -> bool {
+    matches!(item.peek_tag("type"), Ok(Some(own)) if own == *kind)
+}
+
+/// Where the client states none, the vendor's own choice is not known.
+const THRESHOLD_DEFAULT: u64 = 200_000;
+
+fn threshold_in(entry: &mut Reader<'_>) -> sabir_wire::Result<u64> {
+    let mut threshold = None;
+    entry.object(|key, value| match (&*key, value.kind()?) {
+        ("compact_threshold", Kind::Number) => {
+            threshold = value.number()?.as_whole();
+            Ok(())
+        }
+        _ => value.skip(),
+    })?;
+    Ok(threshold.unwrap_or(THRESHOLD_DEFAULT))
+}
+
+fn strip(body: &str) -> sabir_wire::Result<String> {
+    edited(body, |name, value| match name {
+        MANAGEMENT => None,
+        "input" if value.kind() == Kind::Array => Some(without_trigger(value)),
+        _ => Some(value),
+    })
+}
+
+fn without_trigger(input: Json<'_>) -> Json<'_> {
+    let Ok(items) = input.reader().list(|_, item| item.raw()) else { return input };
+    let mut left = Writer::with_capacity(input.as_str().len());
+    left.array(|left| {
+        let is_kept = |item: &&Json<'_>| !is_of_type(&item.reader(), TRIGGER);
+        items.iter().filter(is_kept).for_each(|item| left.value(item));
+    });
+    Json::parse(left.into_string()).unwrap_or(input)
+}
+
+fn write_item(summarised: &Summarised<'_>) -> String {
+    let mut writer = Writer::default();
+    writer.object(|item| {
+        item.field("id", &*format!("cmp_{}", summarised.id));
+        item.field("type", COMPACTION);
+        item.field("encrypted_content", summarised.sealed);
+    });
+    writer.into_string()
+}
+
+fn write_answer(answer: &CompactionAnswer<'_>) -> String {
+    let CompactionAnswer { item, user_items, id, model, created_s, input_tokens, output_tokens } =
+        *answer;
+    let mut writer = Writer::default();
+    writer.object(|body| {
+        body.field("id", &*format!("resp_{id}"));
+        match user_items {
+            Some(_) => body.field("object", "response.compaction"),
+            None => body.field("object", "response"),
+        }
+        body.field("created_at", &created_s);
+        if user_items.is_none() {
+            body.field("status", "completed");
+            body.field("model", model);
+        }
+        body.key("output");
+        body.array(|output| {
+            let listed = user_items.map(|items| items.reader().list(|_, item| item.raw()));
+            let listed = listed.and_then(Result::ok).unwrap_or_default();
+            listed.iter().for_each(|item| output.value(item));
+            output.value(item);
+        });
+        body.key("usage");
+        body.object(|usage| {
+            usage.field("input_tokens", &input_tokens);
+            usage.field("output_tokens", &output_tokens);
+            usage.field("total_tokens", &(input_tokens + output_tokens));
+        });
+    });
+    writer.into_string()
+}
+
+/// What the user said stands beside the summary: the vendor's own compaction repeats it.
+fn still_counts(message: &Message<'_>) -> bool {
+    let is_result = |content: &Content<'_>| matches!(content, Content::ToolResult(_));
+    message.role.instructs()
+        || message.role == Role::User && !message.parts.iter().any(|part| is_result(part.content()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(body: &str) -> Option<When> {
+        read(body).unwrap().map(|asked| asked.when)
+    }
+
+    #[test]
+    fn a_trigger_counts_at_the_end_alone() {
+        let trigger = r#"{"type":"compaction_trigger"}"#;
+        let user = r#"{"role":"user","content":"hello"}"#;
+        assert_eq!(asked(&format!(r#"{{"input":[{user},{trigger}]}}"#)), Some(When::Now));
+        assert_eq!(asked(&format!(r#"{{"input":[{trigger},{user}]}}"#)), None);
+        assert_eq!(asked(r#"{"input":"compaction_trigger"}"#), None);
+        let body = format!(r#"{{"input":[{user},{trigger}],"a":1.0}}"#);
+        assert_eq!(strip(&body).unwrap(), format!(r#"{{"input":[{user}],"a":1.0}}"#));
+    }
+
+    #[test]
+    fn a_threshold_is_read() {
+        let body = |entry: &str| format!(r#"{{"context_management":[{entry}],"input":"a"}}"#);
+        let above = |tokens| Some(When::Above { tokens, then: Then::Continue });
+        let entry = r#"{"type":"compaction","compact_threshold":5000}"#;
+        assert_eq!(asked(&body(entry)), above(5000));
+        assert_eq!(asked(&body(r#"{"type":"compaction"}"#)), above(THRESHOLD_DEFAULT));
+        assert_eq!(asked(&body(r#"{"type":"other"}"#)), None);
+        assert_eq!(strip(&body(entry)).unwrap(), r#"{"input":"a"}"#);
+    }
+}

@@ -1,0 +1,336 @@
+//! Responses over a WebSocket: what a client's messages ask for, and the frames that only a socket has. Events are the same as
+//! those of a stream, one in each frame.
+
+use http::{HeaderMap, HeaderValue};
+use sabir_wire::Protocol;
+use sabir_wire::conversation::Response;
+use sabir_wire::json::{Json, Kind, Reader, Writer};
+use sabir_wire::protocol::{AnswerContext, Echo};
+
+use crate::surface::socket::{Asked, Create, Ended, EventKind, Refusal, Socket};
+
+pub(super) const SOCKET: Socket = Socket {
+    strip,
+    read,
+    body,
+    elements: |create| create.input.as_ref().map(elements).unwrap_or_default(),
+    prepared,
+    completed,
+    kind,
+    ended,
+    in_lane,
+    restate_previous,
+    refuse,
+    steering_refused,
+};
+
+/// Members of a message that are for the socket alone, or that it says itself.
+const OWN: [&str; 5] = ["type", "stream_id", "generate", "stream", "stream_options"];
+
+const PREVIOUS: &str = "previous_response_id";
+const INPUT: &str = "input";
+
+/// Clients ask for the socket by a beta of this name.
+const BETA: &str = "openai-beta";
+
+fn strip(headers: &mut HeaderMap) {
+    let is_of_socket = |value: &HeaderValue| value.as_bytes().starts_with(b"responses_websockets");
+    let kept = headers.get_all(BETA).iter().filter(|value| !is_of_socket(value));
+    let kept: Vec<HeaderValue> = kept.cloned().collect();
+    headers.remove(BETA);
+    for value in kept {
+        headers.append(BETA, value);
+    }
+}
+
+fn read(message: &str) -> Result<Asked, Refusal> {
+    let mut asked = Reading::begin();
+    let mut reader = Reader::new(message);
+    let read = reader.object(|name, reader| asked.member(&name, reader));
+    let read = read.and_then(|()| reader.finish());
+    let lane = asked.lane.take();
+    let refuse = |message: String, param| Refusal { lane: lane.clone(), message, param };
+    if let Err(error) = read {
+        return Err(refuse(format!("expected a JSON object in each message: {error}"), None));
+    }
+    match asked.kind.as_deref() {
+        Some("response.create") if asked.in_background => {
+            let message = "`background` is not served over a WebSocket: use POST /v1/responses";
+            Err(refuse(message.to_owned(), Some("background")))
+        }
+        Some("response.create") => {
+            asked.head.field("stream", &true);
+            let Reading { head, input, previous, is_generated, .. } = asked;
+            let head = head.into_string();
+            Ok(Asked::Create(Create { lane, head, input, previous, is_generated }))
+        }
+        Some("response.steer") => Ok(Asked::Steer { lane, input: asked.input }),
+        _ => {
+            let message = "expected the type `response.create` or `response.steer`";
+            Err(refuse(message.to_owned(), Some("type")))
+        }
+    }
+}
+
+/// What is read of a message.
+struct Reading {
+    kind: Option<String>,
+    lane: Option<String>,
+    previous: Option<String>,
+    input: Option<Json<'static>>,
+    is_generated: bool,
+    in_background: bool,
+    /// The body of the call as far as it is known.
+    head: Writer,
+}
+
+impl Reading {
+    fn begin() -> Self {
+        let mut head = Writer::default();
+        head.begin_object();
+        Self {
+            kind: None,
+            lane: None,
+            previous: None,
+            input: None,
+            is_generated: true,
+            in_background: false,
+            head,
+        }
+    }
+
+    fn member(&mut self, name: &str, reader: &mut Reader<'_>) -> sabir_wire::Result<()> {
+        let kind = reader.kind()?;
+        let value = reader.raw()?;
+        let text = || value.reader().string().map(|text| text.into_str().into_owned());
+        match (name, kind) {
+            ("type", Kind::String) => self.kind = Some(text()?),
+            ("stream_id", Kind::String) => self.lane = Some(text()?),
+            ("generate", Kind::Boolean) => self.is_generated = value.reader().boolean()?,
+            ("background", Kind::Boolean) => self.in_background = value.reader().boolean()?,
+            (PREVIOUS, Kind::String) => self.previous = Some(text()?),
+            (INPUT, _) => self.input = Some(value.into_owned()),
+            (name, _) if OWN.contains(&name) || name == PREVIOUS => {}
+            (name, _) => self.head.field(name, &value),
+        }
+        Ok(())
+    }
+}
+
+/// The body that a POST would have, with earlier elements before its own.
+fn body(create: &Create, base: Option<&str>, earlier: &str) -> String {
+    let own = create.input.as_ref().map_or("", |input| input.as_str());
+    let mut body = String::with_capacity(create.head.len() + earlier.len() + own.len() + 128);
+    body.push_str(&create.head);
+    if let Some(base) = base {
+        let mut name = Writer::default();
+        name.value(base);
+        body.extend([",\"", PREVIOUS, "\":", name.as_str()]);
+    }
+    match (earlier, &create.input) {
+        ("", None) => {}
+        ("", Some(input)) => body.extend([",\"", INPUT, "\":", input.as_str()]),
+        (earlier, input) => {
+            let own = input.as_ref().map(elements).unwrap_or_default();
+            let comma = if own.is_empty() { "" } else { "," };
+            body.extend([",\"", INPUT, "\":[", earlier, comma, &own, "]"]);
+        }
+    }
+    body.push('}');
+    body
+}
+
+/// The elements of an input, with commas between them.
+fn elements(input: &Json<'_>) -> String {
+    match input.kind() {
+        Kind::Array => {
+            let list = input.as_str().trim();
+            let list = list.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
+            list.unwrap_or_default().trim().to_owned()
+        }
+        _ => format!(r#"{{"type":"message","role":"user","content":{}}}"#, input.as_str()),
+    }
+}
+
+/// The frames of an answer that nobody generates, and what it leaves for the next turn.
+fn prepared(body: &str, context: AnswerContext<'static>) -> (Vec<String>, Ended) {
+    let echo = Echo::of(Reader::new(body)).map(Echo::into_owned).unwrap_or_default();
+    let context = AnswerContext { echo: Some(echo), ..context };
+    let other = Protocol::AnthropicMessages;
+    let whole = Protocol::OpenaiResponses.encode_response(&Response::default(), other, &context);
+    let created = whole.body.replacen(r#""status":"completed""#, r#""status":"in_progress""#, 1);
+    let frames = [("response.created", created), ("response.completed", whole.body)];
+    let frames = frames.into_iter().zip(0..).map(|((kind, body), number)| {
+        format!(r#"{{"type":"{kind}","sequence_number":{number},"response":{body}}}"#)
+    });
+    let id = format!("resp_{}", context.seed.to_str());
+    (frames.collect(), Ended { id, ..Ended::default() })
+}
+
+/// The event that a whole answer ends a stream with.
+fn completed(body: &str) -> Option<String> {
+    let status = Reader::new(body).peek_tag("status").ok()??;
+    let kind = match &*status.to_str() {
+        "incomplete" => "response.incomplete",
+        "failed" => "response.failed",
+        _ => "response.completed",
+    };
+    Some(format!(r#"{{"type":"{kind}","sequence_number":0,"response":{body}}}"#))
+}
+
+fn kind(data: &str) -> EventKind {
+    let Ok(Some(kind)) = Reader::new(data).peek_tag("type") else { return EventKind::Piece };
+    match &*kind.to_str() {
+        "response.created" | "response.in_progress" => EventKind::Whole,
+        "response.completed" | "response.incomplete" | "response.failed" => EventKind::End,
+        "error" => EventKind::Fault,
+        _ => EventKind::Piece,
+    }
+}
+
+/// How an answer ended, by its last event.
+fn ended(data: &str) -> Option<Ended> {
+    let kind = Reader::new(data).peek_tag("type").ok()??;
+    let is_failed = kind == *"response.failed";
+    let mut ended = Ended { is_failed, ..Ended::default() };
+    let read = Reader::new(data).object(|name, reader| match &*name {
+        "response" => reader.object(|name, reader| {
+            match (&*name, reader.kind()?) {
+                ("id", Kind::String) => ended.id = reader.string()?.into_str().into_owned(),
+                ("store", Kind::Boolean) => ended.is_stored = reader.boolean()?,
+                ("output", Kind::Array) => ended.elements = elements(&reader.raw()?),
+                _ => reader.skip()?,
+            }
+            Ok(())
+        }),
+        _ => reader.skip(),
+    });
+    read.ok().map(|()| ended)
+}
+
+/// An event with the lane that it belongs to.
+fn in_lane(data: &str, lane: &str) -> String {
+    let mut writer = Writer::default();
+    writer.value(lane);
+    match data.strip_prefix('{') {
+        Some(rest) => format!(r#"{{"stream_id":{},{rest}"#, writer.as_str()),
+        None => data.to_owned(),
+    }
+}
+
+/// An event whose response says what it went on from, where that was known to the socket alone.
+fn restate_previous(data: &str, previous: &str) -> String {
+    let mut writer = Writer::default();
+    writer.value(previous);
+    let restated = format!(r#""{PREVIOUS}":{}"#, writer.as_str());
+    data.replacen(&format!(r#""{PREVIOUS}":null"#), &restated, 1)
+}
+
+/// The frame of an error, with the body that a POST would have got.
+fn refuse(status: u16, body: &str, lane: Option<&str>) -> String {
+    let mut error = None;
+    let _ = Reader::new(body).object(|name, reader| match &*name {
+        "error" => {
+            error = Some(reader.raw()?);
+            Ok(())
+        }
+        _ => reader.skip(),
+    });
+    // An event of a stream is the error itself.
+    let error = error.unwrap_or_else(|| Json::parse(body).unwrap_or(Json::literal("{}")));
+    let mut writer = Writer::default();
+    writer.object(|it| {
+        it.field("type", "error");
+        it.field("status", &u64::from(status));
+        it.field("error", &error);
+        it.optional("stream_id", lane);
+    });
+    writer.into_string()
+}
+
+fn steering_refused(input: Option<&Json<'_>>, lane: Option<&str>) -> String {
+    let mut writer = Writer::default();
+    writer.object(|it| {
+        it.field("type", "response.steer.failed");
+        it.key("error");
+        it.object(|it| {
+            it.field("code", "steering_not_supported");
+            it.field(
+                "message",
+                "This gateway does not steer responses: send the input with the next one.",
+            );
+        });
+        it.key("steer");
+        it.object(|it| it.optional("input", input));
+        it.optional("stream_id", lane);
+    });
+    writer.into_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn create(message: &str) -> Create {
+        match read(message) {
+            Ok(Asked::Create(create)) => create,
+            _ => panic!("{message}"),
+        }
+    }
+
+    #[test]
+    fn a_message_becomes_the_body_of_a_post() {
+        let message = r#"{"type":"response.create","stream_id":"a","model":"m","generate":false,"previous_response_id":"resp_1","input":[{"b":1.0}],"store":false}"#;
+        let create = create(message);
+        assert_eq!(create.lane.as_deref(), Some("a"));
+        assert_eq!(create.previous.as_deref(), Some("resp_1"));
+        assert!(!create.is_generated);
+        assert_eq!(
+            body(&create, None, r#"{"a":1}"#),
+            r#"{"model":"m","store":false,"stream":true,"input":[{"a":1},{"b":1.0}]}"#
+        );
+        assert_eq!(
+            body(&create, Some("resp_1"), ""),
+            r#"{"model":"m","store":false,"stream":true,"previous_response_id":"resp_1","input":[{"b":1.0}]}"#
+        );
+    }
+
+    #[test]
+    fn text_is_an_element_where_others_stand_before_it() {
+        let create = create(r#"{"type":"response.create","input":"hi"}"#);
+        assert_eq!(body(&create, None, ""), r#"{"stream":true,"input":"hi"}"#);
+        let whole =
+            r#"{"stream":true,"input":[{},{"type":"message","role":"user","content":"hi"}]}"#;
+        assert_eq!(body(&create, None, "{}"), whole);
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused_in_its_lane() {
+        for wrong in ["", "[]", "{", r#"{"type":"x"}"#, "{}", r#"{"type":"response.create"} {}"#] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        let refusal = read(r#"{"stream_id":"a","type":"x"}"#).err().unwrap();
+        assert_eq!(refusal.lane.as_deref(), Some("a"));
+        assert!(read(r#"{"type":"response.create","background":true}"#).is_err());
+    }
+
+    #[test]
+    fn the_last_event_says_what_the_next_turn_goes_on_from() {
+        let data = r#"{"type":"response.completed","response":{"id":"r","store":false,"output":[ {"a":1},{"b":2} ]}}"#;
+        let ended = ended(data).unwrap();
+        assert_eq!((&*ended.id, &*ended.elements), ("r", r#"{"a":1},{"b":2}"#));
+        assert!(!ended.is_stored && !ended.is_failed);
+        assert!(super::ended(r#"{"type":"response.failed","response":{}}"#).unwrap().is_failed);
+        assert_eq!(kind(r#"{"type":"response.created","response":{}}"#), EventKind::Whole);
+        assert_eq!(kind(data), EventKind::End);
+        assert_eq!(kind(r#"{"type":"error"}"#), EventKind::Fault);
+        assert_eq!(kind(r#"{"type":"response.output_text.delta"}"#), EventKind::Piece);
+    }
+
+    #[test]
+    fn frames_name_their_lane_and_their_error() {
+        assert_eq!(in_lane(r#"{"type":"x"}"#, "a\"b"), r#"{"stream_id":"a\"b","type":"x"}"#);
+        let frame = refuse(400, r#"{"error":{"code":"c"}}"#, Some("a"));
+        assert_eq!(frame, r#"{"type":"error","status":400,"error":{"code":"c"},"stream_id":"a"}"#);
+    }
+}

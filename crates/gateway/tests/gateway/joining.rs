@@ -1,0 +1,159 @@
+//! Histories that may be kept already: of a session that was recorded, or imported before, only what is new is added.
+
+use sabir_wire::Protocol;
+use serde_json::{Value, json};
+
+use crate::memory::*;
+
+const PATH: &str = "/sabir/v1/conversations";
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn model(text: &str) -> Value {
+    json!({"role": "assistant", "content": [{"type": "text", "text": text}]})
+}
+
+/// A call and its result.
+fn round() -> [Value; 2] {
+    [
+        json!({"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {"cmd": "ls"}}]}),
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "FOUND"}]}),
+    ]
+}
+
+fn order(id: &str, messages: &[Value]) -> Value {
+    json!({"id": id, "as": "anthropic-messages", "messages": {"messages": messages}, "join": true})
+}
+
+impl House {
+    /// Takes a history in, and says how much of it was new.
+    fn join(&self, id: &str, messages: &[Value]) -> (String, u64) {
+        let joined = self.begun(&order(id, messages));
+        (joined["id"].as_str().unwrap().to_owned(), joined["added"].as_u64().unwrap())
+    }
+
+    fn texts(&self, id: &str) -> Vec<String> {
+        let transcript = self.kept(&format!("/{id}/messages"));
+        let messages = transcript.as_array().unwrap().iter();
+        messages.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+#[test]
+fn what_is_there_already_is_not_added_twice() {
+    let house = House::of(&[]);
+    let [call, result] = round();
+    let mut messages = vec![user("FACT1"), call, result, model("BLUE")];
+    assert_eq!(house.join("s-1", &messages), ("s-1".to_owned(), 4));
+    assert_eq!(house.join("s-1", &messages), ("s-1".to_owned(), 0));
+    assert_eq!(house.join("s-1", &messages[..2]), ("s-1".to_owned(), 0));
+    messages.extend([user("FACT2"), model("GREEN")]);
+    assert_eq!(house.join("s-1", &messages), ("s-1".to_owned(), 2));
+    assert_eq!(house.texts("s-1"), ["FACT1", "", "FOUND", "BLUE", "FACT2", "GREEN"]);
+}
+
+#[test]
+fn context_may_stand_in_one_of_both() {
+    let reminded = json!({"role": "user", "content": [{"type": "text", "text": "<reminder>"}, {"type": "text", "text": "FACT1"}]});
+    let system = json!({"role": "system", "content": "in a folder"});
+    let with = [reminded, system, model("BLUE")];
+    let without = [user("FACT1"), model("BLUE"), user("FACT2")];
+    let house = House::of(&[]);
+    assert_eq!(house.join("s-1", &with).1, 3);
+    assert_eq!(house.join("s-1", &without[..2]).1, 0);
+    assert_eq!(house.join("s-1", &without).1, 1);
+    assert_eq!(house.texts("s-1").last().unwrap(), "FACT2");
+}
+
+#[test]
+fn a_history_that_went_another_way_is_what_its_id_means_from_then_on() {
+    let house = House::of(&[]);
+    let left = [user("FACT1"), model("BLUE"), user("wrong"), model("RED")];
+    house.join("s-1", &left);
+    let now = [user("FACT1"), model("BLUE"), user("right"), model("GREEN")];
+    let joined = house.begun(&order("s-1", &now));
+    assert_eq!((&joined["id"], &joined["added"]), (&json!("s-1"), &json!(2)));
+    assert_eq!(house.texts("s-1"), ["FACT1", "BLUE", "right", "GREEN"]);
+    let kept_as = joined["kept_as"].as_str().unwrap();
+    assert_eq!(house.texts(kept_as), ["FACT1", "BLUE", "wrong", "RED"]);
+    assert_eq!(house.join("s-1", &now).1, 0);
+}
+
+#[test]
+fn a_history_is_found_by_its_meaning_where_nobody_named_it() {
+    let house = House::with(&["BLUE"], "record = \"full\"\n");
+    let body =
+        json!({"model": "anthropic-messages/m", "max_tokens": 9, "messages": [user("FACT1")]});
+    assert_eq!(house.gateway.post("/v1/messages", &body.to_string()).status, 200);
+    let recorded = crate::waiting::wait_for(|| {
+        let kept = house.kept("");
+        let id = kept["data"][0]["id"].as_str().filter(|_| kept["data"][0]["turns"] == 1);
+        id.map(str::to_owned).ok_or(kept.to_string())
+    });
+    let longer = [user("FACT1"), model("BLUE"), user("FACT2")];
+    assert_eq!(house.join("s-1", &longer), (recorded, 1));
+    assert_eq!(house.join("s-2", &[user("FACT3")]), ("s-2".to_owned(), 1));
+}
+
+#[test]
+fn a_conversation_that_somebody_named_is_not_taken_for_another() {
+    let house = House::of(&[]);
+    let monday = [user("FACT1"), model("BLUE")];
+    house.join("monday", &monday);
+    let tuesday = [user("FACT1"), model("BLUE"), user("FACT2")];
+    assert_eq!(house.join("tuesday", &tuesday), ("tuesday".to_owned(), 3));
+    assert_eq!(house.texts("monday"), ["FACT1", "BLUE"]);
+}
+
+#[test]
+fn a_session_that_was_recorded_adds_nothing_when_it_is_imported() {
+    let house = House::with(&["BLUE"], "record = \"full\"\n");
+    let reminded = json!([{"role": "user", "content": [{"type": "text", "text": "<reminder>"}, {"type": "text", "text": "FACT1"}]}]);
+    let body = json!({"model": "anthropic-messages/m", "max_tokens": 9, "messages": reminded});
+    let head = "POST /v1/messages\r\nx-claude-code-session-id: s-1\r\n";
+    assert_eq!(house.gateway.request(head, &body.to_string()).status, 200);
+    // Nobody waits for what nobody asked for.
+    crate::waiting::wait_for(|| {
+        let kept = house.gateway.get(&format!("{PATH}/s-1/messages"));
+        kept.body.contains("BLUE").then_some(()).ok_or(kept.body)
+    });
+    assert_eq!(house.join("s-1", &[user("FACT1"), model("BLUE")]), ("s-1".to_owned(), 0));
+    assert_eq!(house.join("s-1", &[user("FACT1"), model("BLUE"), user("FACT2")]).1, 1);
+    assert_eq!(house.kept("/s-1")["turns"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_session_goes_on_with_any_provider_and_repeats_nothing() {
+    let house = House::of(&["GREEN"]);
+    let [call, result] = round();
+    let mut messages = vec![user("FACT1"), call, result, model("BLUE")];
+    house.join("s-1", &messages);
+    messages.push(user("FACT2"));
+    let body = json!({"model": "gemini/m", "max_tokens": 9, "messages": messages});
+    let head = "POST /v1/messages\r\nsabir-conversation: s-1\r\n";
+    assert_eq!(house.gateway.request(head, &body.to_string()).status, 200);
+    let sent = house.sent(Protocol::Gemini);
+    assert_eq!(sent.matches("FACT1").count(), 1, "{sent}");
+    assert_eq!(house.texts("s-1"), ["FACT1", "", "FOUND", "BLUE", "FACT2", "GREEN"]);
+}
+
+#[test]
+fn an_order_that_cannot_be_followed_is_refused() {
+    let house = House::of(&[]);
+    let refused = |body: &Value| {
+        let reply = house.gateway.post(PATH, &body.to_string());
+        (reply.status, reply.json()["error"]["message"].as_str().unwrap().to_owned())
+    };
+    let mut order = order("s-1", &[user("FACT1")]);
+    order["join"] = json!("yes");
+    let (status, message) = refused(&order);
+    assert_eq!(status, 400);
+    assert!(message.contains("'join'"), "{message}");
+    let many = vec![user(&"x".repeat(150)); 20_001];
+    let (status, message) =
+        refused(&json!({"as": "anthropic-messages", "messages": {"messages": many}}));
+    assert_eq!(status, 413, "{message}");
+    assert!(message.contains("20000"), "{message}");
+}

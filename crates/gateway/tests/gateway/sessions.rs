@@ -1,0 +1,188 @@
+//! Calls that ask for nothing, where everything is kept: each is joined to the conversation that it goes on with.
+
+use sabir_wire::Protocol;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+use crate::memory::{House, STORE, answer};
+use crate::rounds::calling_by;
+use crate::waiting::wait_for;
+
+const FULL: &str = "record = \"full\"\n";
+
+/// A client that sends its whole history with each call, as those of its protocol do.
+struct Client {
+    protocol: Protocol,
+    model: String,
+    history: Vec<Value>,
+}
+
+impl Client {
+    fn new(protocol: Protocol, provider: &str) -> Self {
+        Self { protocol, model: format!("{provider}/m"), history: Vec::new() }
+    }
+
+    fn add_text(&mut self, text: &str) {
+        self.history.push(match self.protocol {
+            Protocol::Gemini => json!({"role": "user", "parts": [{"text": text}]}),
+            _ => json!({"role": "user", "content": text}),
+        });
+    }
+
+    fn ask(&mut self, gateway: &Running) -> Reply {
+        let (model, history) = (&self.model, &self.history);
+        let (path, body) = match self.protocol {
+            Protocol::OpenaiChat => {
+                ("/v1/chat/completions".to_owned(), json!({"model": model, "messages": history}))
+            }
+            Protocol::OpenaiResponses => (
+                "/v1/responses".to_owned(),
+                json!({"model": model, "input": history, "store": false}),
+            ),
+            Protocol::AnthropicMessages => (
+                "/v1/messages".to_owned(),
+                json!({"model": model, "max_tokens": 99, "messages": history}),
+            ),
+            _ => {
+                (format!("/v1beta/models/{model}:generateContent"), json!({ "contents": history }))
+            }
+        };
+        let reply = gateway.post(&path, &body.to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        let answer = reply.json();
+        match self.protocol {
+            Protocol::OpenaiChat => self.history.push(answer["choices"][0]["message"].clone()),
+            Protocol::OpenaiResponses => {
+                self.history.extend(answer["output"].as_array().unwrap().iter().cloned());
+            }
+            Protocol::AnthropicMessages => {
+                self.history.push(json!({"role": "assistant", "content": answer["content"]}));
+            }
+            _ => self.history.push(answer["candidates"][0]["content"].clone()),
+        }
+        reply
+    }
+
+    /// Answers the call that was made last.
+    fn answer_call(&mut self, result: &str) {
+        let last = self.history.last().unwrap();
+        self.history.push(match self.protocol {
+            Protocol::OpenaiChat => {
+                json!({"role": "tool", "tool_call_id": last["tool_calls"][0]["id"], "content": result})
+            }
+            Protocol::OpenaiResponses => {
+                json!({"type": "function_call_output", "call_id": last["call_id"], "output": result})
+            }
+            Protocol::AnthropicMessages => json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": last["content"][0]["id"], "content": result}]}),
+            _ => {
+                let call = &last["parts"][0]["functionCall"];
+                let mut response = json!({"name": call["name"], "response": {"output": result}});
+                if let Some(id) = call.get("id") {
+                    response["id"] = id.clone();
+                }
+                json!({"role": "user", "parts": [{"functionResponse": response}]})
+            }
+        });
+    }
+}
+
+/// Waits until the conversations have so many turns each, the newest first. Nobody waits for what nobody asked for.
+fn conversations(gateway: &Running, turns: &[u64]) -> Vec<Value> {
+    wait_for(|| {
+        let listed = gateway.get("/sabir/v1/conversations").json()["data"].clone();
+        let listed = listed.as_array().unwrap().clone();
+        let counts: Vec<u64> = listed.iter().map(|it| it["turns"].as_u64().unwrap()).collect();
+        if counts == turns { Ok(listed) } else { Err(format!("{listed:?}, expected {turns:?}")) }
+    })
+}
+
+#[test]
+fn a_history_that_is_sent_again_is_the_same_conversation() {
+    for client in Protocol::ALL {
+        for upstream in Protocol::ALL {
+            let answers = [
+                answer(upstream, "BLUE", 1),
+                calling_by(upstream, Some("call_1")),
+                answer(upstream, "RED", 3),
+            ];
+            let scripts = answers.map(|body| Script::Reply(json(200, "", &body))).to_vec();
+            let provider = Provider::start(scripts);
+            let gateway = Running::start(&(provider.toml("p", upstream.as_str()) + STORE + FULL));
+            let mut talk = Client::new(client, "p");
+            talk.add_text("FACT1");
+            talk.ask(&gateway);
+            let begun = conversations(&gateway, &[1]);
+            talk.add_text("FACT2");
+            talk.ask(&gateway);
+            conversations(&gateway, &[2]);
+            talk.answer_call("FACT3");
+            talk.ask(&gateway);
+            let listed = conversations(&gateway, &[3]);
+            assert_eq!((&listed[0]["id"], &listed[0]["title"]), (&begun[0]["id"], &json!("FACT1")));
+            let id = listed[0]["id"].as_str().unwrap();
+            let turns =
+                gateway.get(&format!("/sabir/v1/conversations/{id}")).json()["turns"].clone();
+            assert_eq!(turns[2]["parent"], turns[1]["id"], "{client:?} {upstream:?}: {turns}");
+            // What is stored of it is what was said, once.
+            let kept = gateway.get(&format!("/sabir/v1/conversations/{id}/messages")).body;
+            for fact in ["FACT1", "BLUE", "FACT2", "FACT3", "RED"] {
+                assert_eq!(kept.matches(fact).count(), 1, "{client:?} {upstream:?} {fact}: {kept}");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_history_is_another_conversation() {
+    let house = House::with(&["BLUE", "GREEN", "RED", "GOLD"], FULL);
+    let ask = |client: &mut Client, text: &str| {
+        client.add_text(text);
+        client.ask(&house.gateway);
+    };
+    let mut first = Client::new(Protocol::OpenaiChat, "openai-chat");
+    ask(&mut first, "FACT1");
+    conversations(&house.gateway, &[1]);
+    // The same beginning, but not all of what was said.
+    let mut edited = Client::new(Protocol::OpenaiChat, "openai-chat");
+    edited.add_text("FACT1");
+    edited.history.push(json!({"role": "assistant", "content": "something else"}));
+    ask(&mut edited, "FACT2");
+    conversations(&house.gateway, &[1, 1]);
+    // Another protocol that says the same goes on with it.
+    let mut same = Client::new(Protocol::AnthropicMessages, "anthropic-messages");
+    same.add_text("FACT1");
+    same.history.push(json!({"role": "assistant", "content": [{"type": "text", "text": "BLUE"}]}));
+    ask(&mut same, "FACT3");
+    conversations(&house.gateway, &[2, 1]);
+    // What somebody asked for by name goes on by its name alone.
+    let named = house.send_text(Protocol::OpenaiChat, Protocol::Gemini, "story", "FACT4");
+    assert_eq!(named.status, 200);
+    let mut beside = Client::new(Protocol::OpenaiChat, "openai-chat");
+    beside.add_text("FACT4");
+    beside.history.push(json!({"role": "assistant", "content": "BLUE"}));
+    ask(&mut beside, "FACT5");
+    let listed = conversations(&house.gateway, &[1, 1, 2, 1]);
+    assert_eq!(listed[1]["id"], "story");
+}
+
+#[test]
+fn sub_agents_of_a_session_have_conversations_of_their_own() {
+    let house = House::with(&["BLUE", "GREEN", "RED", "GOLD"], FULL);
+    let head = "POST /v1/chat/completions\r\nsession-id: s-1\r\n";
+    let ask = |messages: Value| {
+        let body = json!({"model": "openai-chat/m", "messages": messages}).to_string();
+        assert_eq!(house.gateway.request(head, &body).status, 200);
+    };
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let model = |text: &str| json!({"role": "assistant", "content": text});
+    ask(json!([user("MAIN")]));
+    conversations(&house.gateway, &[1]);
+    ask(json!([user("PART")]));
+    conversations(&house.gateway, &[1, 1]);
+    ask(json!([user("PART"), model("GREEN"), user("more of it")]));
+    conversations(&house.gateway, &[2, 1]);
+    ask(json!([user("MAIN"), model("BLUE"), user("go on")]));
+    let listed = conversations(&house.gateway, &[2, 2]);
+    assert_eq!(listed[0]["id"], "s-1");
+}

@@ -1,0 +1,190 @@
+//! `files:`: conversations as transcripts that people can read and edit, and what such files cannot hold.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sabir_gateway::config;
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+/// A folder of conversations that goes with its test.
+struct Sessions(PathBuf);
+
+impl Sessions {
+    fn new() -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("sessions-{}-{number}", std::process::id());
+        Self(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+
+    fn toml(&self, providers: &str) -> String {
+        format!("{providers}\n[store]\nurl = \"files:{}\"\n", self.0.display())
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.0.join("sessions").join(id).join("transcript.json")
+    }
+
+    fn read(&self, id: &str) -> Value {
+        serde_json::from_str(&std::fs::read_to_string(self.file(id)).unwrap()).unwrap()
+    }
+}
+
+impl Drop for Sessions {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn ask(gateway: &Running, conversation: &str, text: &str) -> Reply {
+    let body = json!({"model": "p/m", "messages": [{"role": "user", "content": text}]});
+    let head = format!("POST /v1/chat/completions\r\nsabir-conversation: {conversation}\r\n");
+    gateway.request(&head, &body.to_string())
+}
+
+fn answers(count: usize) -> Provider {
+    let answer = |number| json(200, "", &chat_answer(&format!("answer {number}")));
+    Provider::start((0..count).map(|number| Script::Reply(answer(number))).collect())
+}
+
+#[test]
+fn a_conversation_is_a_file_and_an_edited_file_is_what_is_sent() {
+    let (sessions, provider) = (Sessions::new(), answers(2));
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    let reply = ask(&gateway, "talk", "My name is Ada.");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let kept = sessions.read("talk");
+    assert_eq!(kept[0]["content"], "My name is Ada.");
+    assert_eq!((&kept[1]["role"], &kept[1]["content"]), (&json!("assistant"), &json!("answer 0")));
+    assert!(kept[1]["timestamp"].as_i64().unwrap() > 1_700_000_000_000);
+    let text = std::fs::read_to_string(sessions.file("talk")).unwrap();
+    assert_eq!(text, serde_json::to_string_pretty(&kept).unwrap());
+
+    let edited = text.replace("Ada", "Grace").replace("answer 0", "Hello, Grace");
+    std::fs::write(sessions.file("talk"), edited).unwrap();
+    assert_eq!(ask(&gateway, "talk", "Who am I?").status, 200);
+    let sent: Value = serde_json::from_str(&provider.received()[1].body).unwrap();
+    let texts: Vec<&str> = sent["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["My name is Grace.", "Hello, Grace", "Who am I?"]);
+    assert_eq!(sessions.read("talk").as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn a_restart_goes_on_where_the_file_ends_and_lists_it() {
+    let (sessions, provider) = (Sessions::new(), answers(2));
+    let toml = sessions.toml(&provider.toml("p", "openai-chat"));
+    let mut first = Running::start(&toml);
+    assert_eq!(ask(&first, "talk", "one").status, 200);
+    first.stop();
+    let second = Running::start(&toml);
+    assert_eq!(ask(&second, "talk", "two").status, 200);
+    assert_eq!(sessions.read("talk").as_array().unwrap().len(), 4);
+    let listed = second.get("/sabir/v1/conversations?query=one").json();
+    let found =
+        (&listed["data"][0]["id"], &listed["data"][0]["title"], &listed["data"][0]["turns"]);
+    assert_eq!(found, (&json!("talk"), &json!("one"), &json!(2)));
+    let transcript = second.get("/sabir/v1/conversations/talk/messages").json();
+    assert_eq!(transcript[3]["content"], "answer 1");
+}
+
+#[test]
+fn clients_of_every_protocol_share_a_file() {
+    let (sessions, provider) = (Sessions::new(), answers(2));
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    let head = "POST /v1/messages\r\nsabir-conversation: talk\r\nanthropic-version: 2023-06-01\r\n";
+    let body = r#"{"model":"p/m","max_tokens":9,"system":"Be brief.","messages":[{"role":"user","content":"Hi"}]}"#;
+    let reply = gateway.request(head, body);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let head = "POST /v1/responses\r\nsabir-conversation: talk\r\n";
+    let reply = gateway.request(head, r#"{"model":"p/m","input":"And now?"}"#);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_eq!(reply.json()["store"], false);
+    let kept = sessions.read("talk");
+    let roles: Vec<&str> =
+        kept.as_array().unwrap().iter().map(|it| it["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user", "assistant"]);
+}
+
+#[test]
+fn what_a_transcript_cannot_hold_is_refused_before_anything_is_sent() {
+    let (sessions, provider) = (Sessions::new(), answers(1));
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    let image = json!({"model": "p/m", "messages": [{"role": "user", "content": [
+        {"type": "image_url", "image_url": {"url": "https://a.example/b.png"}}]}]});
+    let head = "POST /v1/chat/completions\r\nsabir-conversation: talk\r\n";
+    let reply = gateway.request(head, &image.to_string());
+    assert_eq!(reply.status, 400, "{}", reply.body);
+    let error = &reply.json()["error"];
+    assert_eq!(error["code"], "unsupported_by_store", "{error}");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("no images") && message.contains("sqlite:"), "{message}");
+    assert!(provider.received().is_empty());
+    // The conversation is free again.
+    assert_eq!(ask(&gateway, "talk", "Hi").status, 200);
+    let fork = ask(&gateway, "talk@turn_1", "Hi");
+    assert_eq!((fork.status, &fork.json()["error"]["code"]), (400, &json!("unsupported_by_store")));
+    let metadata = r#"{"id":"other","metadata":{"a":"b"}}"#;
+    let tools = r#"{"id":"other","from":"openai-chat","messages":{"messages":[],"tools":[{"type":"function","function":{"name":"f"}}]}}"#;
+    for (path, body) in [
+        ("/sabir/v1/conversations", metadata),
+        ("/sabir/v1/conversations", tools),
+        ("/v1/conversations", "{}"),
+    ] {
+        let begun = gateway.post(path, body);
+        assert_eq!(begun.status, 400, "{path}: {}", begun.body);
+    }
+    assert!(!sessions.file("other").exists());
+}
+
+#[test]
+fn a_file_that_nobody_can_read_is_neither_sent_nor_replaced() {
+    let (sessions, provider) = (Sessions::new(), answers(1));
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    let file = sessions.file("talk");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "not a transcript").unwrap();
+    let reply = ask(&gateway, "talk", "Hi");
+    assert_eq!(reply.status, 503, "{}", reply.body);
+    assert!(reply.body.contains("cannot be read"), "{}", reply.body);
+    assert!(provider.received().is_empty());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "not a transcript");
+    std::fs::write(&file, "[]").unwrap();
+    assert_eq!(ask(&gateway, "talk", "Hi").status, 200);
+}
+
+#[test]
+fn answers_are_not_found_by_their_ids() {
+    let (sessions, provider) = (Sessions::new(), answers(2));
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    let reply = gateway.post("/v1/responses", r#"{"model":"p/m","input":"Hi"}"#);
+    assert_eq!((reply.status, &reply.json()["store"]), (200, &json!(false)), "{}", reply.body);
+    let id = reply.json()["id"].as_str().unwrap().to_owned();
+    let body = json!({"model": "p/m", "input": "And now?", "previous_response_id": id});
+    let chained = gateway.post("/v1/responses", &body.to_string());
+    assert_eq!(chained.status, 400, "{}", chained.body);
+    assert_eq!(gateway.get(&format!("/v1/responses/{id}")).status, 404);
+    assert!(std::fs::read_dir(sessions.0.join("sessions")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_configuration_that_files_cannot_serve_is_refused_with_the_reason() {
+    let key = "[[auth.key]]\nname = \"ci\"\nvalue = { value = \"0123456789abcdef\" }\n";
+    for (more, reason) in [
+        (format!("[store]\nurl = \"files:data\"\n{key}"), "no owners"),
+        ("[store]\nurl = \"files:data\"\nrecord = \"full\"\n".to_owned(), "full"),
+        ("[store]\nurl = \"files:data\"\nrecord = \"metadata\"\n".to_owned(), "metadata"),
+    ] {
+        let problems = config::parse(&more, Path::new("sabir.toml"), &|_| None).unwrap_err();
+        assert!(problems.to_string().contains(reason), "{problems}");
+    }
+    let fine = "[store]\nurl = \"files:data\"\n";
+    let config = config::parse(fine, Path::new("sabir.toml"), &|_| None).unwrap();
+    assert!(config.store.summary().contains("sabir-conversation"), "{}", config.store.summary());
+}
