@@ -25,6 +25,11 @@ impl ConfigFile {
         Self { config: Some(file) }
     }
 
+    /// The one that is found where nobody names one.
+    pub(crate) fn found() -> Self {
+        Self { config: None }
+    }
+
     pub(crate) fn load(&self) -> Result<Loaded, Problems> {
         let mut loaded = config::load(self.config.as_deref(), &|name| env::var(name).ok())?;
         if let Some(level) = log_level() {
@@ -46,8 +51,12 @@ fn log_level() -> Option<String> {
 
 /// Prints every problem, one a line as `file:line:column: message`.
 pub(crate) fn refuse(problems: &Problems) -> ExitCode {
-    for line in problems.to_string().lines() {
-        output::to_stderr(&format!("{}\n", printable(line)));
-    }
+    output::to_stderr(&format!("{}\n", listed(problems)));
     ExitCode::FAILURE
+}
+
+/// Every problem, one a line.
+pub(crate) fn listed(problems: &Problems) -> String {
+    let problems = problems.to_string();
+    problems.lines().map(printable).collect::<Vec<_>>().join("\n")
 }

@@ -49,6 +49,17 @@ impl Input {
         }
     }
 
+    /// Reads the whole input as text.
+    pub(crate) fn text(&self) -> Result<String> {
+        let mut text = String::new();
+        let mut limited = self.open()?.take(INPUT_BYTES_MAX + 1);
+        limited.read_to_string(&mut text).with_context(|| self.unreadable())?;
+        if text.len() as u64 > INPUT_BYTES_MAX {
+            anyhow::bail!("{self} is larger than {INPUT_BYTES_MAX} bytes");
+        }
+        Ok(text)
+    }
+
     pub(crate) fn unreadable(&self) -> String {
         format!("cannot read {self}")
     }

@@ -2,16 +2,21 @@
 
 mod agent;
 mod allocator;
+mod archive;
 mod arguments;
 mod command;
 mod configuration;
 mod framing;
+mod gateway;
 mod input;
+mod message;
+mod models;
 mod output;
 mod report;
 mod status;
 mod stream;
 mod table;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -37,6 +42,7 @@ struct Sabir {
 #[derive(Subcommand)]
 enum Command {
     Serve(command::serve::Serve),
+    Chat(command::chat::Chat),
     Run(command::run::Run),
     Env(command::env::Env),
     Convert(command::convert::Convert),
@@ -45,6 +51,8 @@ enum Command {
     Build(command::build::Build),
     Check(command::check::Check),
     Models(command::models::Models),
+    Conversations(command::conversations::Conversations),
+    Usage(command::usage::Usage),
     Sim(command::sim::Sim),
     Completions(command::completions::Completions),
 }
@@ -53,12 +61,15 @@ const EXAMPLES: &str = "\
 Examples:
   sabir
   sabir serve --config sabir.toml --listen 127.0.0.1:8080
+  sabir chat --model smart
   sabir run claude --model smart -- --continue
   sabir convert --from chat --to messages request.json
   curl -N … | sabir convert --from gemini --to responses --kind stream
   sabir inspect --from responses --kind response answer.json
   sabir assemble --agent gemini < input.json
   sabir build --to messages < history.json
+  sabir conversations list
+  sabir usage --by day --since 30d
   sabir check --config sabir.toml";
 
 fn main() -> ExitCode {
@@ -70,6 +81,7 @@ fn main() -> ExitCode {
 
 fn run(sabir: Sabir) -> Result<ExitCode> {
     match sabir.command {
+        Some(Command::Chat(chat)) => chat.run(),
         Some(Command::Run(run)) => run.run(),
         Some(Command::Env(env)) => env.run(),
         Some(Command::Convert(convert)) => convert.run(),
@@ -78,6 +90,8 @@ fn run(sabir: Sabir) -> Result<ExitCode> {
         Some(Command::Build(build)) => build.run(),
         Some(Command::Check(check)) => check.run(),
         Some(Command::Models(models)) => models.run(),
+        Some(Command::Conversations(conversations)) => conversations.run(),
+        Some(Command::Usage(usage)) => usage.run(),
         Some(Command::Sim(sim)) => sim.run(),
         Some(Command::Completions(completions)) => completions.run(Sabir::command()),
         Some(Command::Serve(serve)) => serve.run(),

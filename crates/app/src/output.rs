@@ -44,6 +44,13 @@ pub(crate) fn to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// The same for a text of several lines.
+pub(crate) fn printable_lines(text: &str) -> String {
+    let lines: Vec<String> =
+        text.lines().map(|line| printable(&line.replace('\t', "    "))).collect();
+    lines.join("\n")
+}
+
 /// Text with its control characters spelled out: keys of the input must not command the user's terminal.
 pub(crate) fn printable(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());

@@ -1,17 +1,17 @@
 //! The agent CLIs: what each needs to work on a gateway, and how it is started there. One file for each CLI.
 
+mod access;
 mod claude;
 mod codex;
 mod folder;
-mod gateway;
 mod gemini;
 mod launch;
 mod model;
 mod process;
 mod shell;
 
+pub(crate) use access::Access;
 pub(crate) use folder::Folder;
-pub(crate) use gateway::{Access, Running, configured_address, find, reachable};
 pub(crate) use launch::Launch;
 pub(crate) use process::{find_program, run};
 pub(crate) use shell::script;

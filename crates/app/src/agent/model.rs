@@ -1,11 +1,12 @@
 //! Which model an agent is told to ask for when the user names none.
 
 use sabir_gateway::config::SIMULATED_MODEL;
-use sabir_gateway::config::types::{Config, Endpoint, Place};
+use sabir_gateway::config::types::Config;
 use sabir_gateway::route;
 use sabir_gateway::route::{Directory, Resolved, Route};
 
 use super::Agent;
+use crate::models::{first_alias, first_default, is_simulator};
 
 /// The model to name; none where the agent's own choice is served.
 pub(super) fn default_model(config: &Config, agent: Agent) -> Option<String> {
@@ -20,27 +21,11 @@ pub(super) fn default_model(config: &Config, agent: Agent) -> Option<String> {
 /// What answers anyway, named, so that the agent shows its user who answers.
 fn substitute(resolved: &Resolved) -> String {
     match resolved.targets.first() {
-        Some(target) if !target.provider().endpoints.iter().any(is_simulator) => {
+        Some(target) if !is_simulator(target.provider()) => {
             format!("{}/{}", target.provider().name, target.model)
         }
         _ => SIMULATED_MODEL.to_owned(),
     }
-}
-
-fn is_simulator(endpoint: &Endpoint) -> bool {
-    matches!(endpoint.place, Place::Simulator)
-}
-
-fn first_alias(config: &Config) -> Option<String> {
-    let mut exact = config.models.iter().filter(|model| model.name.is_exact());
-    exact.next().map(|model| model.name.as_str().to_owned())
-}
-
-fn first_default(config: &Config) -> Option<String> {
-    config.providers.iter().find_map(|provider| {
-        let model = provider.default_model.as_deref()?;
-        Some(format!("{}/{model}", provider.name))
-    })
 }
 
 #[cfg(test)]

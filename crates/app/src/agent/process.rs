@@ -7,7 +7,8 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 
-use super::{Launch, Running};
+use super::Launch;
+use crate::gateway::Running;
 
 /// Runs the program until it ends; its exit code is the result.
 pub(crate) fn run(

@@ -1,4 +1,4 @@
-//! `sabir completions`: what a shell needs to complete our commands and options.
+//! `sabir completions`: what a shell needs to complete our commands, options, and the ids of what is kept.
 
 use std::process::ExitCode;
 
@@ -10,8 +10,12 @@ use crate::output;
 
 /// Print the completions for a shell.
 ///
-/// For bash, for instance: sabir completions bash > ~/.local/share/bash-completion/completions/sabir
+/// Bash, zsh and fish also complete the ids of conversations.
+///
+/// Example:
+///   sabir completions bash > sabir.bash
 #[derive(Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct Completions {
     /// Which shell
     shell: Shell,
@@ -21,7 +25,55 @@ impl Completions {
     pub(crate) fn run(self, mut sabir: clap::Command) -> Result<ExitCode> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut sabir, "sabir", &mut script);
-        output::print(&String::from_utf8(script)?)?;
+        let script = String::from_utf8(script)?;
+        output::print(&with_ids(self.shell, script))?;
         Ok(ExitCode::SUCCESS)
     }
 }
+
+/// The generated script completes what is known beforehand; ids are asked for when the key is pressed.
+fn with_ids(shell: Shell, script: String) -> String {
+    match shell {
+        Shell::Bash => script + BASH,
+        Shell::Fish => script + FISH,
+        Shell::Zsh => {
+            let script = script.replace(ZSH_UNKNOWN, ZSH_KNOWN);
+            script.replacen("\n_sabir() {", &format!("\n{ZSH}_sabir() {{"), 1)
+        }
+        _ => script,
+    }
+}
+
+/// What is read is not expanded: an id is never a command.
+const BASH: &str = r#"
+_sabir_or_ids() {
+    local word="${COMP_WORDS[COMP_CWORD]}" before=" ${COMP_WORDS[*]:1:COMP_CWORD-1} " id
+    case "$before" in
+    *" conversations show " | *" conversations export " | *" conversations delete " | *" conversations fork " | *" --conversation ")
+        if [[ "$word" != -* ]]; then
+            COMPREPLY=()
+            while IFS= read -r id; do COMPREPLY+=("$id"); done < <("$1" conversations ids "$word" 2>/dev/null)
+            return
+        fi
+        ;;
+    esac
+    _sabir "$@"
+}
+complete -F _sabir_or_ids -o bashdefault -o default sabir
+"#;
+
+const FISH: &str = r#"
+complete -c sabir -n "__fish_seen_subcommand_from conversations; and __fish_seen_subcommand_from show export delete fork" -f -a "(sabir conversations ids (commandline -ct) 2>/dev/null)"
+complete -c sabir -n "__fish_seen_subcommand_from chat" -l conversation -x -a "(sabir conversations ids (commandline -ct) 2>/dev/null)"
+"#;
+
+/// How the generated script completes an id, and how it is to.
+const ZSH_UNKNOWN: &str = ":id -- The conversation:_default";
+const ZSH_KNOWN: &str = ":id -- The conversation:_sabir_ids";
+const ZSH: &str = r#"_sabir_ids() {
+    local -a ids
+    ids=(${(f)"$(sabir conversations ids "$PREFIX" 2>/dev/null)"})
+    compadd -a ids
+}
+
+"#;

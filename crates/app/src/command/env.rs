@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::agent::{Access, Folder};
 use crate::command::run::Options;
-use crate::{agent, configuration, output};
+use crate::{agent, configuration, gateway, output};
 
 /// Print what `run` would set for an agent CLI.
 ///
@@ -30,11 +30,11 @@ impl Env {
             Ok(loaded) => loaded,
             Err(problems) => return Ok(configuration::refuse(&problems)),
         };
-        let address = agent::configured_address(&loaded.config);
+        let address = gateway::configured_address(&loaded.config);
         let access = Access::new(&loaded.config, agent, address, model);
         let launch = agent.launch(&access, &Folder::new(data))?;
         let mut text = agent::script(agent, &launch);
-        if agent::find(&loaded.config).is_none() {
+        if gateway::find(&loaded.config).is_none() {
             text.push_str(&format!("# no gateway answers at {} yet: sabir serve\n", access.base));
         }
         output::print(&text)?;

@@ -2,8 +2,10 @@
 
 pub(crate) mod assemble;
 pub(crate) mod build;
+pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod conversations;
 pub(crate) mod convert;
 pub(crate) mod env;
 pub(crate) mod inspect;
@@ -11,3 +13,4 @@ pub(crate) mod models;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod sim;
+pub(crate) mod usage;

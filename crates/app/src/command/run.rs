@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
-use crate::agent::{Access, Agent, Folder, Running};
+use crate::agent::{Access, Agent, Folder};
 use crate::configuration::ConfigFile;
+use crate::gateway::Running;
 use crate::{agent, configuration, output};
 
 /// Start an agent CLI on the gateway.

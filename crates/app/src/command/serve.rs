@@ -8,13 +8,14 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use sabir_backend::http::Proxies;
-use sabir_gateway::config::types::{Config, Place, Provider, Substitution};
+use sabir_gateway::config::types::{Config, Provider, Substitution};
 use sabir_gateway::config::{Loaded, parse_listen};
 use sabir_gateway::server::Server;
 use sabir_gateway::{Gateway, Outlet, Source};
 
-use crate::agent::reachable;
 use crate::configuration::ConfigFile;
+use crate::gateway::reachable;
+use crate::models::is_simulator;
 use crate::{allocator, configuration};
 
 /// Start the gateway.
@@ -127,10 +128,6 @@ fn described(provider: &Provider) -> String {
     let protocols: Vec<&str> = provider.endpoints.iter().map(|it| it.protocol.as_str()).collect();
     let kind = if is_simulator(provider) { ", a simulator" } else { "" };
     format!("{}{kind}", protocols.join(", "))
-}
-
-fn is_simulator(provider: &Provider) -> bool {
-    provider.endpoints.iter().any(|it| matches!(it.place, Place::Simulator))
 }
 
 /// What becomes of a model's name that nobody serves.

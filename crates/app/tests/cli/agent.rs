@@ -3,9 +3,10 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use crate::folder::Folder;
+use crate::serving::Serving;
 
 /// An address that nobody listens at: the lowest port is nobody's on a machine for tests.
 const NOBODY: &str = "listen = \"127.0.0.1:1\"\nenv_providers = false\n";
@@ -86,29 +87,6 @@ fn what_an_agent_asked_last_is_written_before_the_end() {
     let model = b"asked-last";
     let is_in = |bytes: &Vec<u8>| bytes.windows(model.len()).any(|it| it == model);
     assert!(files.iter().flatten().any(is_in), "the call has no row");
-}
-
-/// A gateway of its own, ended with the test.
-struct Serving(Child);
-
-impl Serving {
-    fn start(folder: &Folder) -> (Self, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
-        command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(folder.path());
-        command.env("SABIR_DATA_DIR", folder.path());
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut banner = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut banner).unwrap();
-        let address = banner.trim().rsplit('/').next().unwrap().to_owned();
-        (Self(child), address)
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[test]

@@ -21,6 +21,32 @@ fn a_request_shows_its_places_and_semantics() {
     assert_eq!(shown["semantics"]["extras"][0]["pointer"], "/new_field");
     assert_eq!(shown["request"]["messages"][1]["parts"][0]["place"], "/messages/0/content/0");
     assert!(run.stdout.contains("1.50"), "{}", run.stdout);
+    // Diagnostics are for people: nothing that a translation needs is among them.
+    let expected = json!({"missingFields": [], "providerMetadata": {}});
+    assert_eq!(shown["diagnostics"], expected);
+}
+
+#[test]
+fn a_resumed_request_shows_what_it_goes_on_from_and_with() {
+    let own = r#"{"type":"function_call","call_id":"call_2","name":"look","arguments":"{}"},
+        {"type":"function_call_output","call_id":"call_2","output":"inside"},"#;
+    let body = format!(
+        r#"{{"model":"m","previous_response_id":"resp_1","input":[{own}
+        {{"type":"function_call_output","call_id":"call_1","output":"found"}},
+        {{"type":"function_call_output","call_id":"call_3","output":[{{"type":"input_text","text":"a"}},
+            {{"type":"input_text","text":"b"}}]}}]}}"#
+    );
+    let shown = sabir("inspect --from responses", &body).exits(0).json();
+    let session = &shown["semantics"]["session"];
+    assert_eq!(session["previousResponseId"], "resp_1");
+    let outputs = &session["resumeToolOutputs"];
+    assert_eq!(outputs[0], json!({"callId": "call_1", "output": "found"}));
+    assert_eq!(outputs[1]["callId"], "call_3");
+    assert_eq!(outputs[1]["output"][1]["text"], "b");
+    assert_eq!(outputs.as_array().map(Vec::len), Some(2), "{outputs}");
+    let whole = body.replace(r#""previous_response_id":"resp_1","#, "");
+    let shown = sabir("inspect --from responses", &whole).exits(0).json();
+    assert_eq!(shown["semantics"]["session"], json!({}));
 }
 
 #[test]

@@ -6,7 +6,11 @@
 mod agent;
 mod assemble;
 mod build;
+#[cfg(unix)]
+mod chat;
 mod configuration;
+#[cfg(unix)]
+mod conversations;
 mod convert;
 mod errors;
 mod folder;
@@ -15,6 +19,8 @@ mod inspect;
 mod memory;
 mod report;
 mod run;
+#[cfg(unix)]
+mod serving;
 mod sim;
 #[cfg(unix)]
 mod store;

@@ -2,8 +2,9 @@
 
 use crate::run::sabir;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 14] = [
     "serve",
+    "chat",
     "run",
     "env",
     "check",
@@ -12,6 +13,8 @@ const COMMANDS: [&str; 11] = [
     "inspect",
     "assemble",
     "build",
+    "conversations",
+    "usage",
     "sim",
     "completions",
 ];
@@ -33,7 +36,7 @@ fn help_names_every_command_and_protocol() {
 
 #[test]
 fn commands_that_do_not_exist_are_not_pretended() {
-    for command in ["chat", "conversations"] {
+    for command in ["keys", "tail"] {
         let run = sabir(command, "").exits(2);
         assert_eq!(run.stdout, "");
         assert!(run.stderr.contains(command), "{}", run.stderr);

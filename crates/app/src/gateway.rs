@@ -1,4 +1,4 @@
-//! The gateway that an agent works on: one that runs already, else one in this process for as long as the agent lives.
+//! The gateway that a command works on: one that runs already, else one in this process for as long as the command does.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -7,30 +7,15 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use sabir_backend::Secret;
 use sabir_backend::http::Proxies;
 use sabir_gateway::Gateway;
 use sabir_gateway::config::types::Config;
 use sabir_gateway::server::{Server, Stop};
 
-use super::Agent;
-use super::model::default_model;
-
-/// What an agent must know of its gateway.
-#[derive(Debug)]
-pub(crate) struct Access {
-    /// The address as a URL, without a path.
-    pub(crate) base: String,
-    pub(crate) host: String,
-    pub(crate) key: Secret,
-    /// The model to ask for; the agent's own choice where there is none.
-    pub(crate) model: Option<String>,
-}
-
 /// A gateway that answers.
 #[derive(Debug)]
 pub(crate) enum Running {
-    /// Somebody else's, which outlives the agent.
+    /// Somebody else's, which outlives the command.
     Found(SocketAddr),
     /// In this process.
     Hosted(Hosted),
@@ -45,38 +30,8 @@ pub(crate) struct Hosted {
     ended: Receiver<()>,
 }
 
-/// How long a gateway may take to end once its agent is gone: enough to write down what it was asked last.
+/// How long a gateway may take to end once nobody needs it: enough to write down what it was asked last.
 const END_WAIT_MAX: Duration = Duration::from_secs(2);
-
-/// What stands for a key where none is needed: the CLIs do not start without one.
-const PLACEHOLDER_KEY: &str = "sabir";
-
-impl Access {
-    pub(crate) fn new(
-        config: &Config,
-        agent: Agent,
-        address: SocketAddr,
-        model: Option<String>,
-    ) -> Self {
-        let needed = config.auth.keys.first().filter(|_| config.auth.required);
-        Self {
-            base: format!("http://{address}"),
-            host: address.ip().to_string(),
-            key: needed.map_or_else(|| Secret::new(PLACEHOLDER_KEY), |key| key.value.clone()),
-            model: model.or_else(|| default_model(config, agent)),
-        }
-    }
-
-    #[cfg(test)]
-    pub(super) fn for_tests(key: &str, model: Option<&str>) -> Self {
-        Self {
-            base: "http://127.0.0.1:1".to_owned(),
-            host: "127.0.0.1".to_owned(),
-            key: Secret::new(key),
-            model: model.map(str::to_owned),
-        }
-    }
-}
 
 impl Running {
     /// Finds the configured gateway, or starts one on a free port of this machine's own address.
@@ -84,6 +39,13 @@ impl Running {
         match find(config) {
             Some(address) => Ok(Self::Found(address)),
             None => start(config.clone()).map(Self::Hosted),
+        }
+    }
+
+    /// Ends a gateway that is this process's own.
+    pub(crate) fn end(self) {
+        if let Self::Hosted(hosted) = self {
+            hosted.end();
         }
     }
 
@@ -155,7 +117,7 @@ fn start(mut config: Config) -> Result<Hosted> {
         let _ = server.run_until_stopped();
         drop(end);
     };
-    // Nobody joins the thread: it ends with the process, whose exit code is the agent's.
+    // Nobody joins the thread: it ends with the process, whose exit code is the command's.
     let thread = std::thread::Builder::new().name("sabir-gateway".to_owned());
     thread.spawn(serve).context("cannot start the gateway")?;
     Ok(Hosted { address, stop, ended })
@@ -165,6 +127,7 @@ fn start(mut config: Config) -> Result<Hosted> {
 mod tests {
     use std::net::TcpListener;
 
+    use sabir_backend::Secret;
     use sabir_gateway::config::types::Store;
 
     use super::*;

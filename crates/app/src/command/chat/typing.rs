@@ -1,0 +1,137 @@
+//! What the user types: a line editor with the arrow keys' history, and messages of several lines.
+
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::MemHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Config, Editor, Helper};
+
+use super::command::Command;
+
+pub(super) struct Typing {
+    editor: Editor<Lines, MemHistory>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    Message(String),
+    Command(Command),
+    /// An empty line, or one that was taken back.
+    Nothing,
+    End,
+}
+
+const PROMPT: &str = "> ";
+
+/// Begins and ends a message of several lines.
+const FENCE: &str = "\"\"\"";
+
+impl Typing {
+    /// An editor that knows what was typed before.
+    pub(super) fn new(before: Vec<String>) -> rustyline::Result<Self> {
+        let config = Config::builder().bracketed_paste(true).auto_add_history(false).build();
+        let mut editor = Editor::with_history(config, MemHistory::new())?;
+        editor.set_helper(Some(Lines));
+        for text in before {
+            editor.add_history_entry(text)?;
+        }
+        Ok(Self { editor })
+    }
+
+    pub(super) fn next(&mut self) -> rustyline::Result<Typed> {
+        let typed = match self.editor.readline(PROMPT) {
+            Ok(typed) => typed,
+            Err(ReadlineError::Interrupted) => return Ok(Typed::Nothing),
+            Err(ReadlineError::Eof) => return Ok(Typed::End),
+            Err(error) => return Err(error),
+        };
+        if !typed.trim().is_empty() {
+            self.editor.add_history_entry(&typed)?;
+        }
+        Ok(meant(&typed))
+    }
+}
+
+/// What typed lines stand for.
+fn meant(typed: &str) -> Typed {
+    let line = typed.trim();
+    if line.is_empty() {
+        return Typed::Nothing;
+    }
+    if let Some(command) = Command::read(line) {
+        return Typed::Command(command);
+    }
+    let fenced = line.strip_prefix(FENCE).and_then(|line| line.strip_suffix(FENCE));
+    let text = match fenced {
+        Some(text) => text.trim_matches('\n').to_owned(),
+        None => line.replace("\\\n", "\n"),
+    };
+    let text = text.strip_prefix("//").map_or(text.clone(), |rest| format!("/{rest}"));
+    match text.trim().is_empty() {
+        true => Typed::Nothing,
+        false => Typed::Message(text),
+    }
+}
+
+/// Knows whether a message goes on in the next line.
+struct Lines;
+
+fn goes_on(typed: &str) -> bool {
+    match typed.trim_start().strip_prefix(FENCE) {
+        Some(rest) => !rest.trim_end().ends_with(FENCE),
+        None => typed.ends_with('\\'),
+    }
+}
+
+impl Validator for Lines {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match goes_on(context.input()) {
+            true => ValidationResult::Incomplete,
+            false => ValidationResult::Valid(None),
+        })
+    }
+}
+
+impl Completer for Lines {
+    type Candidate = String;
+}
+
+impl Hinter for Lines {
+    type Hint = String;
+}
+
+impl Highlighter for Lines {}
+
+impl Helper for Lines {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_may_have_several_lines() {
+        let message = |text: &str| Typed::Message(text.to_owned());
+        assert_eq!(meant(" hello "), message("hello"));
+        assert_eq!(meant("one\\\ntwo"), message("one\ntwo"));
+        assert_eq!(meant("\"\"\"\none\n\n  two\n\"\"\""), message("one\n\n  two"));
+        assert_eq!(meant("//usr"), message("/usr"));
+        assert_eq!(meant("  "), Typed::Nothing);
+        assert_eq!(meant("/help"), Typed::Command(Command::Help));
+    }
+
+    #[test]
+    fn a_message_goes_on_until_it_is_closed() {
+        for (typed, expected) in [
+            ("one\\", true),
+            ("one\\\ntwo", false),
+            ("\"\"\"", true),
+            ("\"\"\"\none", true),
+            ("\"\"\"\none\n\"\"\"", false),
+            ("\"\"\"one\"\"\"", false),
+        ] {
+            assert_eq!(goes_on(typed), expected, "{typed}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! `sabir conversations export`: a conversation as a file, with what the file cannot hold on standard error.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use sabir_wire::{LossKind, Protocol, Report};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Reader, path_of};
+use crate::archive::Archive;
+use crate::{output, report};
+
+/// Write a conversation as a transcript, or as the messages of any protocol.
+///
+/// A transcript is an array of messages with `role`, `content`, `tool_calls`, `tool_call_id` and
+/// `timestamp`; `jsonl` has one a line. As a protocol's messages it has the form of
+/// `sabir build --to`. What the form cannot hold is reported on standard error.
+///
+/// Example:
+///   sabir conversations export tour --as messages -o tour.json
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Export {
+    /// The conversation
+    #[arg(value_name = "ID")]
+    id: String,
+
+    /// The form: transcript, jsonl, or the name of a protocol
+    #[arg(long = "as", value_name = "FORM", default_value = "transcript", value_parser = forms())]
+    form: Form,
+
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Transcript,
+    Lines,
+    Messages(Protocol),
+}
+
+/// What the gateway lost on the way.
+#[derive(Deserialize)]
+struct Lost {
+    losses: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    pointer: String,
+    kind: String,
+    reason: String,
+}
+
+impl Export {
+    pub(super) fn run(self, archive: &Archive, reader: Reader) -> Result<()> {
+        let name = match self.form {
+            Form::Transcript | Form::Lines => "transcript",
+            Form::Messages(protocol) => protocol.as_str(),
+        };
+        let answer = archive.get(&format!("{}/messages?as={name}", path_of(&self.id)))?;
+        let report = report_of(&answer)?;
+        let text = self.form.text(&answer)?;
+        match self.output.as_deref().filter(|file| file.as_os_str() != "-") {
+            None => output::print(&text)?,
+            Some(file) => {
+                write(file, &text)?;
+                let message = match reader {
+                    Reader::Program => json!({"id": self.id, "file": file}).to_string(),
+                    Reader::Person => format!("{} is in {}", self.id, file.display()),
+                };
+                output::print(&message)?;
+            }
+        }
+        match reader {
+            Reader::Program => output::to_stderr(&report::json(&report)),
+            Reader::Person if report.is_empty() => {}
+            Reader::Person => output::to_stderr(&report::text(&report)),
+        }
+        Ok(())
+    }
+}
+
+impl Form {
+    /// What is written.
+    fn text(self, answer: &str) -> Result<String> {
+        let mut answer: Map<String, Value> = serde_json::from_str(answer).context(NO_MESSAGES)?;
+        answer.remove("losses");
+        let text = match self {
+            Self::Messages(_) => serde_json::to_string_pretty(&answer)?,
+            Self::Transcript => {
+                serde_json::to_string_pretty(&answer.remove("transcript").context(NO_MESSAGES)?)?
+            }
+            Self::Lines => {
+                let transcript = answer.remove("transcript").context(NO_MESSAGES)?;
+                let messages = transcript.as_array().context(NO_MESSAGES)?;
+                messages.iter().map(|message| format!("{message}\n")).collect()
+            }
+        };
+        Ok(text)
+    }
+}
+
+const NO_MESSAGES: &str = "the gateway answers no messages";
+
+fn report_of(answer: &str) -> Result<Report> {
+    let Lost { losses } = serde_json::from_str(answer).context(NO_MESSAGES)?;
+    let mut report = Report::default();
+    for Entry { pointer, kind, reason } in losses {
+        let known = LossKind::ALL.into_iter().find(|it| it.as_str() == kind);
+        report.lose(pointer, known.unwrap_or(LossKind::Dropped), reason);
+    }
+    Ok(report)
+}
+
+/// Whole or not at all: a file of that name stays as it was until the new one is complete.
+fn write(file: &Path, text: &str) -> Result<()> {
+    let unwritable = || format!("cannot write {}", file.display());
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(format!(".{}.new", std::process::id()));
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    fs::write(&beside, format!("{text}{end}")).with_context(unwritable)?;
+    fs::rename(&beside, file)
+        .inspect_err(|_| {
+            let _ = fs::remove_file(&beside);
+        })
+        .with_context(unwritable)
+}
+
+fn forms() -> impl TypedValueParser<Value = Form> {
+    let protocols = Protocol::ALL.map(|protocol| {
+        PossibleValue::new(protocol.as_str()).aliases(protocol.facts().aliases.iter().copied())
+    });
+    let own = ["transcript", "jsonl"].map(PossibleValue::new);
+    PossibleValuesParser::new(own.into_iter().chain(protocols)).try_map(|name| match &*name {
+        "transcript" => Ok(Form::Transcript),
+        "jsonl" => Ok(Form::Lines),
+        name => Protocol::parse(name).map(Form::Messages).ok_or("expected the name of a form"),
+    })
+}

@@ -1,0 +1,121 @@
+//! `sabir conversations import`: a conversation from a file. What the file is, is found out by [`reading`](super::reading).
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use sabir_wire::Protocol;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::reading::{Content, History, read};
+use super::{PATH, Reader};
+use crate::archive::Archive;
+use crate::arguments::protocols;
+use crate::input::Input;
+use crate::output;
+use crate::output::printable;
+
+/// Begin a conversation from a file.
+///
+/// Reads transcripts as `export` writes them, as one array or one message a line, the messages of
+/// a request of any protocol, which are kept as they are, and session files of Claude Code, Codex
+/// and Gemini CLI. A session keeps its id; of one that is kept already only what is new is added.
+///
+/// Example:
+///   sabir conversations import tour.json --id tour-2
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Import {
+    /// The file to read; standard input if it is `-`
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// The id to give it [default: a new one]
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+
+    /// The protocol of the messages in the file [default: what the file looks like]
+    #[arg(long, value_name = "PROTOCOL", value_parser = protocols())]
+    from: Option<Protocol>,
+}
+
+/// A file that has been read.
+pub(super) struct Imported {
+    id: Option<String>,
+    history: History,
+}
+
+impl Import {
+    pub(super) fn read(self) -> Result<Imported> {
+        let input = match self.file.as_os_str() == "-" {
+            true => Input::Stdin,
+            false => Input::File(self.file),
+        };
+        let text = input.text()?;
+        let history = read(&text, self.from).with_context(|| format!("cannot import {input}"))?;
+        Ok(Imported { id: self.id, history })
+    }
+}
+
+impl Imported {
+    pub(super) fn run(self, archive: &Archive, reader: Reader) -> Result<()> {
+        let Self { id, history: History { content, note } } = self;
+        let is_session = matches!(content, Content::Session(_));
+        let mut order = match content {
+            Content::Transcript(transcript) => json!({"transcript": raw(&transcript)?}),
+            Content::Messages { protocol, body, times } => {
+                json!({"as": protocol.as_str(), "messages": raw(&body)?, "times": times})
+            }
+            Content::Session(session) => json!({
+                "id": session.id(),
+                "title": session.title(),
+                "as": session.protocol().as_str(),
+                "messages": raw(session.request())?,
+                "join": true,
+            }),
+        };
+        if let Some(id) = id {
+            order["id"] = Value::String(id);
+            // A name of the user's own begins a conversation, whatever is kept of the session.
+            if is_session {
+                order["join"] = Value::Bool(false);
+            }
+        }
+        let begun = archive.post(PATH, &order.to_string())?;
+        if let Some(note) = note {
+            output::to_stderr(&format!("{note}\n"));
+        }
+        match reader {
+            Reader::Program => output::print(&begun),
+            Reader::Person => {
+                let begun: Value = serde_json::from_str(&begun)?;
+                if is_session {
+                    output::to_stderr(&became(&begun));
+                }
+                output::print(&printable(begun["id"].as_str().unwrap_or_default()))
+            }
+        }
+    }
+}
+
+/// What became of a session that may have been kept already.
+fn became(begun: &Value) -> String {
+    let added = match begun["added"].as_u64() {
+        None | Some(0) => "nothing was new\n".to_owned(),
+        Some(added) => format!("{added} messages were new\n"),
+    };
+    match begun["kept_as"].as_str() {
+        Some(id) => format!(
+            "{added}the session went another way since; what was kept of it is now {}\n",
+            printable(id).trim_end()
+        ),
+        None => added,
+    }
+}
+
+/// JSON as it stands in the file: order and numbers are the file's.
+fn raw(json: &str) -> Result<Value> {
+    let raw: Box<RawValue> = RawValue::from_string(json.to_owned())?;
+    Ok(serde_json::to_value(raw)?)
+}

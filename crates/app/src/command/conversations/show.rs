@@ -1,0 +1,125 @@
+//! `sabir conversations show`: one conversation, what was said in it and who answered.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use sabir_client::Transcript;
+use sabir_gateway::config::date;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Reader, path_of};
+use crate::archive::Archive;
+use crate::message::shown;
+use crate::output::printable;
+use crate::table::{Column, Squeeze, fitted};
+use crate::{output, terminal};
+
+/// Show a conversation: its turns, and what was said.
+///
+/// Example:
+///   sabir conversations show tour
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Show {
+    /// The conversation
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// What the gateway says of a conversation.
+#[derive(Deserialize)]
+struct Answer {
+    turns: Vec<Turn>,
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    id: String,
+    created_at: i64,
+    provider: Option<String>,
+    model: Option<String>,
+    status: String,
+    losses: Vec<Value>,
+}
+
+const COLUMNS: [Column; 5] = [
+    Column::left("TURN", Squeeze::Never),
+    Column::left("WHEN", Squeeze::Away(2)),
+    Column::left("MODEL", Squeeze::To(12)),
+    Column::left("STATUS", Squeeze::Away(1)),
+    Column::right("LOSSES", Squeeze::Away(3)),
+];
+
+impl Show {
+    pub(super) fn run(self, archive: &Archive, reader: Reader) -> Result<()> {
+        let answer = archive.get(&path_of(&self.id))?;
+        let messages = archive.get(&format!("{}/messages", path_of(&self.id)))?;
+        match reader {
+            Reader::Program => output::print(&joined(&answer, &messages)?),
+            Reader::Person => {
+                let answer: Answer = serde_json::from_str(&answer).context(NO_CONVERSATION)?;
+                let transcript = Transcript::parse(&messages).context(NO_CONVERSATION)?;
+                output::print(&listed(&answer, &transcript))
+            }
+        }
+    }
+}
+
+const NO_CONVERSATION: &str = "the gateway answers no conversation";
+
+/// The conversation with its messages in it, as the gateway wrote both.
+fn joined(answer: &str, messages: &str) -> Result<String> {
+    let mut answer: serde_json::Map<String, Value> =
+        serde_json::from_str(answer).context(NO_CONVERSATION)?;
+    let messages: Box<RawValue> = serde_json::from_str(messages).context(NO_CONVERSATION)?;
+    answer.insert("messages".to_owned(), serde_json::to_value(messages)?);
+    Ok(Value::Object(answer).to_string())
+}
+
+fn listed(answer: &Answer, transcript: &Transcript) -> String {
+    let rows: Vec<Vec<String>> = answer.turns.iter().map(Turn::cells).collect();
+    let mut text = match rows.is_empty() {
+        true => String::new(),
+        false => fitted(&COLUMNS, &rows, terminal::width()),
+    };
+    for message in transcript.messages() {
+        let _ = write!(text, "\n{}", shown(message.message()));
+    }
+    if text.is_empty() {
+        text.push_str("nothing has been said in it yet\n");
+    }
+    text.trim_start().to_owned()
+}
+
+impl Turn {
+    fn cells(&self) -> Vec<String> {
+        let who = [self.provider.as_deref(), self.model.as_deref()];
+        let who: Vec<&str> = who.into_iter().flatten().collect();
+        vec![
+            printable(&self.id),
+            moment(self.created_at),
+            printable(&who.join("/")),
+            printable(&self.status),
+            self.losses.len().to_string(),
+        ]
+    }
+}
+
+/// A time in UTC, to the minute.
+fn moment(seconds: i64) -> String {
+    let (day, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    format!("{} {:02}:{:02}", date(day), rest / 3_600, rest / 60 % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_told_to_the_minute() {
+        assert_eq!(moment(1_794_917_860), "2026-11-17 12:17");
+    }
+}

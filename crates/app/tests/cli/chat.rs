@@ -1,0 +1,93 @@
+//! `chat` without a terminal: what comes through a pipe is one turn. `tests/terminal` has one.
+
+use serde_json::{Value, json};
+
+use crate::folder::Folder;
+use crate::serving::Serving;
+
+const NOBODY: &str = "listen = \"127.0.0.1:1\"\nenv_providers = false\n";
+
+fn folder(test: &str) -> Folder {
+    Folder::new(test).with("sabir.toml", NOBODY)
+}
+
+#[track_caller]
+fn conversation(folder: &Folder, id: &str) -> Value {
+    folder.sabir(&format!("conversations show {id} --json"), &[]).exits(0).json()
+}
+
+#[test]
+fn the_example_of_its_help_runs() {
+    let folder = folder("chat-example");
+    let help = folder.sabir("chat --help", &[]).exits(0).stdout;
+    let example = help.lines().skip_while(|line| *line != "Example:").nth(1).unwrap();
+    let arguments = example.trim().strip_prefix("sabir ").unwrap();
+    // `sim` is a name of the gateway that has no config file.
+    let answer =
+        folder.sabir_reads(&arguments.replace("--model sim ", "--model sim-chat/sim "), "hello");
+    assert!(answer.exits(0).stdout.contains("hello"));
+}
+
+#[test]
+fn a_pipe_is_one_turn_of_a_conversation_that_goes_on_with_any_model() {
+    let folder = folder("chat-pipe");
+    let first = folder.sabir_reads("chat --model sim-gemini/demo", "My name is Ada.\n").exits(0);
+    assert!(
+        first.stdout.contains("My name is Ada.") && first.stdout.ends_with('\n'),
+        "{}",
+        first.stdout
+    );
+    let id = first.stderr.trim().strip_prefix("conversation: ").unwrap();
+    folder
+        .sabir_reads(&format!("chat --model sim-anthropic/demo --conversation {id}"), "Again")
+        .exits(0);
+    // Without a model it is the last one's.
+    folder.sabir_reads(&format!("chat --conversation {id}"), "And again").exits(0);
+    let kept = conversation(&folder, id);
+    let providers: Vec<&str> = kept["turns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["provider"].as_str().unwrap())
+        .collect();
+    assert_eq!(providers, ["sim-gemini", "sim-anthropic", "sim-anthropic"]);
+    assert_eq!(kept["messages"][0]["content"], "My name is Ada.");
+    assert_eq!(kept["messages"][4]["content"], "And again");
+}
+
+#[test]
+fn a_gateway_that_runs_is_used_with_its_key() {
+    let keys = "env_providers = false\n[auth]\nrequired = true\n[[auth.key]]\nname = \"a\"\nvalue = { value = \"sesame-a-1234\" }\n";
+    let folder = Folder::new("chat-running").with("sabir.toml", keys);
+    let (_serving, address) = Serving::start(&folder);
+    let folder = folder.with("sabir.toml", &format!("listen = \"{address}\"\n{keys}"));
+    folder.sabir_reads("chat --model sim-chat/demo --conversation mine", "hello").exits(0);
+    assert_eq!(conversation(&folder, "mine")["turns"][0]["status"], json!("finished"));
+    let refused = folder.sabir_reads("chat --model sim-chat/demo --key wrong", "hello").exits(1);
+    assert!(refused.stderr.contains("--key or $SABIR_KEY"), "{}", refused.stderr);
+}
+
+#[test]
+fn what_cannot_be_is_said_in_words() {
+    let folder = folder("chat-words");
+    let empty = folder.sabir_reads("chat", "  \n").exits(1);
+    assert!(empty.stderr.contains("nothing came through the pipe"), "{}", empty.stderr);
+    let unknown = folder.sabir_reads("chat --model nobody/has-it", "hello").exits(1);
+    assert!(unknown.stderr.contains("nobody/has-it"), "{}", unknown.stderr);
+    let lost = folder.sabir_reads("chat --conversation conv_1", "hello").exits(1);
+    assert!(
+        lost.stderr.contains("cannot be continued") && lost.stderr.contains("conv_1"),
+        "{}",
+        lost.stderr
+    );
+    let folder = folder.with("sabir.toml", &format!("{NOBODY}[store]\nrecord = \"off\"\n"));
+    let unkept = folder.sabir_reads("chat --conversation mine", "hello").exits(1);
+    assert!(unkept.stderr.contains("record = \"stateful\""), "{}", unkept.stderr);
+    // Without a name for it the conversation is had all the same.
+    let answer = folder.sabir_reads("chat --model sim-chat/demo", "hello").exits(0);
+    assert!(
+        answer.stdout.contains("hello") && !answer.stderr.contains("conversation:"),
+        "{}",
+        answer.stderr
+    );
+}
