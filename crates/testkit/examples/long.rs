@@ -160,11 +160,11 @@ impl Case {
 
     fn request(&self, body: &str) -> Outcome {
         let from = self.input.protocol;
-        let mut exchange = from.decode_request(body.as_bytes())?;
-        let repaired = sabir_compose::repair(exchange.edit(), &Policy::towards(self.to));
+        let mut decoded = from.decode_request(body.as_bytes())?;
+        let repaired = sabir_compose::repair(decoded.edit(), &Policy::towards(self.to));
         let repaired = repaired.map_err(|refused| refused.to_string())?.into_report();
-        let encoded = exchange.encode(self.to, &self.target)?;
-        let context = AnswerContext::by(&exchange, self.to, &self.target);
+        let encoded = decoded.encode(self.to, &self.target)?;
+        let context = AnswerContext::by(&decoded, self.to, &self.target);
         black_box((&context, &repaired));
         if from == Protocol::OpenaiResponses {
             black_box(Echo::of(Reader::new(body))?.into_owned());

@@ -8,7 +8,7 @@ mod mutate;
 use sabir_wire::json::{Json, Kind, Reader, Survey};
 use sabir_wire::protocol::{AnswerContext, Event, Fold, Order, StreamEncoder, unfold};
 use sabir_wire::target::Target;
-use sabir_wire::{Error, ErrorKind, Exchange, Protocol, Report, schema, sse};
+use sabir_wire::{DecodedRequest, Error, ErrorKind, Protocol, Report, schema, sse};
 
 use crate::translate;
 
@@ -23,13 +23,13 @@ const GROWTH_FLOOR_BYTES: usize = 16 * 1024;
 
 /// Reads a request; whatever can be read can be written in every protocol, and read again from there.
 pub fn decode_request(protocol: Protocol, bytes: &[u8]) {
-    let exchange = protocol.decode_request(bytes);
-    assert_surveyed(protocol, bytes, exchange.as_ref().ok());
-    let Ok(exchange) = exchange else { return };
-    let named = exchange.request().model.as_ref().map(|model| Target::for_model(&model.to_str()));
+    let decoded = protocol.decode_request(bytes);
+    assert_surveyed(protocol, bytes, decoded.as_ref().ok());
+    let Ok(decoded) = decoded else { return };
+    let named = decoded.request().model.as_ref().map(|model| Target::for_model(&model.to_str()));
     for target in [Some(Target::default()), named].into_iter().flatten() {
         for to in Protocol::ALL {
-            let Ok(encoded) = exchange.encode(to, &target) else { continue };
+            let Ok(encoded) = decoded.encode(to, &target) else { continue };
             assert_body(to, bytes, &encoded.body, &encoded.report);
             let again = to.decode_request(encoded.body.as_bytes());
             assert!(again.is_ok(), "{to:?} cannot read its own request: {again:?}");
@@ -38,14 +38,14 @@ pub fn decode_request(protocol: Protocol, bytes: &[u8]) {
 }
 
 /// Asserts that a body reads the same where it has been passed over before.
-fn assert_surveyed(protocol: Protocol, bytes: &[u8], expected: Option<&Exchange<'_>>) {
+fn assert_surveyed(protocol: Protocol, bytes: &[u8], expected: Option<&DecodedRequest<'_>>) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut survey = Survey::new(text);
     let _ = Reader::new(text).survey(&mut survey);
     let found = protocol.decode_request_surveyed(&survey).ok();
-    let body = |exchange: &Exchange<'_>| {
-        exchange.encode(protocol, &Target::default()).map(|encoded| encoded.body).ok()
+    let body = |decoded: &DecodedRequest<'_>| {
+        decoded.encode(protocol, &Target::default()).map(|encoded| encoded.body).ok()
     };
     assert!(found.as_ref().map(body) == expected.map(body), "a survey changed what was read");
 }

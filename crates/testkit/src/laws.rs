@@ -100,11 +100,11 @@ fn requests(sample: &Sample) -> Vec<Violation> {
     };
     let model = model.as_deref();
     let read = |from: Protocol, body: &[u8]| {
-        let mut exchange = from.decode_request(body)?;
+        let mut decoded = from.decode_request(body)?;
         if let Some(model) = model.filter(|_| from == *protocol) {
-            exchange.edit().model = Some(model.to_owned().into());
+            decoded.edit().model = Some(model.to_owned().into());
         }
-        Ok(Statement::of_request(&exchange))
+        Ok(Statement::of_request(&decoded))
     };
     let mut violations = bodies(*protocol, body, &translate, &read);
     violations.extend(untouched(*protocol, body));
@@ -266,9 +266,7 @@ fn fault_kept(target: Protocol, fault: &Fault<'_>, again: &Fault<'_>) -> Option<
 fn nearest(target: Protocol, kind: FaultKind) -> FaultKind {
     match (target, kind) {
         (Protocol::Gemini, FaultKind::Billing) => FaultKind::RateLimit,
-        (Protocol::Gemini, FaultKind::ContextTooLong | FaultKind::Unprocessable) => {
-            FaultKind::BadRequest
-        }
+        (Protocol::Gemini, FaultKind::Unprocessable) => FaultKind::BadRequest,
         (_, kind) => kind,
     }
 }

@@ -17,13 +17,13 @@ pub fn request(
 
 /// Encodes a request anew in its own protocol, as after an edit.
 pub fn request_anew(protocol: Protocol, body: &[u8]) -> Result<(String, Report), Error> {
-    let mut exchange = protocol.decode_request(body)?;
-    let _ = exchange.edit();
-    let target = match &exchange.request().model {
+    let mut decoded = protocol.decode_request(body)?;
+    let _ = decoded.edit();
+    let target = match &decoded.request().model {
         Some(model) => Target::for_model(&model.to_str()),
         None => Target::default(),
     };
-    let encoded = exchange.encode(protocol, &target.with_gemini_model(ModelPlace::Body))?;
+    let encoded = decoded.encode(protocol, &target.with_gemini_model(ModelPlace::Body))?;
     Ok((encoded.body, encoded.report))
 }
 
@@ -44,11 +44,11 @@ pub fn request_for_any(
     to: Protocol,
     body: &[u8],
 ) -> Result<(String, Report), Error> {
-    let exchange = from.decode_request(body)?;
+    let decoded = from.decode_request(body)?;
     let family =
         Family { system_among_turns: true, needs_thought_signature: false, ..Family::UNKNOWN };
     let target = Target::default().with_family(family).with_gemini_model(ModelPlace::Body);
-    let encoded = exchange.encode(to, &target)?;
+    let encoded = decoded.encode(to, &target)?;
     Ok((encoded.body, encoded.report))
 }
 
@@ -58,15 +58,15 @@ fn request_placing(
     body: &[u8],
     model: Option<&str>,
 ) -> Result<(String, Report), Error> {
-    let mut exchange = from.decode_request(body)?;
+    let mut decoded = from.decode_request(body)?;
     if let Some(model) = model {
-        exchange.edit().model = Some(model.to_owned().into());
+        decoded.edit().model = Some(model.to_owned().into());
     }
-    let target = match &exchange.request().model {
+    let target = match &decoded.request().model {
         Some(model) => Target::for_model(&model.to_str()),
         None => Target::default(),
     };
-    let encoded = exchange.encode(to, &target.with_gemini_model(place))?;
+    let encoded = decoded.encode(to, &target.with_gemini_model(place))?;
     Ok((encoded.body, encoded.report))
 }
 

@@ -15,7 +15,7 @@ mod tool;
 mod values;
 
 use sabir_wire::conversation::Response;
-use sabir_wire::protocol::Exchange;
+use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::{Protocol, Report};
 use serde_json::Value;
 
@@ -73,8 +73,8 @@ struct Node {
 }
 
 impl Statement {
-    pub fn of_request(exchange: &Exchange<'_>) -> Self {
-        request::statement(exchange)
+    pub fn of_request(decoded: &DecodedRequest<'_>) -> Self {
+        request::statement(decoded)
     }
 
     pub fn of_answer(protocol: Protocol, response: &Response<'_>) -> Self {
@@ -96,17 +96,17 @@ impl Statement {
     }
 
     /// What is said in a request and the tools, apart from its settings, with every signature on its own part.
-    pub fn of_conversation(exchange: &Exchange<'_>) -> Self {
-        let turns = part::of_messages_as_signed(&exchange.request().messages, exchange);
-        let tools = tool::of_tools(&exchange.request().tools, exchange);
-        Self { protocol: exchange.protocol(), facts: Vec::new(), lists: vec![turns, tools] }
+    pub fn of_conversation(decoded: &DecodedRequest<'_>) -> Self {
+        let turns = part::of_messages_as_signed(&decoded.request().messages, decoded);
+        let tools = tool::of_tools(&decoded.request().tools, decoded);
+        Self { protocol: decoded.protocol(), facts: Vec::new(), lists: vec![turns, tools] }
     }
 
     /// What the assistant says in a request, with every signature on its own part.
-    pub fn of_assistant(exchange: &Exchange<'_>) -> Self {
-        let mut nodes = part::of_messages_as_signed(&exchange.request().messages, exchange);
+    pub fn of_assistant(decoded: &DecodedRequest<'_>) -> Self {
+        let mut nodes = part::of_messages_as_signed(&decoded.request().messages, decoded);
         nodes.retain(|node| node.sort.starts_with(ASSISTANT));
-        Self { protocol: exchange.protocol(), facts: Vec::new(), lists: vec![nodes] }
+        Self { protocol: decoded.protocol(), facts: Vec::new(), lists: vec![nodes] }
     }
 
     /// The parts of an answer alone, without how it ended, what it cost, and a call that was cut off.

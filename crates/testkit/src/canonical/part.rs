@@ -6,7 +6,7 @@ use sabir_wire::conversation::{
     Arguments, CallForm, Content, Media, Message, Part, ResultOutput, Role, Source, ToolCall,
     ToolResult,
 };
-use sabir_wire::protocol::{ArtefactKind, Exchange, Extra, Extras, Field, NodeSemantics};
+use sabir_wire::protocol::{ArtefactKind, DecodedRequest, Extra, Extras, Field, NodeSemantics};
 use sabir_wire::{LossKind, Protocol, base64};
 use serde_json::{Value, json};
 
@@ -16,9 +16,9 @@ use super::{Fact, Group, Node, normal};
 /// Where a field of a node stands.
 pub(super) type At<'f> = &'f dyn Fn(&NodeSemantics<'_>, Field) -> String;
 
-pub(super) fn of_messages(messages: &[Message<'_>], exchange: &Exchange<'_>) -> Vec<Node> {
-    let at = |node: &NodeSemantics<'_>, field: Field| exchange.pointer(Some(node), field);
-    let mut reading = Reading::new(exchange.protocol(), &at);
+pub(super) fn of_messages(messages: &[Message<'_>], decoded: &DecodedRequest<'_>) -> Vec<Node> {
+    let at = |node: &NodeSemantics<'_>, field: Field| decoded.pointer(Some(node), field);
+    let mut reading = Reading::new(decoded.protocol(), &at);
     reading.pairs = pairs(messages);
     messages.iter().for_each(|message| reading.message(message, speaker(message.role)));
     reading.nodes
@@ -27,10 +27,10 @@ pub(super) fn of_messages(messages: &[Message<'_>], exchange: &Exchange<'_>) -> 
 /// The same with every signature on the part that has it.
 pub(super) fn of_messages_as_signed(
     messages: &[Message<'_>],
-    exchange: &Exchange<'_>,
+    decoded: &DecodedRequest<'_>,
 ) -> Vec<Node> {
-    let at = |node: &NodeSemantics<'_>, field: Field| exchange.pointer(Some(node), field);
-    let mut reading = Reading::new(exchange.protocol(), &at);
+    let at = |node: &NodeSemantics<'_>, field: Field| decoded.pointer(Some(node), field);
+    let mut reading = Reading::new(decoded.protocol(), &at);
     reading.seals = Seals::AsSigned;
     reading.pairs = pairs(messages);
     messages.iter().for_each(|message| reading.message(message, speaker(message.role)));

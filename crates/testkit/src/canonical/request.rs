@@ -4,30 +4,30 @@ use sabir_wire::conversation::{
     AllowedMode, OutputFormat, Request, Thinking, ThinkingMode, ThinkingShow, ToolChoice,
 };
 use sabir_wire::json::{Json, Text};
-use sabir_wire::protocol::{Declared, Exchange, Field};
+use sabir_wire::protocol::{Declared, DecodedRequest, Field};
 use serde_json::{Value, json};
 
 use super::{Fact, Group, Node, Statement, normal, part, tool};
 
-pub(super) fn statement(exchange: &Exchange<'_>) -> Statement {
-    let pointer = |field: Field| exchange.pointer(None, field);
-    let mut facts = settings(exchange, &pointer);
-    facts.extend(own_fields(exchange));
-    let turns = part::of_messages(&exchange.request().messages, exchange);
-    let tools = tool::of_tools(&exchange.request().tools, exchange);
-    let lists = vec![turns, tools, stops(exchange, &pointer(Field::Stop))];
-    Statement { protocol: exchange.protocol(), facts, lists }
+pub(super) fn statement(decoded: &DecodedRequest<'_>) -> Statement {
+    let pointer = |field: Field| decoded.pointer(None, field);
+    let mut facts = settings(decoded, &pointer);
+    facts.extend(own_fields(decoded));
+    let turns = part::of_messages(&decoded.request().messages, decoded);
+    let tools = tool::of_tools(&decoded.request().tools, decoded);
+    let lists = vec![turns, tools, stops(decoded, &pointer(Field::Stop))];
+    Statement { protocol: decoded.protocol(), facts, lists }
 }
 
-fn stops(exchange: &Exchange<'_>, list: &str) -> Vec<Node> {
+fn stops(decoded: &DecodedRequest<'_>, list: &str) -> Vec<Node> {
     let stop = |(index, text): (usize, &Text<'_>)| {
         let place = format!("{list}/{index}");
         Node::new("stop", place.clone()).with("text", normal::text(text), place)
     };
-    exchange.request().stop.iter().enumerate().map(stop).collect()
+    decoded.request().stop.iter().enumerate().map(stop).collect()
 }
 
-fn settings(exchange: &Exchange<'_>, pointer: &dyn Fn(Field) -> String) -> Vec<Fact> {
+fn settings(decoded: &DecodedRequest<'_>, pointer: &dyn Fn(Field) -> String) -> Vec<Fact> {
     let Request {
         model,
         stream,
@@ -47,7 +47,7 @@ fn settings(exchange: &Exchange<'_>, pointer: &dyn Fn(Field) -> String) -> Vec<F
         service_tier,
         store,
         cache,
-    } = exchange.request();
+    } = decoded.request();
     let mut facts = Facts { list: Vec::new(), pointer };
     let model = model.as_ref().map(normal::text);
     facts.add(Field::Model, model.map(|it| it.as_str().map(without_folder).into()));
@@ -103,7 +103,7 @@ fn settings(exchange: &Exchange<'_>, pointer: &dyn Fn(Field) -> String) -> Vec<F
     facts.group(Group::Cache, Field::CacheKey, cache.key.as_ref().map(normal::text));
     facts.group(Group::Cache, Field::CacheOptions, cache.options.as_ref().map(normal::json));
     facts.group(Group::Cache, Field::CacheRetention, cache.retention.as_ref().map(normal::text));
-    let session = exchange.semantics().session();
+    let session = decoded.semantics().session();
     facts.add(Field::PreviousResponse, session.previous_response_id.as_ref().map(normal::text));
     facts.add(Field::Conversation, session.conversation.as_ref().map(normal::json));
     facts.list
@@ -150,8 +150,8 @@ fn output_format(output: &OutputFormat<'_>, facts: &mut Facts<'_>) {
 }
 
 /// The fields that only one protocol has, and those that nobody knows.
-fn own_fields(exchange: &Exchange<'_>) -> Vec<Fact> {
-    let semantics = exchange.semantics();
+fn own_fields(decoded: &DecodedRequest<'_>) -> Vec<Fact> {
+    let semantics = decoded.semantics();
     let mut facts = Vec::new();
     let mut declared = |(declared, json): (&'static Declared, &Json<'_>)| {
         let pointer = format!("/{}", declared.path);
@@ -163,7 +163,7 @@ fn own_fields(exchange: &Exchange<'_>) -> Vec<Fact> {
     semantics.responses().iter().flat_map(|it| it.set()).for_each(&mut declared);
     semantics.anthropic().iter().flat_map(|it| it.set()).for_each(&mut declared);
     semantics.gemini().iter().flat_map(|it| it.set()).for_each(&mut declared);
-    facts.extend(part::of_extras(exchange.protocol(), semantics.extras(), &|_| String::new()));
+    facts.extend(part::of_extras(decoded.protocol(), semantics.extras(), &|_| String::new()));
     facts
 }
 

@@ -1,18 +1,18 @@
 //! What is stated of tools.
 
 use sabir_wire::conversation::{CustomFormat, HostedService, HostedTool, Tool, ToolKind};
-use sabir_wire::protocol::{Exchange, Field};
+use sabir_wire::protocol::{DecodedRequest, Field};
 use serde_json::{Value, json};
 
 use super::{Fact, Node, normal, part};
 
-pub(super) fn of_tools(tools: &[Tool<'_>], exchange: &Exchange<'_>) -> Vec<Node> {
-    tools.iter().flat_map(|tool| of_tool(tool, exchange)).collect()
+pub(super) fn of_tools(tools: &[Tool<'_>], decoded: &DecodedRequest<'_>) -> Vec<Node> {
+    tools.iter().flat_map(|tool| of_tool(tool, decoded)).collect()
 }
 
-fn of_tool(tool: &Tool<'_>, exchange: &Exchange<'_>) -> Vec<Node> {
+fn of_tool(tool: &Tool<'_>, decoded: &DecodedRequest<'_>) -> Vec<Node> {
     let place = tool.semantics().place().to_string();
-    let at = |field: Field| exchange.pointer(Some(tool.semantics()), field);
+    let at = |field: Field| decoded.pointer(Some(tool.semantics()), field);
     let or_null = |text: &Option<sabir_wire::json::Text<'_>>| {
         text.as_ref().map(normal::text).unwrap_or_default()
     };
@@ -42,11 +42,11 @@ fn of_tool(tool: &Tool<'_>, exchange: &Exchange<'_>) -> Vec<Node> {
                     format!("{place}/description"),
                 );
             let mut nodes = vec![head];
-            nodes.extend(of_tools(&namespace.tools, exchange));
+            nodes.extend(of_tools(&namespace.tools, decoded));
             return nodes;
         }
     };
-    node.facts.extend(part::semantics(exchange.protocol(), tool.semantics(), &at));
+    node.facts.extend(part::semantics(decoded.protocol(), tool.semantics(), &at));
     vec![node]
 }
 

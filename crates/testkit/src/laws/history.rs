@@ -2,7 +2,7 @@
 //! and reach every target from a request of another protocol as they do from their own.
 
 use sabir_wire::conversation::Message;
-use sabir_wire::protocol::Exchange;
+use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::target::{ModelPlace, Target};
 use sabir_wire::{Error, Protocol, Report};
 use serde_json::Value;
@@ -19,11 +19,11 @@ mod respell;
 pub(super) fn request(sample: &Sample) -> Vec<Violation> {
     let Sample { protocol, body, model, .. } = sample;
     let found = || -> Result<Vec<Violation>, Error> {
-        let exchange = protocol.decode_request(body)?;
-        let mut violations = restored(*protocol, &exchange)?;
-        violations.extend(meanings(sample, &exchange)?);
-        let elements = elements_of(&exchange)?;
-        let named = exchange.request().model.as_ref().map(|it| it.to_str().into_owned());
+        let decoded = protocol.decode_request(body)?;
+        let mut violations = restored(*protocol, &decoded)?;
+        violations.extend(meanings(sample, &decoded)?);
+        let elements = elements_of(&decoded)?;
+        let named = decoded.request().model.as_ref().map(|it| it.to_str().into_owned());
         violations.extend(adopted(*protocol, &elements, model.as_ref().or(named.as_ref()))?);
         Ok(violations)
     };
@@ -49,22 +49,22 @@ pub(super) fn answer(sample: &Sample) -> Vec<Violation> {
     found().unwrap_or_else(|error| vec![violation(Law::Kept, None, error.to_string())])
 }
 
-fn elements_of(exchange: &Exchange<'_>) -> Result<String, Error> {
-    let entries = exchange.entries()?.entries;
+fn elements_of(decoded: &DecodedRequest<'_>) -> Result<String, Error> {
+    let entries = decoded.entries()?.entries;
     let elements: Vec<&str> = entries.iter().map(|entry| &*entry.json).collect();
     Ok(elements.join(","))
 }
 
 /// What was kept of a request, restored for one of its own protocol, states what the request does.
-fn restored(protocol: Protocol, exchange: &Exchange<'_>) -> Result<Vec<Violation>, Error> {
-    let kept = exchange.entries()?;
+fn restored(protocol: Protocol, decoded: &DecodedRequest<'_>) -> Result<Vec<Violation>, Error> {
+    let kept = decoded.entries()?;
     let (system, tools) =
         protocol.restore_settings(kept.system.as_deref(), kept.tools.as_deref(), protocol)?;
-    let mut restored = exchange.clone();
+    let mut restored = decoded.clone();
     restored.edit().messages = system;
     restored.edit().tools = tools;
-    restored.recall(protocol.restore_messages(&elements_of(exchange)?, 0, protocol)?);
-    let before = Statement::of_conversation(exchange);
+    restored.recall(protocol.restore_messages(&elements_of(decoded)?, 0, protocol)?);
+    let before = Statement::of_conversation(decoded);
     let after = Statement::of_conversation(&restored);
     Ok(emitted(protocol, before.unreported(&after, &Report::default())).into_iter().collect())
 }
@@ -75,13 +75,13 @@ fn emitted(target: Protocol, differences: Vec<Difference>) -> Option<Violation> 
 }
 
 /// The meanings of a request are those of the same request in other spellings.
-fn meanings(sample: &Sample, exchange: &Exchange<'_>) -> Result<Vec<Violation>, Error> {
+fn meanings(sample: &Sample, decoded: &DecodedRequest<'_>) -> Result<Vec<Violation>, Error> {
     let Sample { protocol, body, model, .. } = sample;
     let home = *protocol;
     let mut violations = Vec::new();
     let mut compare = |what: &str, protocol: Protocol, other: &str| -> Result<(), Error> {
         let (mut before, mut after) =
-            (flat(exchange)?, flat(&protocol.decode_request(other.as_bytes())?)?);
+            (flat(decoded)?, flat(&protocol.decode_request(other.as_bytes())?)?);
         if protocol != home {
             // Leading instructions are settings in one protocol, and elements in another.
             without_instructions(&mut before);
@@ -100,7 +100,7 @@ fn meanings(sample: &Sample, exchange: &Exchange<'_>) -> Result<Vec<Violation>, 
     for (what, respelled) in respell::all(*protocol, &value) {
         compare(what, *protocol, &respelled.to_string())?;
     }
-    if plain::is_plain(exchange.request()) {
+    if plain::is_plain(decoded.request()) {
         for target in Protocol::ALL.into_iter().filter(|target| target != protocol) {
             let (other, _) = translate::request(*protocol, target, body, model.as_deref())?;
             compare("translated", target, &other)?;
@@ -110,8 +110,8 @@ fn meanings(sample: &Sample, exchange: &Exchange<'_>) -> Result<Vec<Violation>, 
 }
 
 /// The meanings of all elements in a row.
-fn flat(exchange: &Exchange<'_>) -> Result<Vec<Vec<u8>>, Error> {
-    Ok(exchange.entries()?.entries.into_iter().flat_map(|entry| entry.meanings).collect())
+fn flat(decoded: &DecodedRequest<'_>) -> Result<Vec<Vec<u8>>, Error> {
+    Ok(decoded.entries()?.entries.into_iter().flat_map(|entry| entry.meanings).collect())
 }
 
 /// Leaves the instructions that a conversation begins with out.
@@ -152,9 +152,9 @@ fn adopted(
 /// What a history states in a request of its own protocol, by its places in the turn that it was.
 fn kept(protocol: Protocol, elements: &str) -> Result<Statement, Error> {
     let next = next(protocol);
-    let mut exchange = protocol.decode_request(next.as_bytes())?;
-    exchange.recall(protocol.restore_messages(elements, 0, protocol)?);
-    Ok(Statement::of_conversation(&exchange))
+    let mut decoded = protocol.decode_request(next.as_bytes())?;
+    decoded.recall(protocol.restore_messages(elements, 0, protocol)?);
+    Ok(Statement::of_conversation(&decoded))
 }
 
 /// What a vendor sealed in an answer comes back to it through a request of any protocol.
@@ -190,11 +190,11 @@ fn recalled(
     model: Option<&String>,
 ) -> Result<(String, Report), Error> {
     let next = next(reader);
-    let mut exchange = reader.decode_request(next.as_bytes())?;
-    exchange.recall(protocol.restore_messages(elements, 0, reader)?);
-    exchange.edit().model = model.cloned().map(Into::into);
+    let mut decoded = reader.decode_request(next.as_bytes())?;
+    decoded.recall(protocol.restore_messages(elements, 0, reader)?);
+    decoded.edit().model = model.cloned().map(Into::into);
     let at = model.map_or_else(Target::default, |model| Target::for_model(model));
-    let encoded = exchange.encode(target, &at.with_gemini_model(ModelPlace::Body))?;
+    let encoded = decoded.encode(target, &at.with_gemini_model(ModelPlace::Body))?;
     Ok((encoded.body, encoded.report))
 }
 

@@ -15,9 +15,11 @@ use crate::translate;
 mod exempt;
 mod history;
 mod seals;
+mod stripped;
 
 use history::Sdk;
 use seals::Seal;
+use stripped::Remembered;
 
 /// The law for a whole answer.
 pub(super) fn whole(sample: &Sample) -> Vec<Violation> {
@@ -40,11 +42,17 @@ pub(super) fn whole(sample: &Sample) -> Vec<Violation> {
 /// The law for a stream.
 pub(super) fn stream(sample: &Sample) -> Vec<Violation> {
     let Sample { protocol, body, .. } = sample;
-    let has_failed = translate::fold(*protocol, body).fault.is_some();
+    let fold = translate::fold(*protocol, body);
     let answer = Sdk::of(*protocol).whole(body);
-    let Some(given) = Given::new(*protocol, answer).filter(|_| !has_failed) else {
+    let Some(given) = Given::new(*protocol, answer).filter(|_| fold.fault.is_none()) else {
         return Vec::new();
     };
+    let streamed =
+        Remembered::of_events(|emit| translate::decode_stream(*protocol, [&**body], emit));
+    if !streamed.is_same(&Remembered::of_response(&fold)) {
+        let detail = "another thing is remembered of the stream than of its fold".to_owned();
+        return vec![violation(Law::Replay, *protocol, detail)];
+    }
     let shown = |client: Protocol| match client == *protocol {
         true => Ok((Sdk::of(client).turn(&given.answer), Report::default())),
         false => {
@@ -67,6 +75,8 @@ struct Given {
     /// The turn as the provider's own client sends it back, by its places in the answer.
     turn: Statement,
     seals: Vec<Seal>,
+    /// What was sealed with its calls.
+    remembered: Remembered,
 }
 
 impl Given {
@@ -78,6 +88,7 @@ impl Given {
             return None;
         }
         let model = response.model.as_ref().map(|model| model.to_str().into_owned());
+        let remembered = Remembered::of_response(&response);
         let sdk = Sdk::of(protocol);
         let turn = Some(sdk.turn(&answer)).filter(|turn| !turn.is_empty())?;
         let request = sdk.follow_up(turn);
@@ -87,7 +98,7 @@ impl Given {
         for seal in &mut seals {
             seal.pointer = sdk.in_answer(&seal.pointer).unwrap_or_default();
         }
-        Some(Self { protocol, answer, model, turn, seals })
+        Some(Self { protocol, answer, model, turn, seals, remembered })
     }
 
     fn check(&self, shown: Shown<'_>) -> Vec<Violation> {
@@ -136,7 +147,11 @@ impl Given {
         let lost = lost.map(|Seal { pointer, key, text }| {
             format!("{pointer} ({key}): {text:?} did not come back")
         });
-        let differences: Vec<String> = silent.chain(lost).collect();
+        let mut differences: Vec<String> = silent.chain(lost).collect();
+        if client != self.protocol {
+            let sent = (client, &*request.to_string());
+            differences.extend(self.remembered.lost(sent, (self.protocol, self.model.as_deref()))?);
+        }
         Ok(differences)
     }
 
@@ -227,8 +242,8 @@ fn covers(report: &Report, pointer: &str) -> bool {
 
 /// What the assistant says in a request.
 fn stated(protocol: Protocol, body: &str) -> Result<Statement, Error> {
-    let exchange = protocol.decode_request(body.as_bytes())?;
-    Ok(Statement::of_assistant(&exchange))
+    let decoded = protocol.decode_request(body.as_bytes())?;
+    Ok(Statement::of_assistant(&decoded))
 }
 
 fn seals_of(sdk: &Sdk, request: &Value) -> Vec<Seal> {

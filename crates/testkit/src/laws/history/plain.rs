@@ -6,6 +6,7 @@
 //! |---|---|
 //! | media, refusals, opaque parts, custom calls | not every target takes them, or it takes them as text or behind the result |
 //! | late instructions | they become marked text, or move to the front |
+//! | an assistant who speaks first | some targets take a user's word before it |
 //! | blank texts, a last word of the assistant | they are left out or trimmed |
 //! | two messages of one speaker in a row, two texts in one message | some targets make one of them, others two |
 //! | text behind calls, results out of order, calls without results | they are put in order |
@@ -109,8 +110,8 @@ mod tests {
     #[track_caller]
     fn check(messages: &str, expected: bool) {
         let body = format!("{{\"messages\":[{messages}]}}");
-        let exchange = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
-        assert_eq!(is_plain(exchange.request()), expected, "{messages}");
+        let decoded = Protocol::OpenaiChat.decode_request(body.as_bytes()).unwrap();
+        assert_eq!(is_plain(decoded.request()), expected, "{messages}");
     }
 
     #[test]

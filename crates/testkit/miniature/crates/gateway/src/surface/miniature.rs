@@ -4,7 +4,7 @@ use http::header::AUTHORIZATION;
 use sabir_wire::Protocol;
 
 use crate::call::Action;
-use crate::surface::{Auth, Counting, Headers, History, ModelList, Paths, Session, Simulated, State, Surface, session};
+use crate::surface::{Auth, Compaction, Counting, Headers, History, ModelList, Paths, Session, Simulated, State, Surface, session};
 
 pub(super) static SURFACE: Surface = Surface {
     protocol: Protocol::Miniature,
@@ -19,7 +19,11 @@ pub(super) static SURFACE: Surface = Surface {
     collection: None,
     session: Session { parameters: &[], reference: None, refuse: session::refuse },
     state: State::none("turns"),
+    compaction: Compaction::none(),
+    socket: None,
     repeats_request: false,
+    reports_overflow_in_stream: false,
+    shorteners: &[],
     closing_frame: "",
     auth: Auth { header: AUTHORIZATION, scheme: Some("Bearer"), query: None, signer: None },
     headers: Headers {

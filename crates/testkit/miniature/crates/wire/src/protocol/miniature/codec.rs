@@ -19,6 +19,7 @@ pub(in crate::protocol) const CODEC: Codec = Codec {
         names_results: false,
         streams_lists: false,
         names_model_in_path: false,
+        takes_cache_key: false,
         demands_output_limit: false,
     },
     decode_request: super::decode_request::decode_request,

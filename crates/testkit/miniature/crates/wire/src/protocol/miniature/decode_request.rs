@@ -5,11 +5,11 @@ use crate::conversation::{Message, Part, Request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::codec::DecodedRequest;
+use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
-pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<DecodedRequest<'_>> {
+pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
     let mut request = Request::default();
     let mut semantics = Semantics::default();
     read_object(&mut reader, "", semantics.extras_mut(), |key, reader, _| {

@@ -11,7 +11,7 @@ use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
 pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
-    let answer = Answer::read(body, Place::default())?;
+    let answer = AnswerObject::read(body, Place::default())?;
     let mut response = Response::default();
     if answer.text.is_some() || answer.finish.is_some() {
         let parts: Vec<Part<'_>> = answer.text.map(Part::text).into_iter().collect();
@@ -29,7 +29,7 @@ pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
 
 /// An answer, or what a frame tells of one.
 #[derive(Default)]
-pub(super) struct Answer<'a> {
+pub(super) struct AnswerObject<'a> {
     pub(super) id: Option<Text<'a>>,
     pub(super) model: Option<Text<'a>>,
     pub(super) text: Option<Text<'a>>,
@@ -39,7 +39,7 @@ pub(super) struct Answer<'a> {
     pub(super) extras: Extras<'a>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> AnswerObject<'a> {
     pub(super) fn read(body: &'a str, place: Place) -> Result<Self> {
         let mut reader = Reader::new(body);
         let (mut answer, mut extras) = (Self::default(), Extras::default());

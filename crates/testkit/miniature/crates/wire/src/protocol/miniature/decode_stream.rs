@@ -1,6 +1,6 @@
 //! Reading streams.
 
-use super::decode_response::{Answer, semantics};
+use super::decode_response::{AnswerObject, semantics};
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::place::{Place, Step};
@@ -32,7 +32,7 @@ impl DecodeStream for Decoder {
         if self.is_over {
             return Ok(());
         }
-        let mut answer = Answer::read(frame.data, place)?;
+        let mut answer = AnswerObject::read(frame.data, place)?;
         if let Some(fault) = answer.fault.take() {
             self.is_over = true;
             emit(Event::Fault(fault));
@@ -68,7 +68,7 @@ impl Decoder {
     /// Begins the answer with the first frame; later ones may add to what is said of it.
     fn begin<'f>(
         &mut self,
-        answer: &mut Answer<'f>,
+        answer: &mut AnswerObject<'f>,
         place: Place,
         emit: &mut dyn FnMut(Event<'f>),
     ) {

@@ -6,27 +6,27 @@ use crate::error::Result;
 use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::{Exchange, Field};
+use crate::protocol::{DecodedRequest, Field};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 use crate::target::Target;
 
 pub(in crate::protocol) fn encode_request(
-    exchange: &Exchange<'_>,
+    decoded: &DecodedRequest<'_>,
     _: &Target,
     report: &mut Report,
 ) -> Result<String> {
-    let mut reporter = Reporter::new(exchange.protocol(), SELF, report);
-    reporter.request(exchange);
-    let request = &exchange.request;
+    let mut reporter = Reporter::new(decoded.protocol(), SELF, report);
+    reporter.request(decoded);
+    let request = &decoded.request;
     if let OutputFormat::JsonSchema(output) = &request.output
         && output.schema.is_none()
     {
         let (field, reason) = (Field::OutputFormat, "Miniature has no such setting");
         reporter.field(Place::default(), field, LossKind::Dropped, reason);
     }
-    let mut writer = Writer::with_capacity(exchange.body_bytes_expected());
-    let extras = reporter.is_same().then(|| (exchange.semantics().extras(), ""));
+    let mut writer = Writer::with_capacity(decoded.body_bytes_expected());
+    let extras = reporter.is_same().then(|| (decoded.semantics().extras(), ""));
     let mut object = Object::open(&mut writer, extras);
     object.optional("model", request.model.as_ref());
     let turns = object.key("turns");

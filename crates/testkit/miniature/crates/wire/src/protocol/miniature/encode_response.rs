@@ -8,7 +8,7 @@ use crate::conversation::{Candidate, Finish, Response, Usage};
 use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::protocol::{AnswerContext, Field, Protocol};
-use crate::protocol::exchange::ANSWER_BYTES;
+use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 

@@ -15,8 +15,8 @@ fn others() -> impl Iterator<Item = Protocol> {
 }
 
 fn request(from: Protocol, to: Protocol, body: &str) -> String {
-    let exchange = from.decode_request(body.as_bytes()).unwrap();
-    exchange.encode(to, &Target::default()).unwrap().body
+    let decoded = from.decode_request(body.as_bytes()).unwrap();
+    decoded.encode(to, &Target::default()).unwrap().body
 }
 
 fn stream(from: Protocol, to: Protocol, stream: &str) -> String {
