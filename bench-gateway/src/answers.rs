@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use sabir_benches_wire::conversation::Conversation;
+use sabir_benches_wire::conversation::{Conversation, Turn};
 use sabir_benches_wire::{bodies, streams};
 use sabir_wire::Protocol;
 use sabir_wire::protocol::AnswerContext;
@@ -14,12 +14,12 @@ use crate::sabir;
 const ANSWER: &str = r#"{"id":"chatcmpl-Q7w8E9r0T1y2U3i4O5p6A7s8D9f0G","object":"chat.completion","created":1790000000,"model":"gpt-4.1","choices":[{"index":0,"message":{"role":"assistant","content":"The parser drops the last line when the file does not end with a line feed.\n\n```rust\nlet line = \"a\";\n```\n\nI looked at the function that reads a chunk and at the test that covers it: the border between two chunks cut a character in half. It says \"unexpected end of input\", which cannot be right, since the fixture is complete. Die Prüfung läuft jetzt durch; größere Änderungen waren nicht nötig.","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":5120,"completion_tokens":140,"total_tokens":5260,"prompt_tokens_details":{"cached_tokens":4096,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}},"service_tier":"default","system_fingerprint":"fp_1a2b3c4d5e"}"#;
 
 /// Words that every answer to a whole request holds, in whatever protocol.
-pub(crate) const WHOLE_MARK: &str = "unexpected end of input";
+pub const WHOLE_MARK: &str = "unexpected end of input";
 /// A piece that every streamed answer holds.
-pub(crate) const STREAM_MARK: &str = " drops the last";
+pub const STREAM_MARK: &str = " drops the last";
 
 /// A whole answer with its head.
-pub(crate) fn whole(protocol: Protocol) -> Vec<u8> {
+pub fn whole(protocol: Protocol) -> Vec<u8> {
     let source = Protocol::OpenaiChat;
     let body = match protocol == source {
         true => ANSWER.to_owned(),
@@ -38,32 +38,56 @@ pub(crate) fn whole(protocol: Protocol) -> Vec<u8> {
 }
 
 /// A streamed answer, a chunk for each event.
-pub(crate) fn stream(protocol: Protocol) -> Vec<Vec<u8>> {
+pub fn stream(protocol: Protocol) -> Vec<Vec<u8>> {
     let chunk = |frame: String| format!("{:x}\r\n{frame}\r\n", frame.len()).into_bytes();
     streams::stream(protocol).frames.into_iter().map(chunk).collect()
 }
 
 /// How much a request says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
+pub enum Size {
     /// About 1 KB.
     Small,
     /// About 200 KB: 401 messages with 100 calls of tools.
     Large,
+    /// The same with a last message of 2 KB, which is another one each time.
+    Grown,
     /// About 2 MB.
     Huge,
-    /// About 20 MB.
+    /// About 20 MB: 40,001 messages.
     Enormous,
+    /// About 20 MB in 8,001 messages: a turn has an end to how many it may add.
+    Coarse,
 }
 
 /// A request as a client sends it, with its head.
-pub(crate) struct Request {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) body_bytes: usize,
+pub struct Request {
+    pub bytes: Vec<u8>,
+    pub body_bytes: usize,
 }
 
+impl Request {
+    /// The same with another header, a line of its own.
+    pub fn with_header(self, line: &str) -> Self {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let bytes = text.replacen("\r\n", &format!("\r\n{line}\r\n"), 1).into_bytes();
+        Self { bytes, ..self }
+    }
+
+    /// The same, asking for its answer to be kept.
+    pub fn stored(self) -> Self {
+        let text = String::from_utf8_lossy(&self.bytes);
+        // As long as it was, so that the length holds.
+        let bytes = text.replacen("\"store\":false", "\"store\": true", 1).into_bytes();
+        Self { bytes, ..self }
+    }
+}
+
+/// The digits of a request that are other ones each time it is sent.
+pub const NUMBER: &str = "0000000000";
+
 /// A request to Sabir, in the client's protocol and for the provider that answers as wanted.
-pub(crate) fn to_sabir(
+pub fn to_sabir(
     address: SocketAddr,
     client: Protocol,
     upstream: Protocol,
@@ -84,7 +108,7 @@ pub(crate) fn to_sabir(
 }
 
 /// A request to nginx or to the mock itself, in the provider's protocol.
-pub(crate) fn to_mock(address: SocketAddr, upstream: Protocol, mode: Mode, size: Size) -> Request {
+pub fn to_mock(address: SocketAddr, upstream: Protocol, mode: Mode, size: Size) -> Request {
     let path = format!("/{}/{}/v1", upstream.as_str(), mode.as_str());
     with_head(address, &path, &body(upstream, bodies::model(upstream), mode, size))
 }
@@ -100,12 +124,18 @@ fn with_head(address: SocketAddr, path: &str, body: &str) -> Request {
 }
 
 fn body(protocol: Protocol, model: &str, mode: Mode, size: Size) -> String {
-    let conversation = match size {
+    let mut conversation = match size {
         Size::Small => Conversation::of(1_000),
-        Size::Large => Conversation::of_rounds(100, 1_050),
+        Size::Large | Size::Grown => Conversation::of_rounds(100, 1_050),
         Size::Huge => Conversation::of_rounds(1_000, 1_050),
         Size::Enormous => Conversation::of_rounds(10_000, 1_050),
+        Size::Coarse => Conversation::of_rounds(2_000, 6_200),
     };
+    if size == Size::Grown {
+        conversation.turns.pop();
+        let news = format!("{NUMBER} the build still fails. ") + &"It says so. ".repeat(170);
+        conversation.turns.push(Turn::User(news));
+    }
     let body = bodies::body(protocol, &conversation);
     let own = format!("\"model\":\"{}\"", bodies::model(protocol));
     let body = body.replacen(&own, &format!("\"model\":\"{model}\""), 1);

@@ -9,10 +9,10 @@ use anyhow::Result;
 use sabir_wire::Protocol;
 
 use crate::answers;
-use crate::answers::Size;
+use crate::answers::{Request, Size};
 use crate::load::Clients;
 use crate::mock::Mode;
-use crate::report::Verdicts;
+use crate::verdicts::Verdicts;
 use crate::stage::{Effort, Stage};
 
 /// How many large bodies are under way at any time.
@@ -29,10 +29,48 @@ pub(crate) fn measure(stage: &Stage, verdicts: &mut Verdicts) -> Result<()> {
     );
     println!("|---|---|---|---|---|");
     let duration = Duration::from_secs(if stage.effort == Effort::Quick { 5 } else { 20 });
-    let alone = run(stage, 0, duration)?;
-    alone.row("alone", verdicts);
-    run(stage, LARGE_CLIENTS, duration)?.row("beside four bodies of 20 MB", verdicts);
+    run(stage, None, duration)?.row("alone", verdicts);
+    for large in Large::ALL {
+        let name = format!("beside four bodies of 20 MB{}", large.as_str());
+        run(stage, Some(large), duration)?.row(&name, verdicts);
+    }
     Ok(())
+}
+
+/// What the large ones ask for.
+#[derive(Clone, Copy)]
+enum Large {
+    Answer,
+    /// An answer that is kept.
+    StoredAnswer,
+    /// An answer in a conversation of its own.
+    Conversation,
+}
+
+impl Large {
+    const ALL: [Self; 3] = [Self::Answer, Self::StoredAnswer, Self::Conversation];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Answer => "",
+            Self::StoredAnswer => ", each stored",
+            Self::Conversation => ", each a conversation",
+        }
+    }
+
+    fn request(self, stage: &Stage) -> Request {
+        let request = |client, size| to_chat(stage, client, size);
+        match self {
+            Self::Answer => request(Protocol::AnthropicMessages, Size::Enormous),
+            Self::StoredAnswer => request(Protocol::OpenaiResponses, Size::Coarse).stored(),
+            Self::Conversation => request(Protocol::AnthropicMessages, Size::Coarse)
+                .with_header("sabir-conversation: new"),
+        }
+    }
+}
+
+fn to_chat(stage: &Stage, client: Protocol, size: Size) -> Request {
+    answers::to_sabir(stage.sabir.address, client, Protocol::OpenaiChat, Mode::Whole, size)
 }
 
 /// What was seen of the small requests.
@@ -55,16 +93,15 @@ impl Seen {
     }
 }
 
-fn run(stage: &Stage, large_clients: usize, duration: Duration) -> Result<Seen> {
-    let (client, upstream) = (Protocol::AnthropicMessages, Protocol::OpenaiChat);
-    let request =
-        |size| answers::to_sabir(stage.sabir.address, client, upstream, Mode::Whole, size);
-    let (small, enormous) = (request(Size::Small), request(Size::Enormous));
+fn run(stage: &Stage, beside: Option<Large>, duration: Duration) -> Result<Seen> {
+    let small = to_chat(stage, Protocol::AnthropicMessages, Size::Small);
+    let enormous = beside.map(|large| large.request(stage));
     let is_over = AtomicBool::new(false);
     let large = AtomicUsize::new(0);
     let mut waits = thread::scope(|scope| {
-        for _ in 0..large_clients {
-            scope.spawn(|| -> Result<()> {
+        for enormous in enormous.iter().flat_map(|request| [request; LARGE_CLIENTS]) {
+            let (is_over, large) = (&is_over, &large);
+            scope.spawn(move || -> Result<()> {
                 let mut clients = Clients::connect(stage.sabir.address, 1)?;
                 while !is_over.load(Relaxed) {
                     clients.ask(&enormous.bytes, 1)?;

@@ -10,7 +10,7 @@ use crate::answers::{Request, Size};
 use crate::case::short;
 use crate::load::{Clients, Timing};
 use crate::mock::Mode;
-use crate::report::{Verdicts, ratio};
+use crate::verdicts::{Verdicts, ratio};
 use crate::stage::{Effort, Stage};
 
 /// How often each process is asked in a repeat. They take turns with each request: a proxy adds a hundredth of a

@@ -1,8 +1,10 @@
 //! Clients that keep their connections and ask again as soon as they are answered.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -12,12 +14,14 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::task::{JoinSet, LocalSet};
 
+use crate::answers::NUMBER;
+
 /// How long one answer may take; a run with one that takes longer fails.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 const BUFFER_BYTES: usize = 16 * 1024;
 
 /// Connections of clients, with the thread's own runtime.
-pub(crate) struct Clients {
+pub struct Clients {
     runtime: Runtime,
     tasks: LocalSet,
     connections: Vec<Client>,
@@ -25,14 +29,14 @@ pub(crate) struct Clients {
 
 /// How long one answer took.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timing {
+pub struct Timing {
     /// Until the first byte of its body.
-    pub(crate) first: Duration,
-    pub(crate) whole: Duration,
+    pub first: Duration,
+    pub whole: Duration,
 }
 
 impl Clients {
-    pub(crate) fn connect(address: SocketAddr, count: usize) -> Result<Self> {
+    pub fn connect(address: SocketAddr, count: usize) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let connections = runtime.block_on(async {
             let mut connections = Vec::with_capacity(count);
@@ -44,10 +48,11 @@ impl Clients {
         Ok(Self { runtime, tasks: LocalSet::new(), connections })
     }
 
-    /// Asks so many times over all connections, each as soon as it is free.
-    pub(crate) fn ask(&mut self, request: &[u8], times: usize) -> Result<Vec<Timing>> {
+    /// Asks so many times over all connections, each as soon as it is free. A request that has [`NUMBER`] in it has another
+    /// one each time.
+    pub fn ask(&mut self, request: &[u8], times: usize) -> Result<Vec<Timing>> {
         let left = Rc::new(Cell::new(times));
-        let request: Rc<[u8]> = request.into();
+        let request = Rc::new(Numbered::new(request));
         let connections = std::mem::take(&mut self.connections);
         let asking = async {
             let mut asking = JoinSet::new();
@@ -70,7 +75,7 @@ impl Clients {
     }
 
     /// Opens so many more connections, and on each an answer that has begun and goes on.
-    pub(crate) fn open(&mut self, address: SocketAddr, request: &[u8], count: usize) -> Result<()> {
+    pub fn open(&mut self, address: SocketAddr, request: &[u8], count: usize) -> Result<()> {
         self.runtime.block_on(async {
             for _ in 0..count {
                 let mut client = Client::connect(address).await?;
@@ -83,13 +88,37 @@ impl Clients {
     }
 
     /// One answer with its head, as text.
-    pub(crate) fn show(&mut self, request: &[u8]) -> Result<String> {
+    pub fn show(&mut self, request: &[u8]) -> Result<String> {
         let client = self.connections.first_mut().context("no connection")?;
         self.runtime.block_on(async {
             client.kept = Some(Vec::new());
             client.answer(request).await?;
             Ok(String::from_utf8_lossy(&client.kept.take().unwrap_or_default()).into_owned())
         })
+    }
+}
+
+/// A request, and where its number stands.
+struct Numbered {
+    bytes: Vec<u8>,
+    number_at: Option<usize>,
+}
+
+/// How many numbers were given.
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+impl Numbered {
+    fn new(request: &[u8]) -> Self {
+        let number_at = memmem::rfind(request, NUMBER.as_bytes());
+        Self { bytes: request.to_vec(), number_at }
+    }
+
+    fn next(&self) -> Cow<'_, [u8]> {
+        let Some(at) = self.number_at else { return Cow::Borrowed(&self.bytes) };
+        let number = format!("{:010}", NUMBERS.fetch_add(1, Ordering::Relaxed));
+        let mut bytes = self.bytes.clone();
+        bytes[at..at + number.len()].copy_from_slice(number.as_bytes());
+        Cow::Owned(bytes)
     }
 }
 
@@ -139,11 +168,16 @@ impl Client {
         Ok(Self { stream, buffer: vec![0; BUFFER_BYTES], head: Vec::new(), kept: None })
     }
 
-    async fn ask_while(&mut self, left: &Cell<usize>, request: &[u8]) -> Result<Vec<Timing>> {
+    async fn ask_while(
+        &mut self,
+        left: &Cell<usize>,
+        request: &Numbered,
+    ) -> Result<Vec<Timing>> {
         let mut timings = Vec::new();
         while left.get() > 0 {
             left.set(left.get() - 1);
-            let answer = tokio::time::timeout(ANSWER_MAX, self.answer(request));
+            let request = request.next();
+            let answer = tokio::time::timeout(ANSWER_MAX, self.answer(&request));
             timings.push(answer.await.context("no answer in time")??);
         }
         Ok(timings)

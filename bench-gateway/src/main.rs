@@ -1,26 +1,22 @@
 //! What a request costs in Sabir: processor time, throughput, latency and memory, with nginx beside it in the same run.
 
-mod answers;
 mod beside;
 mod case;
 mod latency;
-mod load;
 mod memory;
-mod mock;
 mod nginx;
-mod process;
 mod report;
-mod sabir;
 mod stage;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use sabir_bench_gateway::verdicts::Verdicts;
+use sabir_bench_gateway::{answers, load, mock, process, sabir, verdicts};
 use sabir_wire::Protocol;
 
 use crate::case::{Group, Shape, Work};
-use crate::report::Verdicts;
 use crate::stage::{Effort, Stage};
 
 /// What to measure.

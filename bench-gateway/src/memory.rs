@@ -12,7 +12,8 @@ use crate::case::short;
 use crate::load::Clients;
 use crate::mock::{HOLD, Mode};
 use crate::process::Process;
-use crate::report::Verdicts;
+use crate::verdicts::Verdicts;
+use crate::sabir::Setup;
 use crate::stage::Stage;
 use crate::{answers, sabir};
 
@@ -32,7 +33,7 @@ const STREAM_BAR: f64 = 40.0;
 pub(crate) fn measure(stage: &Stage, binary: &Path, verdicts: &mut Verdicts) -> Result<()> {
     println!("\n| Memory | Sabir | bar |");
     println!("|---|---|---|");
-    let fresh = sabir::start(binary, stage.mock)?;
+    let fresh = sabir::start(binary, stage.mock, &Setup::default())?;
     thread::sleep(Duration::from_millis(300));
     row("at rest, MB", resident(&fresh), IDLE_BAR, verdicts);
     drop(fresh);
@@ -52,7 +53,7 @@ fn in_flight(
     verdicts: &mut Verdicts,
 ) -> Result<()> {
     let upstream = Protocol::OpenaiChat;
-    let fresh = sabir::start(binary, stage.mock)?;
+    let fresh = sabir::start(binary, stage.mock, &Setup::default())?;
     let request = answers::to_sabir(fresh.address, client, upstream, Mode::Hold, Size::Huge);
     let before = resident(&fresh);
     let mut clients = Clients::connect(fresh.address, IN_FLIGHT)?;
@@ -94,7 +95,7 @@ fn open_streams(
     verdicts: &mut Verdicts,
 ) -> Result<()> {
     let upstream = Protocol::OpenaiChat;
-    let fresh = sabir::start(binary, stage.mock)?;
+    let fresh = sabir::start(binary, stage.mock, &Setup::default())?;
     let request = answers::to_sabir(fresh.address, client, upstream, Mode::Stream, Size::Small);
     let mut clients = Clients::connect(fresh.address, 1)?;
     clients.ask(&request.bytes, 10)?;

@@ -15,9 +15,11 @@ use tokio::time::sleep;
 use crate::answers;
 
 /// The time between two events of a paced stream.
-pub(crate) const PACE: Duration = Duration::from_millis(10);
+pub const PACE: Duration = Duration::from_millis(10);
+/// How long an answer of [`Mode::Wait`] takes.
+pub const WAIT: Duration = Duration::from_millis(50);
 /// How long an answer of [`Mode::Hold`] is held back.
-pub(crate) const HOLD: Duration = Duration::from_secs(2);
+pub const HOLD: Duration = Duration::from_secs(2);
 /// The time between two events of a slow stream; the first comes at once.
 const SLOW_PACE: Duration = Duration::from_secs(60);
 
@@ -26,8 +28,10 @@ const STREAM_END: &[u8] = b"0\r\n\r\n";
 
 /// How the mock answers, as the second segment of the path says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub enum Mode {
     Whole,
+    /// A whole answer that takes as long as one of a fast model.
+    Wait,
     /// A whole answer that is held back, so that requests pile up.
     Hold,
     /// Events one after the other, each in a write of its own.
@@ -39,12 +43,13 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Whole, Self::Hold, Self::Stream, Self::Paced, Self::Slow];
+    pub const ALL: [Self; 6] =
+        [Self::Whole, Self::Wait, Self::Hold, Self::Stream, Self::Paced, Self::Slow];
 
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Whole => "whole",
+            Self::Wait => "wait",
             Self::Hold => "hold",
             Self::Stream => "stream",
             Self::Paced => "paced",
@@ -52,12 +57,13 @@ impl Mode {
         }
     }
 
-    pub(crate) fn is_stream(self) -> bool {
+    pub fn is_stream(self) -> bool {
         matches!(self, Self::Stream | Self::Paced | Self::Slow)
     }
 
     fn pause(self) -> Duration {
         match self {
+            Self::Wait => WAIT,
             Self::Hold => HOLD,
             Self::Paced => PACE,
             Self::Slow => SLOW_PACE,
@@ -73,7 +79,7 @@ struct Answers {
 }
 
 /// Starts the mock on a thread of its own; it ends with this process.
-pub(crate) fn start() -> Result<SocketAddr> {
+pub fn start() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("the mock cannot listen")?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;

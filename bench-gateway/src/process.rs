@@ -12,9 +12,9 @@ use anyhow::{Context, Result, bail};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
-pub(crate) struct Process {
+pub struct Process {
     child: Child,
-    pub(crate) address: SocketAddr,
+    pub address: SocketAddr,
     folder: PathBuf,
     /// What tells it to end; without one it is killed.
     stop: Option<Command>,
@@ -22,7 +22,7 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a process and waits until it listens. The folder is its own and goes with it.
-    pub(crate) fn start(
+    pub fn start(
         mut command: Command,
         address: SocketAddr,
         folder: PathBuf,
@@ -43,13 +43,18 @@ impl Process {
         Ok(process)
     }
 
+    /// Where it keeps what it writes.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The processor time that the process and its children have taken.
-    pub(crate) fn cpu(&self) -> Duration {
+    pub fn cpu(&self) -> Duration {
         self.ids().into_iter().map(cpu_of).sum()
     }
 
     /// The bytes of memory that the process and its children hold.
-    pub(crate) fn resident_bytes(&self) -> u64 {
+    pub fn resident_bytes(&self) -> u64 {
         self.ids().into_iter().filter_map(resident_bytes_of).sum()
     }
 
@@ -81,7 +86,7 @@ impl Drop for Process {
 }
 
 /// Sums up what the scheduler knows of each thread, to the nanosecond.
-fn cpu_of(id: u32) -> Duration {
+pub fn cpu_of(id: u32) -> Duration {
     let threads = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
     let nanoseconds = threads.filter_map(|thread| {
         let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
@@ -104,18 +109,18 @@ fn parent_of(id: u32) -> Option<u32> {
 }
 
 /// An address of this machine that nobody listens on.
-pub(crate) fn free_address() -> Result<SocketAddr> {
+pub fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
 /// A new folder for the files of one process.
-pub(crate) fn folder(name: &str) -> Result<PathBuf> {
+pub fn folder(name: &str) -> Result<PathBuf> {
     let folder = std::env::temp_dir().join(format!("sabir-bench-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
-pub(crate) fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
+pub fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     fs::write(&path, text)?;
     Ok(path)

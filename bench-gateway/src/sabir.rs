@@ -12,10 +12,19 @@ use crate::mock::Mode;
 use crate::process;
 use crate::process::Process;
 
-pub(crate) fn start(binary: &Path, upstream: SocketAddr) -> Result<Process> {
+/// What one gateway has of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Setup<'s> {
+    /// What its folder is called by.
+    pub name: &'s str,
+    /// More tables for its configuration.
+    pub tables: &'s str,
+}
+
+pub fn start(binary: &Path, upstream: SocketAddr, setup: &Setup<'_>) -> Result<Process> {
     let address = process::free_address()?;
-    let folder = process::folder("sabir")?;
-    let config = process::write(&folder, "sabir.toml", &config(upstream))?;
+    let folder = process::folder(&format!("sabir{}", setup.name))?;
+    let config = process::write(&folder, "sabir.toml", &(config(upstream) + setup.tables))?;
     let mut command = Command::new(binary);
     command.arg("serve").arg("--config").arg(config);
     command.arg("--data").arg(&folder);
@@ -24,7 +33,7 @@ pub(crate) fn start(binary: &Path, upstream: SocketAddr) -> Result<Process> {
 }
 
 /// The name of the provider that speaks a protocol and answers in a certain way.
-pub(crate) fn provider(protocol: Protocol, mode: Mode) -> String {
+pub fn provider(protocol: Protocol, mode: Mode) -> String {
     format!("{}-{}", protocol.as_str(), mode.as_str())
 }
 

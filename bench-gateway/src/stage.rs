@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::process::Process;
+use crate::sabir::Setup;
 use crate::{mock, nginx, sabir};
 
 pub(crate) struct Stage {
@@ -31,7 +32,7 @@ impl Stage {
             Effort::Quick => 2,
             Effort::Full => 5,
         };
-        let (nginx, sabir) = (nginx::start(mock)?, sabir::start(binary, mock)?);
+        let (nginx, sabir) = (nginx::start(mock)?, sabir::start(binary, mock, &Setup::default())?);
         Ok(Self { mock, nginx, sabir, repeats, effort })
     }
 

@@ -3,7 +3,7 @@
 use sabir_wire::Protocol;
 use sabir_wire::json::{Json, Writer};
 
-use crate::conversation::{Answer, Call, Conversation, Tool, Turn};
+use crate::conversation::{ToolOutput, Call, Conversation, Tool, Turn};
 
 /// The sizes of bodies that are measured.
 pub const SIZES: [usize; 4] = [1_000, 20_000, 200_000, 2_000_000];
@@ -105,7 +105,7 @@ fn chat_message(writer: &mut Writer, turn: &Turn) {
                 objects(writer, "tool_calls", std::slice::from_ref(call), chat_call);
             }
         }
-        Turn::Result(Answer { call_id, output, .. }) => {
+        Turn::Result(ToolOutput { call_id, output, .. }) => {
             writer.field("role", "tool");
             writer.field("tool_call_id", call_id);
             writer.field("content", output);
@@ -152,7 +152,7 @@ fn responses_items(writer: &mut Writer, turn: &Turn) {
                 });
             }
         }
-        Turn::Result(Answer { call_id, output, .. }) => writer.object(|writer| {
+        Turn::Result(ToolOutput { call_id, output, .. }) => writer.object(|writer| {
             writer.field("type", "function_call_output");
             writer.field("call_id", call_id);
             writer.field("output", output);
@@ -230,7 +230,7 @@ fn anthropic_blocks(writer: &mut Writer, turn: &Turn) {
                 });
             }
         }
-        Turn::Result(Answer { call_id, output, .. }) => writer.object(|writer| {
+        Turn::Result(ToolOutput { call_id, output, .. }) => writer.object(|writer| {
             writer.field("type", "tool_result");
             writer.field("tool_use_id", call_id);
             writer.field("content", output);
@@ -272,7 +272,7 @@ fn gemini_parts(writer: &mut Writer, turn: &Turn) {
                 });
             }
         }
-        Turn::Result(Answer { name, output, .. }) => {
+        Turn::Result(ToolOutput { name, output, .. }) => {
             gemini_part(writer, "functionResponse", |writer| {
                 writer.field("name", *name);
                 writer.key("response");

@@ -187,9 +187,9 @@ fn translate(
     body: &str,
     target: &Target,
 ) -> Result<usize, Box<dyn Error>> {
-    let mut exchange = from.decode_request(body.as_bytes())?;
-    exchange.edit().model = Some(bodies::model(to).into());
-    Ok(black_box(exchange.encode(to, target)?).body.len())
+    let mut decoded = from.decode_request(body.as_bytes())?;
+    decoded.edit().model = Some(bodies::model(to).into());
+    Ok(black_box(decoded.encode(to, target)?).body.len())
 }
 
 fn splice(body: &[u8]) -> Result<usize, Box<dyn Error>> {

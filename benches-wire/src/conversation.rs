@@ -21,7 +21,7 @@ pub struct Tool {
 pub enum Turn {
     User(String),
     Assistant { text: String, call: Option<Call> },
-    Result(Answer),
+    Result(ToolOutput),
 }
 
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub struct Call {
 }
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct ToolOutput {
     pub call_id: String,
     pub name: &'static str,
     pub output: String,
@@ -103,7 +103,7 @@ impl Conversation {
             name,
             arguments: words.arguments(name, output_bytes / 5),
         };
-        let answer = Answer { call_id: call.id.clone(), name, output: words.code(output_bytes) };
+        let answer = ToolOutput { call_id: call.id.clone(), name, output: words.code(output_bytes) };
         self.turns.push(Turn::Assistant { text: words.prose(80), call: Some(call) });
         self.turns.push(Turn::Result(answer));
     }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use self::counts::Counts;
 
-const USAGE: &str = "expected `wire`, `wire --check`, `wire --record`, `compose`, `peers` or `gateway [--quick] [NAME…]`";
+const USAGE: &str = "expected `wire`, `wire --check`, `wire --record`, `compose`, `peers`, `gateway [--quick] [NAME…]` or `memory [--quick] [NAME…]`";
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -20,7 +20,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         ["wire", "--record"] => record(),
         ["compose"] => time(&COMPOSE),
         ["peers"] => time(&PEERS),
-        ["gateway", rest @ ..] => gateway(rest),
+        ["gateway", rest @ ..] => with_gateway(&GATEWAY, rest),
+        ["memory", rest @ ..] => with_gateway(&MEMORY, rest),
         _ => bail!(USAGE),
     }
 }
@@ -40,6 +41,9 @@ const COMPOSE: Bench =
 const PEERS: Bench = Bench { folder: "bench-peers", binary: "sabir-bench-peers", arguments: &[] };
 const GATEWAY: Bench =
     Bench { folder: "bench-gateway", binary: "sabir-bench-gateway", arguments: &[] };
+
+const MEMORY: Bench =
+    Bench { folder: "bench-memory", binary: "sabir-bench-memory", arguments: &[] };
 
 impl Bench {
     /// Builds the benchmark and answers where its binary is. A peer may ask for a newer compiler than it needs.
@@ -62,8 +66,8 @@ fn time(bench: &Bench) -> Result<ExitCode> {
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Builds the gateway as it is released, and measures it beside nginx.
-fn gateway(arguments: &[&str]) -> Result<ExitCode> {
+/// Builds the gateway as it is released, and measures it.
+fn with_gateway(bench: &Bench, arguments: &[&str]) -> Result<ExitCode> {
     let root = crate::project_root();
     let status = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "--package", "sabir", "--target-dir", "target"])
@@ -71,7 +75,7 @@ fn gateway(arguments: &[&str]) -> Result<ExitCode> {
         .status()
         .context("cannot run cargo")?;
     ensure!(status.success(), "sabir does not build");
-    let binary = GATEWAY.build()?;
+    let binary = bench.build()?;
     let mut command = Command::new(&binary);
     command.arg("--sabir").arg(root.join("target/release/sabir")).args(arguments);
     let status = command.status().context("cannot run it")?;

@@ -21,7 +21,7 @@ const ADDED: &str = "crates/testkit/miniature";
 
 /// What is run in the copy, the cheapest first.
 const COMMANDS: &[&[&str]] = &[
-    &["check", "--package", "sabir-gateway", "--package", "sabir"],
+    &["check", "--package", "sabir-gateway", "--package", "sabir-client", "--package", "sabir"],
     &["test", "--package", "sabir-wire", "--lib", "miniature"],
     &["test", "--package", "sabir-testkit", "--test", "laws", "generated"],
     &["test", "--package", "sabir-gateway", "--lib", "surface"],

@@ -22,6 +22,11 @@ const ARROWS: &[Arrows] = &[
     Arrows { name: "sabir-backend", uses: &["sabir-wire"], uses_in_tests: &["sabir-testkit"] },
     Arrows { name: "sabir-store", uses: &[], uses_in_tests: &[] },
     Arrows {
+        name: "sabir-client",
+        uses: &["sabir-wire", "sabir-backend", "sabir-store"],
+        uses_in_tests: &["sabir-gateway"],
+    },
+    Arrows {
         name: "sabir-gateway",
         uses: &["sabir-wire", "sabir-backend", "sabir-compose", "sabir-store"],
         uses_in_tests: &["sabir-testkit"],
@@ -29,7 +34,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { name: "sabir-testkit", uses: &["sabir-wire"], uses_in_tests: &["sabir-compose"] },
     Arrows {
         name: "sabir",
-        uses: &["sabir-wire", "sabir-backend", "sabir-compose", "sabir-gateway"],
+        uses: &["sabir-wire", "sabir-backend", "sabir-compose", "sabir-gateway", "sabir-client"],
         uses_in_tests: &["sabir-testkit"],
     },
     Arrows { name: "xtask", uses: &["sabir-wire", "sabir-testkit"], uses_in_tests: &[] },

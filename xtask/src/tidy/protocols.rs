@@ -8,9 +8,10 @@ use super::source::Source;
 use super::tree::Tree;
 
 /// The crates that treat all protocols alike, apart from the folders of single protocols.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
     "crates/app/src/",
     "crates/backend/src/",
+    "crates/client/src/",
     "crates/compose/src/",
     "crates/gateway/src/",
     "crates/wire/src/",
@@ -25,7 +26,9 @@ const NAMES: &[(&str, &str)] = &[
     ("crates/gateway/src/config/presets.rs", "which protocols a known provider speaks"),
     ("crates/backend/src/sim/simulator.rs", "which simulator speaks a protocol"),
     ("crates/backend/src/sim/serve.rs", "one address for all simulators"),
+    ("crates/client/src/surface.rs", "how a program addresses each protocol's API"),
     ("crates/compose/src/history/block.rs", "which protocol a block of a history is written in"),
+    ("crates/compose/src/session/mod.rs", "which protocol an agent's session is told in"),
     ("crates/app/src/agent/", "which protocol an agent CLI speaks"),
     ("crates/wire/src/protocol/conventions.rs", "whose signatures Google's models make"),
 ];
