@@ -29,10 +29,23 @@ def dictate(*calls):
     return "Work in this folder.\n" + "\nthen ".join(orders)
 
 
+def dictate_at_once(*calls):
+    """The same with all calls in one round."""
+    return dictate(*calls).replace("\nthen ", "\n")
+
+
 class Claude:
     """Claude Code."""
 
-    name = "claude"
+    name = title = "claude"
+    uses_socket = False
+    protocol = "anthropic-messages"
+    sessions = ".claude/projects/*/*.jsonl"
+    """Where it keeps its sessions, below the home."""
+    holds = ['"tool_use"', '"tool_result"', '"image"', '"signature"']
+    """What a conversation has in which it looked at a picture."""
+    context = 0
+    """Parts that it adds on the way and does not keep."""
     tools = ["Bash", "Read"]
     variables = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_MAX_RETRIES": "0"}
 
@@ -41,6 +54,15 @@ class Claude:
             ("Bash", {"command": "cp note.txt copy.txt"}),
             ("Read", {"file_path": os.path.join(folder, "copy.txt")}),
         )
+        return self.print(prompt)
+
+    def look(self, folder):
+        """The arguments that have it look at a picture and run a command, both at once."""
+        picture = os.path.join(folder, "dot.png")
+        calls = [("Bash", {"command": "cp note.txt copy.txt"}), ("Read", {"file_path": picture})]
+        return self.print(dictate_at_once(*calls))
+
+    def print(self, prompt):
         options = ["--output-format", "stream-json", "--verbose", "--allowedTools", *self.tools]
         return ["-p", *options, "--", prompt]
 
@@ -66,13 +88,25 @@ class Claude:
 class Codex:
     """Codex."""
 
-    name = "codex"
+    name = title = "codex"
+    uses_socket = False
+    protocol = "openai-responses"
+    sessions = ".codex/sessions/**/rollout-*.jsonl"
+    holds = ['"function_call"', '"function_call_output"', '"input_image"', '"encrypted_content"']
+    context = 0
     tools = ["cp note.txt copy.txt", "cat copy.txt"]
     variables = {}
 
     def arguments(self, folder):
         prompt = dictate(*(("exec_command", {"cmd": command}) for command in self.tools))
-        options = ["--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"]
+        return self.exec(folder, prompt)
+
+    def look(self, folder):
+        prompt = dictate_at_once(*(("exec_command", {"cmd": command}) for command in self.tools))
+        return self.exec(folder, prompt, "-i", os.path.join(folder, "dot.png"))
+
+    def exec(self, folder, prompt, *more):
+        options = ["--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", *more]
         return ["exec", *options, "-C", folder, "--", prompt]
 
     def report(self, output):
@@ -92,10 +126,26 @@ class Codex:
         return report
 
 
+class CodexSocket(Codex):
+    """Codex over a WebSocket: it prepares the socket with a call that wants no answer, then sends what is new."""
+
+    title = "codex-socket"
+    uses_socket = True
+
+    def arguments(self, folder):
+        command, *rest = super().arguments(folder)
+        return [command, "-c", "model_providers.sabir.supports_websockets=true", *rest]
+
+
 class Gemini:
     """Gemini CLI."""
 
-    name = "gemini"
+    name = title = "gemini"
+    uses_socket = False
+    protocol = "gemini"
+    sessions = "**/.gemini/tmp/*/chats/session-*.jsonl"
+    holds = ['"functionCall"', '"functionResponse"', '"inlineData"', '"thought"']
+    context = 0
     tools = ["run_shell_command", "read_file"]
     variables = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
 
@@ -104,6 +154,14 @@ class Gemini:
             ("run_shell_command", {"command": "cp note.txt copy.txt"}),
             ("read_file", {"file_path": os.path.join(folder, "copy.txt")}),
         )
+        return self.print(prompt)
+
+    def look(self, folder):
+        picture = os.path.join(folder, "dot.png")
+        calls = [("run_shell_command", {"command": "cp note.txt copy.txt"}), ("read_file", {"file_path": picture})]
+        return self.print(dictate_at_once(*calls))
+
+    def print(self, prompt):
         return ["--output-format", "stream-json", "--yolo", "-p", prompt]
 
     def report(self, output):
@@ -123,3 +181,6 @@ class Gemini:
 
 
 AGENTS = [Claude(), Codex(), Gemini()]
+
+SOCKETS = [CodexSocket()]
+"""Those who ask over a WebSocket."""

@@ -1,7 +1,7 @@
 """Real agent CLIs on the gateway: each does a task with tools on a simulator of each provider API.
 
 Usage: run.py SABIR PROGRAMS [CELL…], where SABIR is the binary, PROGRAMS the folder with the CLIs and a CELL such as
-`codex/gemini` picks one of the twelve.
+`codex/gemini` picks one of the twelve, `codex/session` one of the three that compare a session's file with its traffic.
 """
 
 import argparse
@@ -16,7 +16,8 @@ import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
-from agents import AGENTS
+import sessions
+from agents import AGENTS, SOCKETS
 
 UPSTREAMS = {
     "chat": "openai-chat",
@@ -52,14 +53,14 @@ class Bench:
     def __init__(self, sabir, programs, root):
         self.sabir, self.programs, self.root = sabir, programs, root
         self.address = f"127.0.0.1:{free_port()}"
-        self.config = os.path.join(root, "sabir.toml")
+        self.config, self.data = os.path.join(root, "sabir.toml"), os.path.join(root, "data")
         with open(self.config, "w") as config:
-            config.write(f'listen = "{self.address}"\nenv_providers = false\n')
+            config.write(f'listen = "{self.address}"\nenv_providers = false\n[store]\nrecord = "full"\n')
 
     def run(self, chosen):
         """Runs the cells and returns how many failed."""
         with open(os.path.join(self.root, "gateway.log"), "w") as log:
-            command = [self.sabir, "serve", "--config", self.config, "--data", os.path.join(self.root, "data")]
+            command = [self.sabir, "serve", "--config", self.config, "--data", self.data]
             gateway = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             try:
                 self.wait_for(gateway)
@@ -85,9 +86,14 @@ class Bench:
 
     def run_cells(self, chosen):
         cells = [(agent, upstream) for agent in AGENTS for upstream in UPSTREAMS]
-        cells = [it for it in cells if not chosen or f"{it[0].name}/{it[1]}" in chosen]
+        # One upstream shows that the socket works; the others are asked for by name.
+        cells += [(agent, upstream) for agent in SOCKETS for upstream in UPSTREAMS if chosen or upstream == "anthropic"]
+        cells = [it for it in cells if not chosen or f"{it[0].title}/{it[1]}" in chosen]
+        cells = [(f"{it[0].title}/{it[1]}", self.cell, *it) for it in cells]
+        looks = [(f"{agent.name}/session", self.session, agent) for agent in AGENTS]
+        cells += [it for it in looks if not chosen or it[0] in chosen]
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            done = [pool.submit(self.verdict, f"{it[0].name}/{it[1]}", self.cell, *it) for it in cells]
+            done = [pool.submit(self.verdict, *it) for it in cells]
             return sum(it.result() for it in done)
 
     def verdict(self, name, cell, *arguments):
@@ -104,11 +110,21 @@ class Bench:
 
     def cell(self, agent, upstream):
         """One CLI on the gateway that runs, with one provider API behind it."""
-        model = f"sim-{upstream}/with-{agent.name}"
-        folder, word = self.scratch(f"{agent.name}-{upstream}")
+        model = f"sim-{upstream}/with-{agent.title}"
+        folder, word = self.scratch(f"{agent.title}-{upstream}")
         run = self.start(agent, folder, ["--config", self.config, "--model", model])
         self.check(agent, folder, word, run)
-        return self.check_exchanges(model, UPSTREAMS[upstream])
+        return self.check_exchanges(model, UPSTREAMS[upstream], agent.uses_socket)
+
+    def session(self, agent):
+        """One CLI on a simulator of its own protocol; then its session file is imported."""
+        upstream = next(name for name, protocol in UPSTREAMS.items() if protocol == agent.protocol)
+        folder, _ = self.scratch(f"{agent.name}-session")
+        sessions.picture(os.path.join(folder, "dot.png"))
+        model = f"sim-{upstream}/session-of-{agent.name}"
+        run = self.start(agent, folder, ["--config", self.config, "--model", model], agent.look(folder))
+        assert run.returncode == 0, f"exit code {run.returncode}: {run.stdout}\n{run.stderr}"
+        return sessions.check(self, agent, folder, model)
 
     def hosted(self):
         """A CLI on a gateway that lives as long as the CLI, with nothing configured and no model named."""
@@ -135,12 +151,12 @@ class Bench:
             note.write(word + "\n")
         return folder, word
 
-    def start(self, agent, folder, options):
+    def start(self, agent, folder, options, arguments=None):
         home = os.path.join(os.path.dirname(folder), "home")
         path = os.pathsep.join([self.programs, os.environ["PATH"]])
         # A key that must not be used: the CLI is to send what Sabir gives it.
         variables = {"HOME": home, "PATH": path, "ANTHROPIC_API_KEY": "wrong", "GOOGLE_API_KEY": "wrong"}
-        command = [self.sabir, "run", agent.name, *options, "--", *agent.arguments(folder)]
+        command = [self.sabir, "run", agent.name, *options, "--", *(arguments or agent.arguments(folder))]
         return subprocess.run(
             command,
             cwd=folder,
@@ -163,10 +179,26 @@ class Bench:
         assert report.answer.startswith("This is Sabir's "), f"the answer lacks its beginning: {report.answer!r}"
         assert word in report.answer, f"the answer does not quote the file: {report.answer!r}"
 
-    def check_exchanges(self, model, protocol):
+    def wait_for_conversation(self, model, text):
+        """The conversation that the traffic of a model made, once a text is in it: nobody waits for what is recorded."""
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while time.monotonic() < deadline:
+            listed = json.loads(self.ask("/sabir/v1/conversations?limit=100"))["data"]
+            for found in (it["id"] for it in listed if model.split("/")[1] in it["models"]):
+                if text in self.ask(f"/sabir/v1/conversations/{found}/messages").decode():
+                    return found
+            time.sleep(0.05)
+        raise AssertionError(f"no conversation of {model} was recorded")
+
+    def check_exchanges(self, model, protocol, uses_socket):
         """What the gateway says of the cell's requests."""
         seen = json.loads(self.ask("/sabir/v1/exchanges"))["exchanges"]
         seen = [it for it in seen if it["requested_model"] == model]
+        if uses_socket:
+            # Only over a socket is there a call that no provider is asked for.
+            prepared = [it for it in seen if it.get("upstream_protocol") is None]
+            assert prepared, "nothing was prepared: the CLI did not use a socket"
+            seen = [it for it in seen if it not in prepared]
         assert len(seen) >= REQUESTS_LEAST, f"{len(seen)} requests reached the gateway"
         for exchange in seen:
             assert exchange["upstream_protocol"] == protocol, f"served by {exchange['upstream_protocol']}"

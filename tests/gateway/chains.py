@@ -1,5 +1,6 @@
 """Stored answers of Responses by the `openai` SDK: continued on other providers, read, listed, named and deleted."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -106,6 +107,47 @@ def refusals(chain: Chain) -> None:
     refused(openai.BadRequestError, lambda: chain.create("e", input="x", previous_response_id=made.id))
 
 
+def in_background(chain: Chain) -> None:
+    """Queued, polled or followed with an interruption, and gone on from. A Responses provider has its own background."""
+    model = chain.place.model(chain.provider, "a")
+    ask = {"model": model, "input": "my name is Ada", "background": True}
+    if chain.provider == "responses":
+        equal(chain.sdk.responses.create(**ask).status, "queued", "the provider's own status")
+        equal(chain.place.arrived("a").body.get("background"), True, "the call upstream")
+        return
+    made = followed(chain, ask) if chain.is_streamed else polled(chain, ask)
+    equal((made.status, made.background), ("completed", True), "the answer")
+    holds(made.output_text, 'You said: "my name is Ada"', "the answer")
+    equal(chain.sdk.responses.cancel(made.id).status, "completed", "what is cancelled behind its end")
+    chain.create("b", input="who am I?", previous_response_id=made.id)
+    equal(chain.place.arrived("b").users(), ["my name is Ada", "who am I?"], "user texts upstream")
+
+
+def polled(chain: Chain, ask: dict[str, Any]) -> Any:
+    made = chain.sdk.responses.create(**ask)
+    equal((made.status, made.output), ("queued", []), "what is told at once")
+    until = time.monotonic() + 20
+    while made.status in ("queued", "in_progress") and time.monotonic() < until:
+        made = chain.sdk.responses.retrieve(made.id)
+    return made
+
+
+def followed(chain: Chain, ask: dict[str, Any]) -> Any:
+    with chain.sdk.responses.create(stream=True, **ask) as stream:
+        first = [event for event, _ in zip(stream, range(3))]
+    equal([event.type for event in first[:2]], ["response.created", "response.queued"], "the first events")
+    last = first[-1].sequence_number
+    made = first[0].response.id
+    with chain.sdk.responses.retrieve(made, stream=True, starting_after=last) as stream:
+        rest = list(stream)
+    numbers = [event.sequence_number for event in rest]
+    equal(numbers, list(range(last + 1, last + 1 + len(rest))), "numbers of events")
+    with chain.sdk.responses.stream(response_id=made, starting_after=last) as events:
+        again = events.get_final_response()
+    equal(again.output_text, rest[-1].response.output_text, "the stream helper's answer")
+    return rest[-1].response
+
+
 def refused(kind: type, ask: Callable[[], Any]) -> Any:
     try:
         ask()
@@ -114,4 +156,4 @@ def refused(kind: type, ask: Callable[[], Any]) -> Any:
     raise AssertionError(f"no {kind.__name__}")
 
 
-TABLE = (everywhere, kept_upstream, read_again, named_items, deleted, refusals)
+TABLE = (everywhere, kept_upstream, read_again, named_items, deleted, refusals, in_background)

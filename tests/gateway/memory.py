@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import chains
 import frameworks
+import sockets
 import switching
 from servers import PROVIDERS, Simulators
 from switching import Place
@@ -23,6 +24,8 @@ def tests(base: str, simulators: Simulators) -> Iterator[tuple[str, Callable[[],
     yield "a history sent again", bound(switching.everything_again, place())
     yield "named by the gateway", bound(switching.named_by_the_gateway, place())
     for provider in PROVIDERS:
+        for test in sockets.TABLE:
+            yield f"socket, {test.__name__} on {provider}", bound(test, place(), provider)
         for is_streamed in (False, True):
             for test in chains.TABLE:
                 run = bound(in_chain, test, place(), provider, is_streamed)

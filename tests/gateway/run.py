@@ -20,6 +20,7 @@ import leaving
 import manual
 import memory
 import network
+import open_responses
 import openai_chat
 import openai_responses
 import presets
@@ -85,6 +86,7 @@ class Suites:
         for suite, tests in (
             ("surface", self.surface.tests()),
             ("manual", manual.tests(self.surface.base)),
+            ("open responses", open_responses.tests(self.usual.base)),
             ("rules", self.rules.tests()),
             ("network", [*self.network.tests(), ("presets", self.presets.test)]),
         ):

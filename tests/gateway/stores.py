@@ -1,5 +1,5 @@
-"""What becomes of calls while the store fails, and afterwards: a full disk, a locked or damaged file, a database server that
-goes and comes back, connections that break; two gateways over one database; and what is never in the files."""
+"""What becomes of calls while the store fails, and afterwards: a disk that is full or turns read-only, a locked or damaged file, a
+database server that goes and comes back, connections that break; two gateways over one database; and what is never in the files."""
 
 import argparse
 import contextlib
@@ -39,14 +39,16 @@ class Bench:
         self.binary, self.folder, self.simulators = binary, folder, simulators
 
     @contextlib.contextmanager
-    def gateway(self, name: str, store: str = "", key: str = "") -> Iterator[Gateway]:
+    def gateway(
+        self, name: str, store: str = "", key: str = "", variables: Optional[dict[str, str]] = None
+    ) -> Iterator[Gateway]:
         text = config(self.simulators.base, USUAL, {name: name for name in PROVIDERS})
         if store:
             text += f"[store]\n{store}\n"
         if key:
             text += f'[auth]\nrequired = true\n[[auth.key]]\nname = "ci"\nadmin = true\nvalue = {{ value = "{key}" }}\n'
         credentials = {"authorization": f"Bearer {key}"} if key else None
-        gateway = Gateway(self.binary, self.folder, name, text, credentials=credentials)
+        gateway = Gateway(self.binary, self.folder, name, text, variables, credentials)
         try:
             yield gateway
         finally:
@@ -142,25 +144,33 @@ def during(bench: Bench, gateway: Gateway, break_it: Callable[[], None], mend_it
 
 
 def at_the_end(bench: Bench, gateway: Gateway, break_it: Callable[[], None], mend_it: Callable[[], None]) -> None:
-    """A failure while a stream is under way: its terminal event is an error, and its conversation is free afterwards."""
+    """A failure while answers are under way: a stream's terminal event is an error, a whole answer is one, and their
+    conversations are free afterwards."""
     conversation, before = word(), word()
     served(say(gateway, before, conversation), "before")
     replies: list[raw.Reply] = []
+    whole: list[raw.Reply] = []
     texts = {"openai-chat": word(), "anthropic-messages": word()}
+    last = word()
 
     def stream(protocol: str) -> None:
         name = conversation if protocol == "openai-chat" else word()
         headers = {"sabir-conversation": name}
         replies.append(raw.ask(gateway.base, protocol, "chat/fault-slow-stream-100", texts[protocol], True, headers))
 
+    def wait() -> None:
+        whole.append(raw.ask(gateway.base, "openai-responses", "chat/fault-slow-first-byte-1500", last))
+
     threads = [threading.Thread(target=stream, args=(protocol,)) for protocol in texts]
+    threads.append(threading.Thread(target=wait))
     for thread in threads:
         thread.start()
-    until(lambda: all(bench.arrived(text) for text in texts.values()), "both streams are under way")
+    until(lambda: all(bench.arrived(text) for text in (*texts.values(), last)), "all answers are under way")
     break_it()
     for thread in threads:
         thread.join()
     mend_it()
+    equal((whole[0].status, whole[0].json()["error"]["code"]), (503, "storage_error"), whole[0].body[:300])
     for reply in replies:
         served(reply, "a stream whose end cannot be stored")
         equal("storage_error" in reply.body or "could not be stored" in reply.body, True, reply.body[-300:])
@@ -247,6 +257,41 @@ def read_only_disk(bench: Bench) -> None:
             equal("cannot be opened" in log and "written" in log, True, log)
 
 
+class Freezer:
+    """A disk that turns read-only while the gateway writes to it, and back."""
+
+    def __init__(self, bench: Bench, name: str) -> None:
+        library, self.switch = bench.folder / "frozen.so", bench.folder / f"{name}-frozen"
+        source = Path(__file__).with_name("frozen.c")
+        compiled = subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], capture_output=True)
+        if compiled.returncode != 0:
+            raise Skipped("gcc cannot build what makes writing fail")
+        folder = bench.folder.resolve() / f"{name}-data"
+        self.variables = {
+            "LD_PRELOAD": str(library),
+            "FROZEN_FOLDER": str(folder),
+            "FROZEN_SWITCH": str(self.switch),
+        }
+
+    def freeze(self) -> None:
+        self.switch.touch()
+
+    def thaw(self) -> None:
+        self.switch.unlink()
+
+
+def disk_turns_read_only(bench: Bench) -> None:
+    freezer = Freezer(bench, "cold")
+    with bench.gateway("cold", variables=freezer.variables) as gateway:
+        during(bench, gateway, freezer.freeze, freezer.thaw)
+
+
+def disk_turns_read_only_at_the_end(bench: Bench) -> None:
+    freezer = Freezer(bench, "colder")
+    with bench.gateway("colder", variables=freezer.variables) as gateway:
+        at_the_end(bench, gateway, freezer.freeze, freezer.thaw)
+
+
 def damaged_file(bench: Bench) -> None:
     """A file whose pages are damaged serves no state, or does not start; what asks for none is served."""
     file = bench.file("damaged")
@@ -273,6 +318,28 @@ def damage(file: Path) -> None:
     with file.open("r+b") as pages:
         pages.seek(4096)
         pages.write(random.Random(1).randbytes(size - 4096))
+
+
+def late_submission(bench: Bench) -> None:
+    """Results are taken for half an hour, and once."""
+    tool = {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}}
+    with bench.gateway("late") as gateway:
+        json_headers = {"content-type": "application/json", "sabir-requires-action": "true"}
+
+        def asked() -> tuple[str, bytes]:
+            body = json.dumps({"model": MODEL, "input": "call look with {}", "tools": [tool]}).encode()
+            reply = served(raw.send(gateway.base, "POST", "/v1/responses", body, json_headers), "a call").json()
+            call = reply["required_action"]["submit_tool_outputs"]["tool_calls"][0]["id"]
+            outputs = {"tool_outputs": [{"tool_call_id": call, "output": "found"}]}
+            return f"/v1/responses/{reply['id']}/submit_tool_outputs", json.dumps(outputs).encode()
+
+        for minutes, status in ((29, 200), (31, 404)):
+            path, body = asked()
+            with contextlib.closing(sqlite3.connect(bench.file("late"))) as connection, connection:
+                connection.execute("UPDATE turn SET closed_at = closed_at - ?", (minutes * 60_000,))
+            reply = raw.send(gateway.base, "POST", path, body, json_headers)
+            equal(reply.status, status, f"after {minutes} minutes: {reply.body[:300]}")
+        equal(reply.json()["error"]["message"], "Responses conversation expired or not found", "the error")
 
 
 def secrets(bench: Bench) -> None:
@@ -484,7 +551,17 @@ def one_call_at_a_time(bench: Bench, left: Gateway, right: Gateway) -> None:
 
 
 POSTGRES = (two_gateways, server_unreachable, server_gone_at_the_end, connections_cut, server_stopped)
-SQLITE = (locked_file_at_the_end, full_disk, full_disk_at_the_end, read_only_disk, damaged_file, secrets)
+SQLITE = (
+    locked_file_at_the_end,
+    full_disk,
+    full_disk_at_the_end,
+    read_only_disk,
+    disk_turns_read_only,
+    disk_turns_read_only_at_the_end,
+    damaged_file,
+    late_submission,
+    secrets,
+)
 
 
 def attempt(test: Callable, *arguments: object) -> Optional[str]:

@@ -25,7 +25,6 @@ UNSERVED = (
     ("DELETE", "/v1/responses/resp_1", "openai-responses"),
     ("GET", "/v1/responses/resp_1/input_items", "openai-responses"),
     ("POST", "/v1/responses/resp_1/cancel", "openai-responses"),
-    ("POST", "/v1/responses/compact", "openai-responses"),
     ("GET", "/v1/conversations/conv_1", "openai-responses"),
     ("PUT", "/v1/messages", "anthropic-messages"),
     ("POST", "/v1/messages/batches", "anthropic-messages"),

@@ -1,0 +1,101 @@
+"""Sessions of the agent CLIs: what a CLI writes of a session is the conversation that its traffic made.
+
+Each CLI looks at a picture and runs a command on a gateway that keeps everything. Its session file, imported, must add nothing
+to what was recorded; imported where nothing is known, it must say the same.
+"""
+
+import glob
+import json
+import os
+import struct
+import subprocess
+import zlib
+
+IMPORT_SECONDS_MAX = 60
+
+
+def picture(path):
+    """Writes a red square."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = zlib.compress(b"".join(b"\0" + b"\xff\0\0" * 16 for _ in range(16)))
+    size = struct.pack(">IIBBBBB", 16, 16, 8, 2, 0, 0, 0)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
+
+
+def check(bench, agent, folder, model):
+    """Compares what was recorded of a session with what its file says."""
+    home = os.path.join(os.path.dirname(folder), "home")
+    session = only(glob.glob(agent.sessions, root_dir=home, recursive=True, include_hidden=True), home)
+    fresh = ["--config", bench.empty_config(), "--data", os.path.join(bench.root, f"fresh-{agent.name}")]
+    first = import_file(bench, session, fresh)
+    again = import_file(bench, session, fresh)
+    assert (again["id"], again["added"]) == (first["id"], 0), f"imported twice: {again}"
+    alone = json.loads(run(bench, "export", first["id"], "--as", agent.protocol, *fresh))
+    for needed in agent.holds:
+        assert needed in json.dumps(alone), f"the conversation lacks {needed}"
+    compare(bench, agent, session, alone, bench.wait_for_conversation(model, "This is Sabir's "))
+    return f"{first['added']} messages"
+
+
+def compare(bench, agent, session, alone, recorded):
+    """The file adds nothing to the conversation that was recorded, and says what it says."""
+    before = messages(bench, recorded, agent.protocol)
+    imported = import_file(bench, session, ["--config", bench.config, "--data", bench.data])
+    assert imported["id"] == recorded, f"{imported['id']} instead of {recorded}"
+    assert imported["added"] == 0, f"{imported['added']} messages were added to what was recorded"
+    assert messages(bench, recorded, agent.protocol) == before, "the conversation has changed"
+    missing = [it for it in meanings(alone) if it not in meanings(before)]
+    assert not missing, f"the file says what was not recorded: {missing}"
+    context = [it for it in meanings(before) if it not in meanings(alone)]
+    assert len(context) <= agent.context, f"the file lacks what was recorded: {context}"
+
+
+def messages(bench, conversation, protocol):
+    return json.loads(bench.ask(f"/sabir/v1/conversations/{conversation}/messages?as={protocol}"))
+
+
+def import_file(bench, file, place):
+    return json.loads(run(bench, "import", file, "--json", *place))
+
+
+def run(bench, *arguments):
+    command = [bench.sabir, "conversations", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=IMPORT_SECONDS_MAX)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout
+
+
+def meanings(history):
+    """What each text, call, result and picture says, apart from instructions, thinking and ids."""
+    elements = history.get("messages") or history.get("input") or history.get("contents")
+    parts = [(element, part) for element in elements for part in parts_of(element)]
+    return [it for it in (meaning(element, part) for element, part in parts) if it]
+
+
+def parts_of(element):
+    content = element.get("content", element.get("parts", element))
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return content if isinstance(content, list) else [element]
+
+
+def meaning(element, part):
+    if element.get("role") in ("system", "developer") or part.get("type") in ("thinking", "reasoning") or part.get("thought"):
+        return None
+    kept = {key: value for key, value in part.items() if key in MEANT}
+    return json.dumps(kept, sort_keys=True) if any(kept.values()) else None
+
+
+MEANT = {
+    *("text", "source", "name", "input", "content", "image_url", "arguments", "output"),
+    *("functionCall", "functionResponse", "inlineData"),
+}
+
+
+def only(found, folder):
+    assert len(found) == 1, f"expected one session file in {folder}, found {found}"
+    return os.path.join(folder, found[0])

@@ -1,0 +1,252 @@
+"""`sabir chat` and the tables of `sabir conversations` in a real terminal, with the simulators behind them.
+
+usage: run.py BINARY"""
+
+import contextlib
+import http.client
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unicodedata
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from terminal import Terminal
+
+BINARY = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path("target/debug/sabir")
+
+# Nobody listens there: every command has a gateway of its own.
+NOBODY = 'listen = "127.0.0.1:1"\nenv_providers = false\n'
+
+
+class Thinker(BaseHTTPRequestHandler):
+    """A provider that thinks aloud, answers and calls a tool."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "look", "arguments": '{"at": "sky"}'}}
+        deltas = [{"role": "assistant", "reasoning_content": "hmm, a sky"}, {"content": "It is **blue**."}, {"tool_calls": [call]}]
+        for delta in deltas:
+            self.frame({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+        self.frame({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def frame(self, chunk: dict) -> None:
+        chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 0, "model": "m", **chunk}
+        self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Case(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="sabir-terminal-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.configure(NOBODY)
+        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        self.env = {**kept, "LC_ALL": "C.UTF-8", "HOME": folder.name, "SABIR_DATA_DIR": folder.name}
+
+    def configure(self, text: str) -> None:
+        (self.folder / "sabir.toml").write_text(text)
+
+    def sabir(self, *arguments: str, stdin: str = "", code: int = 0) -> subprocess.CompletedProcess:
+        command = [str(BINARY), *arguments]
+        ran = subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=self.folder, env=self.env, timeout=60)
+        self.assertEqual(ran.returncode, code, ran.stderr)
+        return ran
+
+    def terminal(self, *arguments: str, columns: int = 100, **env: str) -> Terminal:
+        variables = {**self.env, "TERM": "tmux-256color", **env}
+        terminal = Terminal([str(BINARY), *arguments], self.folder, variables, columns)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def turns(self, conversation: str) -> list[dict]:
+        return json.loads(self.sabir("conversations", "show", conversation, "--json").stdout)["turns"]
+
+
+class Chat(Case):
+    def test_a_conversation_goes_on_with_another_model_and_in_a_fork(self) -> None:
+        terminal = self.terminal("chat")
+        terminal.wait("sim-chat/sim · a new conversation")
+        terminal.answer("My name is Ada.")
+        screen = terminal.wait("[conversation conv_")
+        conversation = screen.split("[conversation ")[1].split("]")[0]
+        terminal.answer("/model sim-gemini/demo")
+        terminal.wait("the next answer is sim-gemini/demo's")
+        terminal.answer("What is my name?")
+        terminal.wait("What is my name?", 2)
+        terminal.answer("/history")
+        terminal.wait("user\n  My name is Ada.")
+        terminal.answer("/fork")
+        fork = terminal.wait(" from now on").split("this is ")[1].split(" ")[0]
+        terminal.answer("/system Be brief.")
+        terminal.wait("from the next turn on")
+        terminal.answer("Good bye")
+        terminal.wait("Good bye", 2)
+        terminal.answer("/nonsense")
+        terminal.wait("there is no /nonsense")
+        terminal.leave()
+        terminal.wait_for_end()
+        self.assertEqual([turn["provider"] for turn in self.turns(conversation)], ["sim-chat", "sim-gemini"])
+        self.assertEqual(len(self.turns(fork)), 3)
+        messages = json.loads(self.sabir("conversations", "export", fork).stdout)
+        self.assertEqual(messages[0]["content"], "Be brief.")
+
+    def test_an_answer_that_is_stopped_is_kept_as_far_as_it_came(self) -> None:
+        terminal = self.terminal("chat", "--model", "sim-chat/fault-never-ending", "--conversation", "stopped")
+        terminal.wait("conversation stopped")
+        terminal.answer("go on and on")
+        terminal.wait("This This")
+        terminal.press("C-c")
+        terminal.wait("[stopped; what came is kept]")
+        terminal.answer("/model sim-anthropic/demo")
+        terminal.answer("and now?")
+        terminal.wait("and now?", 2)
+        terminal.leave()
+        terminal.wait_for_end()
+        turns = self.turns("stopped")
+        self.assertEqual([turn["status"] for turn in turns], ["interrupted", "finished"])
+        messages = json.loads(self.sabir("conversations", "export", "stopped").stdout)
+        self.assertIn("This This", messages[1]["content"])
+
+    def test_lines_are_edited_recalled_and_continued(self) -> None:
+        terminal = self.terminal("chat", "--conversation", "lines")
+        terminal.wait("conversation lines")
+        terminal.answer("one\\")
+        terminal.type("two")
+        terminal.wait("two", 2)
+        terminal.answer('"""')
+        terminal.type("three")
+        terminal.type("")
+        terminal.type("four")
+        terminal.type('"""')
+        terminal.wait("four", 2)
+        terminal.answer("five six")
+        terminal.wait('said: "five six"')
+        terminal.ask("Up", "BSpace", "BSpace", "BSpace", "Home")
+        terminal.type("not ")
+        terminal.wait("not five", 2)
+        terminal.leave()
+        terminal.wait_for_end()
+        messages = json.loads(self.sabir("conversations", "export", "lines").stdout)
+        users = [message["content"] for message in messages if message["role"] == "user"]
+        self.assertEqual(users, ["one\ntwo", "three\n\nfour", "five six", "not five"])
+
+    def test_thinking_is_dimmed_and_calls_are_shown(self) -> None:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Thinker)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{server.server_port}/v1"
+        provider = f'[[provider]]\nname = "thinker"\nprotocol = "openai-chat"\nbase_url = "{base}"\napi_key = {{ value = "k" }}\n'
+        self.configure(NOBODY + provider)
+        for env, is_dimmed in (({}, True), ({"NO_COLOR": "1"}, False)):
+            terminal = self.terminal("chat", "--model", "thinker/m", **env)
+            terminal.wait("a new conversation")
+            terminal.answer("look at the sky")
+            terminal.wait('→ look {"at":"sky"}')
+            terminal.wait("It is **blue**.")
+            screen = terminal.screen("-e")
+            thought = next(line for line in screen.splitlines() if "hmm, a sky" in line)
+            self.assertEqual("\x1b[2m" in thought, is_dimmed, thought)
+            terminal.close()
+
+    def test_a_conversation_that_goes_on_shows_its_last_turns(self) -> None:
+        for text in ("first words", "second words", "third words", "fourth words"):
+            self.sabir("chat", "--model", "sim-gemini/demo", "--conversation", "long", stdin=text)
+        terminal = self.terminal("chat", "--conversation", "long")
+        screen = terminal.wait("conversation long")
+        self.assertIn("… 2 messages before", screen)
+        self.assertNotIn("first words", screen)
+        self.assertIn("user\n  fourth words", screen)
+        self.assertIn("sim-gemini/demo · conversation long", screen)
+        terminal.ask("Up")
+        terminal.wait("> fourth words")
+
+    def test_what_comes_through_a_pipe_is_one_turn(self) -> None:
+        ran = self.sabir("chat", "--model", "sim-chat/demo", stdin="Hello from a pipe\n")
+        self.assertIn("Hello from a pipe", ran.stdout)
+        self.assertRegex(ran.stderr, r"^conversation: conv_\w+\n$")
+        self.sabir("chat", stdin="", code=1)
+        ran = self.sabir("chat", "--model", "nobody/has-it", stdin="Hello", code=1)
+        self.assertIn("nobody/has-it", ran.stderr)
+        ran = self.sabir("chat", "--conversation", "conv_unknown", stdin="Hello", code=1)
+        self.assertIn("conv_unknown", ran.stderr)
+
+    def test_where_nothing_is_kept_the_conversation_is_kept_here(self) -> None:
+        self.configure(NOBODY + '[store]\nrecord = "off"\n')
+        terminal = self.terminal("chat")
+        terminal.wait("kept here alone, until you leave")
+        terminal.answer("My name is Ada.")
+        terminal.wait("Ada.", 2)
+        terminal.answer("/history")
+        terminal.wait("user\n  My name is Ada.")
+        terminal.answer("/fork")
+        terminal.wait("nothing is kept that could be forked")
+        ran = self.sabir("chat", "--conversation", "mine", stdin="Hello", code=1)
+        self.assertIn('record = "stateful"', ran.stderr)
+
+
+class Tables(Case):
+    def test_a_table_fits_the_terminal(self) -> None:
+        title = "漢字かな交じり文の長い題名がここにあります、とても長い題名です"
+        (self.folder / "t.json").write_text(json.dumps([{"role": "user", "content": title}]))
+        self.sabir("conversations", "import", "t.json", "--id", "wide")
+        for columns in (30, 50, 120):
+            with self.terminal("conversations", "list", columns=columns) as terminal:
+                lines = terminal.wait_for_end().splitlines()
+            row = next(line for line in lines if line.startswith("wide"))
+            width = sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in row)
+            self.assertLessEqual(width, columns, row)
+            self.assertEqual("…" in row, columns < 100, row)
+            self.assertEqual("TURNS" in "".join(lines), columns > 40, lines)
+
+    def test_a_page_of_ten_thousand_is_there_at_once(self) -> None:
+        (self.folder / "t.json").write_text(json.dumps([{"role": "user", "content": "about pears"}]))
+        self.sabir("conversations", "import", "t.json", "--id", "c0")
+        with contextlib.closing(sqlite3.connect(self.folder / "sabir.db")) as store, store:
+            columns = [row[1] for row in store.execute("PRAGMA table_info(conversation)")]
+            others = {"id": "'c' || n", "updated_at": "updated_at + n", "search": "'about pears' || char(10) || 'c' || n"}
+            numbers = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)"
+            values = ", ".join(others.get(column, column) for column in columns)
+            store.execute(f"INSERT INTO conversation {numbers} SELECT {values} FROM conversation, numbers")
+        for path in ("?limit=100", "?limit=100&query=c77", "?limit=100&after=c5000"):
+            self.assertLess(self.fastest(f"/sabir/v1/conversations{path}"), 0.05, path)
+        listing = json.loads(self.sabir("conversations", "list", "--limit", "10001", "--json").stdout)
+        self.assertEqual((len(listing["data"]), listing["has_more"]), (10001, False))
+
+    def fastest(self, path: str) -> float:
+        """The shortest of some answers of a gateway: the machine may have other things to do meanwhile."""
+        command = [str(BINARY), "serve", "--listen", "127.0.0.1:0"]
+        serving = subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            address = serving.stdout.readline().rsplit("/", 1)[1].strip()
+            times = []
+            with contextlib.closing(http.client.HTTPConnection(address, timeout=30)) as connection:
+                for _ in range(20):
+                    began = time.monotonic()
+                    connection.request("GET", path)
+                    answer = connection.getresponse()
+                    answer.read()
+                    times.append(time.monotonic() - began)
+                    self.assertEqual(answer.status, 200)
+            return min(times)
+        finally:
+            serving.terminate()
+            serving.communicate()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
