@@ -64,7 +64,7 @@ class Network:
         self.number += 1
         config = 'env_providers = false\n[log]\nlevel = "trace"\n' + "".join(
             f'[[provider]]\nname = "{name}"\nprotocol = "openai-chat"\nbase_url = "{url}"\n'
-            f'api_key = {{ value = "{KEY}" }}\nconnect_timeout = "1s"\n{(keys or {}).get(name, "")}'
+            f'api_key = {{ value = "{KEY}" }}\nconnect_timeout = "3s"\n{(keys or {}).get(name, "")}'
             for name, url in urls.items()
         )
         gateway = Gateway(self.binary, self.folder, f"network-{self.number}", config, variables)
@@ -235,7 +235,7 @@ class Network:
     def proxy_is_silent(self) -> None:
         proxy = Script(None)
         with self.gateway({"tls": f"https://{FAR}/openai/v1"}, HTTPS_PROXY=f"http://127.0.0.1:{proxy.port}") as gateway:
-            refused(gateway, "tls", 504, "within 1s")
+            refused(gateway, "tls", 504, "within 3s")
         proxy.end()
 
     def proxy_is_gone(self) -> None:
