@@ -1,0 +1,264 @@
+//! The way of a call: body, target, what it continues, and its answer, which nobody may wait for.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body::Body;
+
+use super::Entry;
+use crate::admission::Admission;
+use crate::answer::{Answering, InFlight, stated_in_stream};
+use crate::attempt::Handles;
+use crate::background::Announced;
+use crate::call::{Action, Call, LargeCall};
+use crate::compact::{Outcome, Stage};
+use crate::egress::Reply;
+use crate::failure::Result;
+use crate::ingress::{Arrived, Routed};
+use crate::recall::{Asker, Submission};
+use crate::route::Resolved;
+use crate::{attempt, background, compact, egress, ingress, pool, recall};
+
+/// A call whose body is still to be read.
+pub(super) async fn call<B>(entry: Entry<'_>, arrived: &Arrived<'_>, body: &mut B) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let protocol = arrived.protocol;
+    let mut flight = InFlight::begin(entry.snapshot, protocol, arrived.key);
+    let body = match read(arrived, body, &mut flight.admission).await {
+        Ok(body) => body,
+        Err(failure) => return egress::rescue(protocol, *failure, flight),
+    };
+    call_with(entry, arrived, body, flight).await
+}
+
+/// Results of tools for an answer that is kept: a call like any other, made of them and of what is kept.
+pub(super) async fn submit<B>(
+    entry: Entry<'_>,
+    mut arrived: Arrived<'_>,
+    id: &str,
+    body: &mut B,
+) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let (snapshot, protocol) = (entry.snapshot, arrived.protocol);
+    let mut flight = InFlight::begin(snapshot, protocol, arrived.key);
+    let submitted = match read(&arrived, body, &mut flight.admission).await {
+        Ok(body) => recall::submission(snapshot, arrived.key, id, body).await,
+        Err(failure) => Err(failure),
+    };
+    match submitted {
+        Ok(Submission { body, turn }) => {
+            arrived.submits_to = Some(turn);
+            call_with(entry, &arrived, body.into_bytes(), flight).await
+        }
+        Err(failure) => egress::rescue(protocol, *failure, flight),
+    }
+}
+
+/// A call whose body is there.
+pub(super) async fn call_with(
+    entry: Entry<'_>,
+    arrived: &Arrived<'_>,
+    body: Vec<u8>,
+    mut flight: InFlight,
+) -> Reply {
+    let Entry { snapshot, client, .. } = entry;
+    let protocol = arrived.protocol;
+    // A body that takes long to read is read on another thread, so that others do not wait for it on this one.
+    if body.len() >= pool::LARGE_BYTES {
+        return Box::pin(large_call(entry, arrived, body, flight)).await;
+    }
+    let mut routed = match ingress::route_call(snapshot, arrived, &body, &mut flight.trace) {
+        Ok(routed) => routed,
+        Err(failure) => return egress::rescue(protocol, *failure, flight),
+    };
+    // What it continues is put before it, and decides how much there is to read.
+    let handles = Handles { snapshot, client };
+    let given = (&routed.call, &routed.resolved);
+    routed.call.recalled = match recalled(handles, arrived, given, &mut flight).await {
+        Ok(Outcome::Call(recalled)) => recalled,
+        Ok(Outcome::Answer(answering)) => return egress::answer(&routed.call, answering, flight),
+        Err(failure) => return egress::rescue(protocol, *failure, flight),
+    };
+    if routed.call.asked.in_background {
+        let call = (routed.call.to_large(), routed.resolved);
+        return Box::pin(background_call(entry, arrived, call, flight)).await;
+    }
+    if routed.call.recalled_bytes() >= pool::LARGE_BYTES {
+        let call = (Arc::new(routed.call.to_large()), routed.resolved);
+        return Box::pin(long_call(handles, arrived.action, call, flight)).await;
+    }
+    let outcome = {
+        let answering = pin!(answer(handles, &routed, arrived.action, &mut flight));
+        snapshot.shared.until_over(answering).await
+    };
+    match outcome {
+        Ok(answering) => egress::answer(&routed.call, answering, flight),
+        Err(failure) => egress::rescue(protocol, *failure, flight),
+    }
+}
+
+/// The same, for a body whose every reading is left to other threads.
+async fn large_call(
+    entry: Entry<'_>,
+    arrived: &Arrived<'_>,
+    body: Vec<u8>,
+    mut flight: InFlight,
+) -> Reply {
+    let Entry { snapshot, client, .. } = entry;
+    let routed = {
+        let routing = pin!(ingress::route_large_call(snapshot, arrived, body, &mut flight.trace));
+        snapshot.shared.until_over(routing).await
+    };
+    let (call, resolved) = match routed {
+        Ok(routed) => routed,
+        Err(failure) => return egress::rescue(arrived.protocol, *failure, flight),
+    };
+    let handles = Handles { snapshot, client };
+    match recalled(handles, arrived, (&call.lend(), &resolved), &mut flight).await {
+        Ok(Outcome::Call(recalled)) => {
+            if let Some(recalled) = recalled {
+                call.recalled.get_or_init(|| recalled);
+            }
+        }
+        Ok(Outcome::Answer(answering)) => return egress::answer(&call.lend(), answering, flight),
+        Err(failure) => return egress::rescue(arrived.protocol, *failure, flight),
+    }
+    if call.asked.in_background {
+        let call = Arc::try_unwrap(call).unwrap_or_else(|call| call.lend().to_large());
+        return background_call(entry, arrived, (call, resolved), flight).await;
+    }
+    long_call(handles, arrived.action, (call, resolved), flight).await
+}
+
+/// A call whose answer nobody waits for. The client is told at once that it will be there.
+async fn background_call(
+    entry: Entry<'_>,
+    arrived: &Arrived<'_>,
+    (call, resolved): (LargeCall, Resolved),
+    mut flight: InFlight,
+) -> Reply {
+    let Entry { snapshot, client, supervisor, .. } = entry;
+    let action = arrived.action;
+    // A provider of the client's protocol knows by itself how to do that.
+    let announced = match background::passes(&call, &resolved, &flight) {
+        true => Ok(Err(call)),
+        false => background::announce(snapshot, arrived.key, call, &mut flight).await,
+    };
+    let Announced { job, call, reply } = match announced {
+        Ok(Ok(announced)) => announced,
+        Ok(Err(mut call)) => {
+            call.asked.in_background = false;
+            let handles = Handles { snapshot, client };
+            return long_call(handles, action, (Arc::new(call), resolved), flight).await;
+        }
+        Err(failure) => {
+            flight.give_up(&failure).await;
+            return egress::rescue(arrived.protocol, *failure, flight);
+        }
+    };
+    let (snapshot, client) = (Arc::clone(snapshot), client.clone());
+    let answering = async move {
+        let handles = Handles { snapshot: &snapshot, client: &client };
+        long_call(handles, action, (call, resolved), flight).await
+    };
+    supervisor.start(Box::pin(job.run(answering)));
+    reply
+}
+
+/// A call of which all is known, and which takes long to read.
+async fn long_call(
+    handles: Handles<'_>,
+    action: Action,
+    (call, resolved): (Arc<LargeCall>, Resolved),
+    mut flight: InFlight,
+) -> Reply {
+    let outcome = {
+        let mut lent = call.lend();
+        // A call that nobody waits for owns its body, however short that is.
+        if call.body.len() + lent.recalled_bytes() < pool::LARGE_BYTES {
+            lent.large = None;
+        }
+        let routed = Routed { call: lent, resolved };
+        let answering = pin!(answer(handles, &routed, action, &mut flight));
+        handles.snapshot.shared.until_over(answering).await
+    };
+    match outcome {
+        Ok(answering) => egress::answer(&call.lend(), answering, flight),
+        Err(failure) => egress::rescue(call.client, *failure, flight),
+    }
+}
+
+/// What the gateway keeps of the conversation that a call continues, and the summaries that stand in it.
+async fn recalled(
+    handles: Handles<'_>,
+    arrived: &Arrived<'_>,
+    (call, resolved): (&Call<'_>, &Resolved),
+    flight: &mut InFlight,
+) -> Result<Outcome> {
+    let shared = &handles.snapshot.shared;
+    let (action, key) = (arrived.action, arrived.key);
+    let asker = Asker { call, action, key, submits_to: arrived.submits_to.as_ref() };
+    let recalled = {
+        let recalling = pin!(recall::recall(handles.snapshot, asker, flight));
+        shared.until_over(recalling).await?
+    };
+    if action == Action::CountTokens {
+        return Ok(Outcome::Call(recalled));
+    }
+    let outcome = {
+        let stage = Stage { handles, call, resolved, key };
+        let compacting = pin!(compact::compact(stage, recalled, flight));
+        shared.until_over(compacting).await
+    };
+    match outcome {
+        Ok(Outcome::Answer(mut answering)) => {
+            answering.settle(flight).await?;
+            Ok(Outcome::Answer(answering))
+        }
+        Ok(outcome) => Ok(outcome),
+        Err(failure) => {
+            flight.give_up(&failure).await;
+            Err(failure)
+        }
+    }
+}
+
+async fn read<B>(arrived: &Arrived<'_>, body: &mut B, admission: &mut Admission) -> Result<Vec<u8>>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    // A place among the requests in flight comes before the body: bodies are what takes memory.
+    admission.admit()?;
+    ingress::read_body(body, arrived.headers, admission).await
+}
+
+async fn answer(
+    handles: Handles<'_>,
+    routed: &Routed<'_>,
+    action: Action,
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
+    let Routed { call, resolved } = routed;
+    let answered = match action {
+        Action::Generate | Action::Compact => {
+            attempt::answer(handles, call, resolved, flight).await
+        }
+        Action::CountTokens => Box::pin(attempt::count(handles, call, resolved, flight)).await,
+    };
+    match answered {
+        Ok(mut answering) => {
+            // What is to be kept is stored before the head of a whole answer leaves.
+            answering.settle(flight).await?;
+            Ok(answering)
+        }
+        Err(failure) => {
+            flight.give_up(&failure).await;
+            Box::pin(stated_in_stream(handles.snapshot, call, failure, flight)).await
+        }
+    }
+}
