@@ -6,6 +6,7 @@ mod framing;
 #[cfg(any(test, feature = "fuzz"))]
 mod fuzz;
 mod listen;
+mod paced;
 mod refusal;
 mod reload;
 mod sending;

@@ -1,5 +1,5 @@
 //! A client's connection that notices when its client leaves while bytes of a next request wait: the server reads no
-//! further then, and would not see the end behind them. One that takes nothing of its answer is given up.
+//! further then, and would not see the end behind them.
 
 use std::io;
 use std::pin::Pin;
@@ -11,23 +11,21 @@ use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 use crate::server::framing::{Framing, Tracker};
+use crate::server::paced::Paced;
 use crate::server::refusal;
-use crate::server::sending::{Sending, Stall};
-use crate::server::turn::Turn;
+use crate::server::sending::Sending;
 
 /// How often a client that nobody listens to is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub(super) struct Watched<'c> {
-    stream: TcpStream,
+    paced: Paced,
     /// Whether the server waits for more to read, and so learns of the end by itself.
     is_listening: bool,
     /// Set only while it does not.
     alarm: Option<Pin<Box<Sleep>>>,
     sending: &'c Sending,
-    stall: Stall,
-    turn: Turn,
     /// Where requests end, as far as they have come.
     framing: &'c Framing,
     tracker: Tracker,
@@ -38,12 +36,10 @@ pub(super) struct Watched<'c> {
 impl<'c> Watched<'c> {
     pub(super) fn new(stream: TcpStream, sending: &'c Sending, framing: &'c Framing) -> Self {
         Self {
-            stream,
+            paced: Paced::new(stream),
             is_listening: false,
             alarm: None,
             sending,
-            stall: Stall::default(),
-            turn: Turn::default(),
             framing,
             tracker: Tracker::default(),
             refusal: Vec::new(),
@@ -52,7 +48,7 @@ impl<'c> Watched<'c> {
 
     /// The connection itself, which speaks another protocol from here on.
     pub(super) fn into_stream(self) -> TcpStream {
-        self.stream
+        self.paced.stream
     }
 
     /// Looks whether the client is still there, now and then. The server flushes whenever it does anything, so it comes by
@@ -63,7 +59,7 @@ impl<'c> Watched<'c> {
         }
         let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep(LOOK_EVERY)));
         while alarm.as_mut().poll(cx).is_ready() {
-            if has_left(&self.stream, cx) {
+            if has_left(&self.paced.stream, cx) {
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
             alarm.set(tokio::time::sleep(LOOK_EVERY));
@@ -80,26 +76,12 @@ impl<'c> Watched<'c> {
     /// Writes such a refusal.
     fn poll_refusal(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.refusal.is_empty() {
-            let wrote = Pin::new(&mut self.stream).poll_write(cx, &self.refusal);
-            match ready!(self.timed(wrote, cx))? {
+            match ready!(self.paced.poll_write(cx, &self.refusal, self.sending))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 length => drop(self.refusal.drain(..length)),
             }
         }
         Poll::Ready(Ok(()))
-    }
-
-    /// Keeps the time of what cannot be written.
-    fn timed(
-        &mut self,
-        wrote: Poll<io::Result<usize>>,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<usize>> {
-        if wrote.is_pending() {
-            return self.stall.poll(self.sending, cx);
-        }
-        self.stall.end();
-        wrote
     }
 }
 
@@ -116,19 +98,14 @@ impl AsyncRead for Watched<'_> {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         // Others of this thread come first, but the client is listened to.
-        if this.turn.poll(cx).is_pending() {
-            return Poll::Pending;
-        }
+        ready!(this.paced.poll_turn(cx));
         let before = buffer.filled().len();
-        let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        let read = this.paced.poll_read(cx, buffer);
         this.is_listening = read.is_pending();
         if this.is_listening {
             this.alarm = None;
-            this.turn.end();
         }
-        let came = &buffer.filled()[before..];
-        this.turn.read(came.len());
-        this.tracker.push(came, this.framing)?;
+        this.tracker.push(&buffer.filled()[before..], this.framing)?;
         read
     }
 }
@@ -143,8 +120,7 @@ impl AsyncWrite for Watched<'_> {
         if this.takes(bytes) {
             return Poll::Ready(Ok(bytes.len()));
         }
-        let wrote = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        this.timed(wrote, cx)
+        this.paced.poll_write(cx, bytes, this.sending)
     }
 
     fn poll_write_vectored(
@@ -158,22 +134,21 @@ impl AsyncWrite for Watched<'_> {
         {
             return Poll::Ready(Ok(bytes.len()));
         }
-        let wrote = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
-        this.timed(wrote, cx)
+        this.paced.poll_write_vectored(cx, slices, this.sending)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        self.paced.stream.is_write_vectored()
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         this.watch(cx)?;
         ready!(this.poll_refusal(cx))?;
-        Pin::new(&mut this.stream).poll_flush(cx)
+        this.paced.poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+        self.get_mut().paced.poll_shutdown(cx)
     }
 }

@@ -1,5 +1,4 @@
-//! The connection of a WebSocket: one that takes nothing of what is sent to it is given up, and one that sends much lets the
-//! others of its thread have their turn.
+//! The connection of a WebSocket. Each frame that is written has its own time.
 
 use std::io;
 use std::pin::Pin;
@@ -9,21 +8,18 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::config::types::Limits;
-use crate::server::sending::{Sending, Stall};
-use crate::server::turn::Turn;
+use crate::server::paced::Paced;
+use crate::server::sending::Sending;
 
 #[derive(Debug)]
 pub(super) struct SocketIo {
-    stream: TcpStream,
+    paced: Paced,
     sending: Sending,
-    stall: Stall,
-    turn: Turn,
 }
 
 impl SocketIo {
     pub(super) fn new(stream: TcpStream, limits: &Limits) -> Self {
-        let (stall, turn) = (Stall::default(), Turn::default());
-        Self { stream, sending: Sending::new(limits), stall, turn }
+        Self { paced: Paced::new(stream), sending: Sending::new(limits) }
     }
 }
 
@@ -34,14 +30,8 @@ impl AsyncRead for SocketIo {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        ready!(this.turn.poll(cx));
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
-        match read.is_pending() {
-            true => this.turn.end(),
-            false => this.turn.read(buffer.filled().len() - before),
-        }
-        read
+        ready!(this.paced.poll_turn(cx));
+        this.paced.poll_read(cx, buffer)
     }
 }
 
@@ -52,20 +42,16 @@ impl AsyncWrite for SocketIo {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let wrote = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        if wrote.is_pending() {
-            return this.stall.poll(&this.sending, cx);
-        }
-        this.stall.end();
+        let wrote = ready!(this.paced.poll_write(cx, bytes, &this.sending));
         this.sending.begin(None);
-        wrote
+        Poll::Ready(wrote)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+        self.get_mut().paced.poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+        self.get_mut().paced.poll_shutdown(cx)
     }
 }
