@@ -173,20 +173,6 @@ fn explained(status: StatusCode, answer: &str) -> String {
     }
 }
 
-/// Text as a step or a parameter of a path.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                escaped.push(char::from(byte));
-            }
-            _ => escaped.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,11 +184,5 @@ mod tests {
         assert_eq!(message, "Conversation with id 'a' not found.\n  try: sabir conversations list");
         assert!(explained(StatusCode::UNAUTHORIZED, body).contains("--key or $SABIR_KEY"));
         assert_eq!(explained(StatusCode::BAD_GATEWAY, "<html>"), "status 502 Bad Gateway");
-    }
-
-    #[test]
-    fn any_text_can_stand_in_a_path() {
-        assert_eq!(escaped("a-b_c.d"), "a-b_c.d");
-        assert_eq!(escaped("a/b?c é"), "a%2Fb%3Fc%20%C3%A9");
     }
 }

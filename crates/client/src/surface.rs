@@ -1,6 +1,7 @@
 //! How a program addresses the API of each protocol: paths, versions, the place of the key.
 
 use http::{HeaderName, HeaderValue};
+use sabir_backend::percent;
 use sabir_wire::Protocol;
 
 /// One protocol as its clients see it.
@@ -78,7 +79,7 @@ static GEMINI: Surface = Surface {
             Delivery::Whole => "generateContent",
             Delivery::Streamed => "streamGenerateContent?alt=sse",
         };
-        format!("/models/{}:{verb}", encoded(model))
+        format!("/models/{}:{verb}", percent::encode_path(model))
     },
     key_header: HeaderName::from_static("x-goog-api-key"),
     key_scheme: None,
@@ -126,20 +127,6 @@ fn is_version(segment: &str) -> bool {
     let stage = rest.trim_start_matches(|it: char| it.is_ascii_digit());
     let stage_name = stage.trim_end_matches(|it: char| it.is_ascii_digit());
     stage.len() < rest.len() && ["", "beta", "alpha", "p", "preview"].contains(&stage_name)
-}
-
-/// Text as part of a path.
-pub(crate) fn encoded(text: &str) -> String {
-    let mut path = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'@' => {
-                path.push(char::from(byte));
-            }
-            _ => path.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    path
 }
 
 #[cfg(test)]

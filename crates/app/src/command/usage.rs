@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use sabir_backend::percent;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::archive::{Place, escaped};
+use crate::archive::Place;
 use crate::output::printable;
 use crate::table::{Column, Squeeze, fitted};
 use crate::{output, terminal};
@@ -66,7 +67,7 @@ const COUNTS: [(&str, Column); 7] = [
 impl Usage {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let archive = self.place.open()?;
-        let (by, since) = (self.by.name(), escaped(&self.since));
+        let (by, since) = (self.by.name(), percent::encode(&self.since));
         let answer = archive.get(&format!("/sabir/v1/usage?by={by}&since={since}"));
         archive.close();
         let answer = answer?;

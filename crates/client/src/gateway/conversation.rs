@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use sabir_backend::percent;
 use sabir_wire::json::{Json, Writer};
 use sabir_wire::unified::Transcript;
-
-use super::segment;
 
 /// A conversation in a list.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -67,8 +66,8 @@ impl Page {
     /// The query that asks for this page.
     pub(super) fn query(&self) -> String {
         let limit = self.limit.map(|limit| format!("limit={limit}"));
-        let after = self.after.as_deref().map(|after| format!("after={}", segment(after)));
-        let query = self.query.as_deref().map(|query| format!("query={}", segment(query)));
+        let after = self.after.as_deref().map(|after| format!("after={}", percent::encode(after)));
+        let query = self.query.as_deref().map(|query| format!("query={}", percent::encode(query)));
         let pairs: Vec<String> = [limit, after, query].into_iter().flatten().collect();
         match pairs.is_empty() {
             true => String::new(),

@@ -5,6 +5,7 @@ mod read;
 
 use http::Method;
 use http::header::AUTHORIZATION;
+use sabir_backend::percent;
 use sabir_wire::Protocol;
 use sabir_wire::json::{Json, Writer};
 use sabir_wire::unified::Transcript;
@@ -116,12 +117,7 @@ impl Gateway {
 
 /// The path of something of one conversation.
 fn one(id: &str, below: &str) -> String {
-    format!("{CONVERSATIONS}/{}{below}", segment(id))
-}
-
-/// Text as one segment of a path, or as a value of a query.
-fn segment(text: &str) -> String {
-    surface::encoded(text).replace('/', "%2F")
+    format!("{CONVERSATIONS}/{}{below}", percent::encode(id))
 }
 
 fn malformed(error: &sabir_wire::Error) -> Error {

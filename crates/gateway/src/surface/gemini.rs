@@ -96,21 +96,8 @@ fn write_path(path: &Path<'_>) -> String {
         Action::Generate | Action::Compact if path.delivery.is_stream() => STREAM,
         Action::Generate | Action::Compact => GENERATE,
     };
-    format!("/models/{}:{verb}", encoded(path.model.strip_prefix(COLLECTION).unwrap_or(path.model)))
-}
-
-/// A model's name as part of a path.
-fn encoded(model: &str) -> String {
-    let mut path = String::with_capacity(model.len());
-    for byte in model.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'@' => {
-                path.push(char::from(byte));
-            }
-            _ => path.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    path
+    let model = path.model.strip_prefix(COLLECTION).unwrap_or(path.model);
+    format!("/models/{}:{verb}", percent::encode_path(model))
 }
 
 /// Nobody else has such paths: versions of its own, and verbs behind a model.

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use sabir_backend::percent;
 use serde::Deserialize;
 
 use super::PATH;
-use crate::archive::{Place, escaped};
+use crate::archive::Place;
 use crate::output;
 use crate::output::printable;
 
@@ -38,7 +39,8 @@ impl Ids {
 
     fn print(&self, place: &Place) -> Result<()> {
         let archive = place.open()?;
-        let answer = archive.get(&format!("{PATH}?limit=100&query={}", escaped(&self.prefix)));
+        let answer =
+            archive.get(&format!("{PATH}?limit=100&query={}", percent::encode(&self.prefix)));
         archive.close();
         let Page { data } = serde_json::from_str(&answer?)?;
         let ids = data.iter().map(|row| printable(&row.id));

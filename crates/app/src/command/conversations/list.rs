@@ -4,11 +4,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use sabir_backend::percent;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{PATH, Reader};
-use crate::archive::{Archive, escaped};
+use crate::archive::Archive;
 use crate::output::printable;
 use crate::table::{Column, Squeeze, fitted};
 use crate::{output, terminal};
@@ -89,7 +90,7 @@ impl List {
             let mut path = format!("{PATH}?limit={}", left.min(PAGE_MAX));
             for (name, value) in [("after", &after), ("query", &self.query)] {
                 if let Some(value) = value {
-                    path.push_str(&format!("&{name}={}", escaped(value)));
+                    path.push_str(&format!("&{name}={}", percent::encode(value)));
                 }
             }
             let page: Page = serde_json::from_str(&archive.get(&path)?).context(NO_LIST)?;

@@ -13,8 +13,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use sabir_backend::percent;
 
-use crate::archive::{Archive, Place, escaped};
+use crate::archive::{Archive, Place};
 
 /// List, show, export, import, fork and delete what is kept.
 ///
@@ -97,5 +98,5 @@ impl Prepared {
 
 /// The path of one conversation.
 fn path_of(id: &str) -> String {
-    format!("{PATH}/{}", escaped(id))
+    format!("{PATH}/{}", percent::encode(id))
 }
