@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use sabir_store::{Direction, Hash, ItemId, NewItem, NewMessage, Record, Time};
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
-use sabir_wire::protocol::Entry;
+use sabir_wire::protocol::{Entries, Entry};
 
 /// The end of a history: what was meant up to it, by which it is known again whoever tells it, and the ids by which its calls
 /// went. A line is found by both: the results of a call must find the call that they answer, not one that meant the same.
@@ -89,6 +89,23 @@ pub(crate) fn lines(
     Ok(lines)
 }
 
+/// A history that was held elsewhere: its lines with the times of its elements, and its instructions. Times that stand before
+/// those of the elements are times of the instructions.
+pub(crate) fn timed_lines(
+    protocol: Protocol,
+    history: &Entries<'_>,
+    times: &[Option<Time>],
+) -> sabir_store::Result<(Lines, Option<Record>)> {
+    let mut lines = lines(protocol, None, &history.entries)?;
+    let leading = times.len().saturating_sub(history.entries.len());
+    lines.keep_times(times[leading..].iter().copied())?;
+    let system = history.system.as_deref().map(|system| match times[..leading].first() {
+        Some(Some(time)) => record_of(protocol, system, *time),
+        _ => record(protocol, system),
+    });
+    Ok((lines, system.transpose()?))
+}
+
 impl Lines {
     fn close(&mut self, protocol: Protocol, elements: &mut Vec<&str>) -> sabir_store::Result<()> {
         let Some(hash) = self.end.line() else { return Ok(()) };
@@ -122,10 +139,7 @@ impl Lines {
     }
 
     /// Writes each line with the time of its last element.
-    pub(crate) fn keep_times(
-        &mut self,
-        times: impl Iterator<Item = Option<Time>>,
-    ) -> sabir_store::Result<()> {
+    fn keep_times(&mut self, times: impl Iterator<Item = Option<Time>>) -> sabir_store::Result<()> {
         let placed = self.places.iter().zip(times);
         let times: HashMap<Hash, Time> =
             placed.filter_map(|((line, _), time)| time.map(|time| (*line, time))).collect();

@@ -6,7 +6,7 @@ use sabir_store::{Added, Content, Error, Form, NewMessage, Outline, Record, Resu
 use sabir_wire::conversation::{Content as Parts, MediaKind, Message, Part, ResultOutput};
 use sabir_wire::unified::{Transcript, TranscriptMessage, UnifiedMessage, UnifiedRole};
 
-use crate::lines::{lines, read, record, record_of, time_of};
+use crate::lines::{read, time_of, timed_lines};
 use crate::surface;
 
 /// The form of the files.
@@ -22,23 +22,12 @@ impl Form for Transcripts {
     fn read(&self, file: &[u8]) -> Result<Content> {
         let transcript = parse(file)?;
         let unreadable = |error: sabir_wire::Error| Error::unreadable(error.to_string());
-        let list = surface::of(surface::DEFAULT).state.messages;
-        let messages: Vec<String> =
-            transcript.plain().iter().map(UnifiedMessage::to_json).collect();
-        let body = format!("{{\"{list}\":[{}]}}", messages.join(","));
+        let body = as_request(&transcript);
         let decoded = surface::DEFAULT.decode_request_text(&body).map_err(unreadable)?;
         let entries = decoded.entries().map_err(unreadable)?;
-        let mut lines = lines(surface::DEFAULT, None, &entries.entries)?;
-        let times: Vec<Option<Time>> =
-            transcript.messages().iter().map(|kept| kept.timestamp_ms().map(Time)).collect();
-        let leading = times.len().saturating_sub(entries.entries.len());
-        lines.keep_times(times[leading..].iter().copied())?;
-        let system = entries.system.as_deref().map(|system| match times.first() {
-            Some(Some(time)) => record_of(surface::DEFAULT, system, *time),
-            _ => record(surface::DEFAULT, system),
-        });
+        let (lines, system) = timed_lines(surface::DEFAULT, &entries, &times(&transcript))?;
         let outline = outline_of(&transcript);
-        Ok(Content { messages: lines.messages, system: system.transpose()?, outline })
+        Ok(Content { messages: lines.messages, system, outline })
     }
 
     fn outline(&self, file: &[u8]) -> Outline {
@@ -63,6 +52,17 @@ impl Form for Transcripts {
     fn empty(&self) -> Vec<u8> {
         Transcript::default().to_json().into_bytes()
     }
+}
+
+/// A transcript's messages are those of the protocol that belongs to none, but for their times.
+pub(crate) fn as_request(transcript: &Transcript) -> String {
+    let messages = transcript.messages().iter().map(|kept| kept.message().to_json());
+    let list = surface::of(surface::DEFAULT).state.messages;
+    format!("{{\"{list}\":[{}]}}", messages.collect::<Vec<_>>().join(","))
+}
+
+pub(crate) fn times(transcript: &Transcript) -> Vec<Option<Time>> {
+    transcript.messages().iter().map(|kept| kept.timestamp_ms().map(Time)).collect()
 }
 
 fn parse(file: &[u8]) -> Result<Transcript> {
@@ -123,23 +123,31 @@ fn is_thought(message: &Message<'_>) -> bool {
 }
 
 fn refuse(part: &Part<'_>) -> Result<()> {
-    let what = match part.content() {
-        Parts::Text(_) | Parts::Refusal(_) | Parts::ToolCall(_) | Parts::Reasoning(_) => {
-            return Ok(());
-        }
+    match lost_of(part).into_iter().find(|reason| *reason != NO_REASONING) {
+        Some(reason) => Err(Error::unsupported(reason)),
+        None => Ok(()),
+    }
+}
+
+const NO_REASONING: &str = "a transcript has no reasoning";
+
+/// What a transcript has no room for of a part: why, for each.
+pub(crate) fn lost_of(part: &Part<'_>) -> Vec<&'static str> {
+    match part.content() {
+        Parts::Text(_) | Parts::Refusal(_) | Parts::ToolCall(_) => Vec::new(),
+        Parts::Media(media) => vec![match media.kind {
+            MediaKind::Image => "a transcript has no images",
+            MediaKind::Audio => "a transcript has no audio",
+            MediaKind::Video => "a transcript has no video",
+            MediaKind::Document => "a transcript has no files",
+        }],
         Parts::ToolResult(result) => {
             let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) = &result.output;
-            return parts.iter().try_for_each(refuse);
+            parts.iter().flat_map(lost_of).collect()
         }
-        Parts::Media(media) => match media.kind {
-            MediaKind::Image => "no images",
-            MediaKind::Audio => "no audio",
-            MediaKind::Video => "no video",
-            MediaKind::Document => "no files",
-        },
-        Parts::Opaque(_) => "only texts, calls and their results",
-    };
-    Err(Error::unsupported(format!("a transcript has {what}")))
+        Parts::Reasoning(_) => vec![NO_REASONING],
+        Parts::Opaque(_) => vec!["a transcript has only texts, calls and their results"],
+    }
 }
 
 /// Gives an id to calls that have none, and to their results, which stand in the same order.
@@ -168,6 +176,7 @@ mod tests {
     use sabir_wire::unified::UnifiedToolCall;
 
     use super::*;
+    use crate::lines::record;
 
     const NOW: Time = Time(7);
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Json, Kind, Number, Reader, Writer, indented};
+use crate::json::{Encode, Json, Kind, Number, Reader, Writer, indented};
 use crate::unified::UnifiedMessage;
 
 /// A conversation as it is kept in a file. What people add to a message stays in it.
@@ -87,10 +87,7 @@ impl Transcript {
     /// The list without white space.
     pub fn to_compact_json(&self) -> String {
         let mut writer = Writer::with_capacity(4096);
-        writer.array(|list| {
-            let written = self.messages.iter().map(|kept| kept.written.compact());
-            written.for_each(|message| list.value(&Json::trusted(message)));
-        });
+        writer.value(self);
         writer.into_string()
     }
 
@@ -98,6 +95,15 @@ impl Transcript {
     pub fn to_lines(&self) -> String {
         let lines = self.messages.iter().map(|kept| format!("{}\n", kept.written.compact()));
         lines.collect()
+    }
+}
+
+impl Encode for Transcript {
+    fn encode(&self, writer: &mut Writer) {
+        writer.array(|list| {
+            let written = self.messages.iter().map(|kept| kept.written.compact());
+            written.for_each(|message| list.value(&Json::trusted(message)));
+        });
     }
 }
 

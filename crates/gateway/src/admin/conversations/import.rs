@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use sabir_store::{MESSAGES_MAX, Record, Time};
 use sabir_wire::json::{Json, Kind};
 use sabir_wire::protocol::Entry;
-use sabir_wire::unified::UnifiedMessage;
+use sabir_wire::unified::Transcript;
 use sabir_wire::{FaultKind, Protocol};
 
 use crate::admin::kept::metadata::{invalid, mistyped};
 use crate::failure::{Failure, Result};
 use crate::recall::{out_of_order, title};
-use crate::record::{Lines, lines, record, record_of};
-use crate::{ingress, surface};
+use crate::record::{Lines, record, timed_lines};
+use crate::{ingress, memory, surface};
 
 /// A history that can be kept.
 pub(super) struct Import {
@@ -22,12 +22,6 @@ pub(super) struct Import {
     pub(super) system: Option<Record>,
     pub(super) tools: Option<Record>,
     pub(super) title: String,
-}
-
-/// A message and when it was said.
-struct Timed {
-    message: UnifiedMessage,
-    time: Option<Time>,
 }
 
 /// What a conversation is to be made of.
@@ -51,9 +45,12 @@ impl Source {
     pub(super) fn read(&self) -> Result<Import> {
         match self {
             Self::Transcript(transcript) => {
-                let messages = read(transcript)?;
-                let times: Vec<Option<Time>> = messages.iter().map(|timed| timed.time).collect();
-                import(surface::DEFAULT, &plain(&messages), &times)
+                let transcript = read(transcript)?;
+                import(
+                    surface::DEFAULT,
+                    &memory::as_request(&transcript),
+                    &memory::times(&transcript),
+                )
             }
             Self::Messages(Written { protocol, body, times }) => {
                 import(*protocol, body.as_str(), times)
@@ -65,7 +62,7 @@ impl Source {
     pub(super) fn entries(&self) -> Result<(Protocol, Vec<Entry<'static>>)> {
         let (protocol, body) = match self {
             Self::Transcript(transcript) => {
-                (surface::DEFAULT, Cow::Owned(plain(&read(transcript)?)))
+                (surface::DEFAULT, Cow::Owned(memory::as_request(&read(transcript)?)))
             }
             Self::Messages(written) => (written.protocol, Cow::Borrowed(written.body.as_str())),
         };
@@ -75,31 +72,16 @@ impl Source {
     }
 }
 
-/// A transcript's messages are those of the protocol that belongs to none, but for their times.
-fn plain(messages: &[Timed]) -> String {
-    let plain: Vec<String> = messages.iter().map(|timed| timed.message.to_json()).collect();
-    let list = surface::of(surface::DEFAULT).state.messages;
-    format!("{{\"{list}\":[{}]}}", plain.join(","))
-}
-
 /// Makes lines of the log of a request's messages, in their own protocol: nothing is lost.
 fn import(protocol: Protocol, body: &str, times: &[Option<Time>]) -> Result<Import> {
     ingress::survey(body)?;
     let decoded = protocol.decode_request_text(body)?;
     let entries = decoded.entries()?;
     let stored = |error: sabir_store::Error| out_of_order(&error);
-    let mut lines = lines(protocol, None, &entries.entries).map_err(stored)?;
+    let (lines, system) = timed_lines(protocol, &entries, times).map_err(stored)?;
     if lines.messages.len() > MESSAGES_MAX {
         return Err(too_long(lines.messages.len()));
     }
-    let leading = times.len().saturating_sub(entries.entries.len());
-    lines.keep_times(times[leading..].iter().copied()).map_err(stored)?;
-    let instructed = times[..leading].first().copied().flatten();
-    let kept = |setting: &str| match instructed {
-        Some(time) => record_of(protocol, setting, time),
-        None => record(protocol, setting),
-    };
-    let system = entries.system.as_deref().map(kept).transpose().map_err(stored)?;
     let tools = entries.tools.as_deref().map(|tools| record(protocol, tools));
     let tools = tools.transpose().map_err(stored)?;
     Ok(Import { lines, system, tools, title: title(&decoded.request().messages) })
@@ -110,38 +92,18 @@ fn too_long(messages: usize) -> Box<Failure> {
     Failure::client(FaultKind::TooLarge, message)
 }
 
-fn read(transcript: &Json<'_>) -> Result<Vec<Timed>> {
+fn read(transcript: &Json<'_>) -> Result<Transcript> {
     if transcript.kind() != Kind::Array {
         return Err(mistyped("transcript", "an array of messages", transcript.kind()));
     }
-    let mut messages = Vec::new();
-    transcript.reader().array(|_, element| {
-        let element = element.raw()?;
-        messages.push((UnifiedMessage::from_json(element.as_str()), time(&element)));
-        Ok(())
-    })?;
-    let timed = messages.into_iter().enumerate().map(|(index, (message, time))| {
-        let message = message.map_err(|error| misread(index, &error))?;
-        Ok(Timed { message, time })
-    });
-    timed.collect()
+    Transcript::parse(transcript.as_str()).map_err(|error| misread(&error))
 }
 
-fn misread(index: usize, error: &sabir_wire::Error) -> Box<Failure> {
-    let param = format!("transcript[{index}]{}", error.pointer().replace('/', "."));
+fn misread(error: &sabir_wire::Error) -> Box<Failure> {
+    let pointer = error.pointer().trim_start_matches('/');
+    let (index, below) = pointer.split_once('/').unwrap_or((pointer, ""));
+    let below = if below.is_empty() { String::new() } else { format!(".{below}") };
+    let param = format!("transcript[{index}]{}", below.replace('/', "."));
     let message = format!("{} at {param}", error.message());
     invalid(&param, message, "invalid_value")
-}
-
-/// The time that a message says.
-fn time(message: &Json<'_>) -> Option<Time> {
-    let mut time = None;
-    let read = message.reader().object(|key, reader| {
-        let value = reader.raw()?;
-        if key == "timestamp" && value.kind() == Kind::Number {
-            time = value.as_str().parse::<f64>().ok().map(|ms| Time(ms as i64));
-        }
-        Ok(())
-    });
-    read.ok().and(time)
 }
