@@ -1,19 +1,18 @@
 //! What only this protocol says, and how it may be spelled.
 
-use crate::loss::LossKind;
-use crate::protocol::semantics::{Declared, namespace};
+use crate::protocol::semantics::{Declared, approximated, dropped, implied, namespace};
 use crate::protocol::{Protocol, semantics};
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol) struct Speaker;
+pub(in super::super) struct Speaker;
 
 impl semantics::Speller for Speaker {
     const PROTOCOL: Protocol = Protocol::AnthropicMessages;
 }
 
 /// How a node or a request of this protocol was spelled.
-pub(in crate::protocol::anthropic_messages) type Shape = semantics::Shape<Speaker>;
+pub(super) type Shape = semantics::Shape<Speaker>;
 
 /// The protocol of this folder.
 pub(super) const SELF: Protocol = Protocol::AnthropicMessages;
@@ -53,13 +52,9 @@ namespace! {
 }
 
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
-pub(in crate::protocol) const DECLARED: &[Declared] = &[
+pub(in super::super) const DECLARED: &[Declared] = &[
     dropped("allowed_callers", "no other protocol restricts who may call a tool"),
-    Declared {
-        path: "caller",
-        kind: LossKind::Implied,
-        reason: "other protocols know no caller but the model",
-    },
+    implied("caller", "other protocols know no caller but the model"),
     dropped("citations", "no other protocol can request citations"),
     dropped("container", "no other protocol has containers by id"),
     approximated("content", "only the text of a search result can be sent to another vendor"),
@@ -67,25 +62,13 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     dropped("context_management", "no other protocol edits the context"),
     dropped("defer_loading", "no other protocol loads tools late"),
     dropped("diagnostics", "no other protocol has diagnostics"),
-    Declared {
-        path: "eager_input_streaming",
-        kind: LossKind::Implied,
-        reason: "other protocols stream arguments as they come",
-    },
+    implied("eager_input_streaming", "other protocols stream arguments as they come"),
     dropped("input_examples", "no other protocol has examples of arguments"),
     approximated("source", "only the text of a search result can be sent to another vendor"),
     approximated("source/content", "only the text of a document can be sent to another vendor"),
     dropped("toolset_name", "no other protocol has sets of tools"),
     dropped("transformations", "no other protocol sets how large images are handled"),
 ];
-
-const fn dropped(path: &'static str, reason: &'static str) -> Declared {
-    Declared { path, kind: LossKind::Dropped, reason }
-}
-
-const fn approximated(path: &'static str, reason: &'static str) -> Declared {
-    Declared { path, kind: LossKind::Approximated, reason }
-}
 
 /// A request: the output format stands in `output_format`, as it did while it was in beta.
 pub(super) const OUTPUT_FORMAT: Shape = Shape::bit(0);

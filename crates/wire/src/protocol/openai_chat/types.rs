@@ -1,20 +1,19 @@
 //! What only this protocol says, and how it may be spelled.
 
 use crate::json::Kind;
-use crate::loss::LossKind;
-use crate::protocol::semantics::{Declared, namespace};
+use crate::protocol::semantics::{Declared, approximated, dropped, implied, namespace};
 use crate::protocol::{DecodedRequest, Protocol, semantics};
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol) struct Speaker;
+pub(in super::super) struct Speaker;
 
 impl semantics::Speller for Speaker {
     const PROTOCOL: Protocol = Protocol::OpenaiChat;
 }
 
 /// How a node or a request of this protocol was spelled.
-pub(in crate::protocol::openai_chat) type Shape = semantics::Shape<Speaker>;
+pub(super) type Shape = semantics::Shape<Speaker>;
 
 /// The protocol of this folder.
 pub(super) const SELF: Protocol = Protocol::OpenaiChat;
@@ -38,32 +37,12 @@ namespace! {
 }
 
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
-pub(in crate::protocol) const DECLARED: &[Declared] = &[
-    Declared {
-        path: "max_tokens",
-        kind: LossKind::Approximated,
-        reason: "the limit is given under both its names; the newer one is used",
-    },
-    Declared {
-        path: "index",
-        kind: LossKind::Implied,
-        reason: "implied by the position in the list",
-    },
-    Declared {
-        path: "system_fingerprint",
-        kind: LossKind::Dropped,
-        reason: "no other protocol names the system's configuration",
-    },
-    Declared {
-        path: "x_groq",
-        kind: LossKind::Approximated,
-        reason: "a vendor's own field, of which only the usage is carried",
-    },
-    Declared {
-        path: "native_finish_reason",
-        kind: LossKind::Dropped,
-        reason: "the finish reason is mapped to the target's own values",
-    },
+pub(in super::super) const DECLARED: &[Declared] = &[
+    approximated("max_tokens", "the limit is given under both its names; the newer one is used"),
+    implied("index", "implied by the position in the list"),
+    dropped("system_fingerprint", "no other protocol names the system's configuration"),
+    approximated("x_groq", "a vendor's own field, of which only the usage is carried"),
+    dropped("native_finish_reason", "the finish reason is mapped to the target's own values"),
 ];
 
 /// How messages, parts and answers may be spelled.
@@ -105,10 +84,10 @@ pub(super) const EXTRA_CONTENT: &str = "extra_content";
 pub(super) const EXTRA_CONTENT_GOOGLE: &str = "extra_content/google";
 
 /// The name of files that have none.
-pub(in crate::protocol) const UNNAMED_FILE: &str = "document.pdf";
+pub(in super::super) const UNNAMED_FILE: &str = "document.pdf";
 
 /// Whether a request asks for the usage of its stream, which only clients of this protocol must.
-pub(in crate::protocol::openai_chat) fn asks_for_usage(decoded: &DecodedRequest<'_>) -> bool {
+pub(super) fn asks_for_usage(decoded: &DecodedRequest<'_>) -> bool {
     let options = decoded.semantics().chat().and_then(|chat| chat.stream_options());
     let mut asks = false;
     let read = options.map(|options| {

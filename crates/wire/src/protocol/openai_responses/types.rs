@@ -1,21 +1,20 @@
 //! What only this protocol says, and how it may be spelled.
 
 use crate::json::Text;
-use crate::loss::LossKind;
-use crate::protocol::semantics::{Declared, Extras, namespace};
+use crate::protocol::semantics::{Declared, Extras, implied, namespace, renamed};
 use crate::protocol::tier::Asking;
 use crate::protocol::{Protocol, semantics, tier};
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol) struct Speaker;
+pub(in super::super) struct Speaker;
 
 impl semantics::Speller for Speaker {
     const PROTOCOL: Protocol = Protocol::OpenaiResponses;
 }
 
 /// How a node or a request of this protocol was spelled.
-pub(in crate::protocol::openai_responses) type Shape = semantics::Shape<Speaker>;
+pub(super) type Shape = semantics::Shape<Speaker>;
 
 /// The protocol of this folder.
 pub(super) const SELF: Protocol = Protocol::OpenaiResponses;
@@ -59,7 +58,7 @@ const BOOKS: &str = "the vendor's own bookkeeping";
 const DEFAULT: &str = "it is the default, or repeats the request";
 
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
-pub(in crate::protocol) const DECLARED: &[Declared] = &[
+pub(in super::super) const DECLARED: &[Declared] = &[
     implied("annotations", "a list without citations"),
     implied("background", DEFAULT),
     implied("billing", BOOKS),
@@ -71,11 +70,7 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     implied("max_output_tokens", ECHO),
     implied("max_tool_calls", ECHO),
     implied("metadata", ECHO),
-    Declared {
-        path: "namespace",
-        kind: LossKind::Renamed,
-        reason: "the namespace is joined to the name of the tool",
-    },
+    renamed("namespace", "the namespace is joined to the name of the tool"),
     implied("output_text", "it repeats the output"),
     implied("parallel_tool_calls", ECHO),
     implied("presence_penalty", ECHO),
@@ -97,10 +92,6 @@ pub(in crate::protocol) const DECLARED: &[Declared] = &[
     implied("truncation", DEFAULT),
     implied("user", ECHO),
 ];
-
-const fn implied(path: &'static str, reason: &'static str) -> Declared {
-    Declared { path, kind: LossKind::Implied, reason }
-}
 
 /// The message stood in `instructions`, which the vendor does not keep with the conversation.
 pub(super) const INSTRUCTIONS: Shape = Shape::bit(0);

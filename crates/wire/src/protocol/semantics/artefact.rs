@@ -27,25 +27,25 @@ pub enum ArtefactKind {
 }
 
 impl ArtefactKind {
-    pub(in crate::protocol) fn as_str(self) -> &'static str {
+    pub(in super::super) fn as_str(self) -> &'static str {
         match self {
             Self::Signature => "signature",
             Self::Ciphertext => "ciphertext",
         }
     }
 
-    pub(in crate::protocol) fn parse(word: &str) -> Option<Self> {
+    pub(in super::super) fn parse(word: &str) -> Option<Self> {
         [Self::Signature, Self::Ciphertext].into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
 impl<'a> Artefact<'a> {
-    pub(in crate::protocol) fn new(issuer: Protocol, kind: ArtefactKind, data: Text<'a>) -> Self {
+    pub(in super::super) fn new(issuer: Protocol, kind: ArtefactKind, data: Text<'a>) -> Self {
         Self { issuer, kind, data, is_handed: false }
     }
 
     /// The same on another part than its own.
-    pub(in crate::protocol) fn handed(self) -> Self {
+    pub(in super::super) fn handed(self) -> Self {
         Self { is_handed: true, ..self }
     }
 
@@ -64,7 +64,7 @@ impl<'a> Artefact<'a> {
 
     /// What stands in a field of `carrier`'s protocol, so that a foreign client hands it back: the data itself for its
     /// own protocol, else the data behind a prefix that names issuer and kind.
-    pub(in crate::protocol) fn carried_in(&self, carrier: Protocol) -> Text<'_> {
+    pub(in super::super) fn carried_in(&self, carrier: Protocol) -> Text<'_> {
         if self.issuer == carrier {
             return self.data.reborrow();
         }
@@ -78,7 +78,7 @@ impl<'a> Artefact<'a> {
     }
 
     /// Reads a field of `carrier`'s protocol: a carried foreign artefact becomes its issuer's again.
-    pub(in crate::protocol) fn read(
+    pub(in super::super) fn read(
         carrier: Protocol,
         kind: ArtefactKind,
         data: Text<'a>,

@@ -22,13 +22,13 @@ pub struct Citation<'a> {
 
 impl<'a> Citation<'a> {
     /// A citation as `protocol` spells it; the setters say what of it others can understand.
-    pub(in crate::protocol) fn new(protocol: Protocol, json: Json<'a>) -> Self {
+    pub(in super::super) fn new(protocol: Protocol, json: Json<'a>) -> Self {
         let (url, title, cited_text, span) = (None, None, None, None);
         Self { protocol, json, url, title, cited_text, span, place: Place::default() }
     }
 
     /// The same in a frame of a stream, at `place`.
-    pub(in crate::protocol) fn at(self, place: Place) -> Self {
+    pub(in super::super) fn at(self, place: Place) -> Self {
         Self { place, ..self }
     }
 
@@ -37,24 +37,24 @@ impl<'a> Citation<'a> {
         Some(self.place).filter(|place| !place.is_root())
     }
 
-    pub(in crate::protocol) fn set_url(&mut self, url: Text<'a>) {
+    pub(in super::super) fn set_url(&mut self, url: Text<'a>) {
         self.url = Some(url);
     }
 
-    pub(in crate::protocol) fn set_title(&mut self, title: Text<'a>) {
+    pub(in super::super) fn set_title(&mut self, title: Text<'a>) {
         self.title = Some(title);
     }
 
-    pub(in crate::protocol) fn set_cited_text(&mut self, text: Text<'a>) {
+    pub(in super::super) fn set_cited_text(&mut self, text: Text<'a>) {
         self.cited_text = Some(text);
     }
 
-    pub(in crate::protocol) fn set_span(&mut self, start: u64, end: u64) {
+    pub(in super::super) fn set_span(&mut self, start: u64, end: u64) {
         self.span = Some((start, end));
     }
 
     /// Reads the members of an object that cites a page, as several protocols name them.
-    pub(in crate::protocol) fn read_page(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+    pub(in super::super) fn read_page(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         let (mut start, mut end) = (None, None);
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {

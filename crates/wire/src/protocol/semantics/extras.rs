@@ -33,7 +33,7 @@ pub struct Extra<'a> {
 const FEW: usize = 8;
 
 impl<'a> Extras<'a> {
-    pub(in crate::protocol) fn keep(
+    pub(in super::super) fn keep(
         &mut self,
         scope: impl Into<Cow<'static, str>>,
         key: Cow<'a, str>,
@@ -44,7 +44,7 @@ impl<'a> Extras<'a> {
 
     /// A later value for the same field takes the place of the earlier one. The time grows with the number of later fields
     /// only, however many there are already: a stream may add a few with each of its events.
-    pub(in crate::protocol) fn update(&mut self, later: Extras<'a>) {
+    pub(in super::super) fn update(&mut self, later: Extras<'a>) {
         let more = later.fields.len();
         if self.fields.len() + more <= FEW {
             for extra in later.fields {
@@ -69,7 +69,7 @@ impl<'a> Extras<'a> {
     }
 
     /// The field of the same name.
-    pub(in crate::protocol) fn find(&mut self, extra: &Extra<'_>) -> Option<&Extra<'a>> {
+    pub(in super::super) fn find(&mut self, extra: &Extra<'_>) -> Option<&Extra<'a>> {
         let place = match self.fields.len() <= FEW {
             true => self.fields.iter().rposition(|other| other.is_same_field(extra)),
             false => {
@@ -82,7 +82,7 @@ impl<'a> Extras<'a> {
     }
 
     /// Takes out the fields that `known` has with the same value.
-    pub(in crate::protocol) fn leave_out(&mut self, known: &mut Extras<'_>) {
+    pub(in super::super) fn leave_out(&mut self, known: &mut Extras<'_>) {
         let is_known = |extra: &Extra<'_>, it: &Extra<'_>| it.json.as_str() == extra.json.as_str();
         self.places = None;
         self.fields.retain(|extra| !known.find(extra).is_some_and(|it| is_known(extra, it)));
@@ -122,7 +122,7 @@ impl<'a> Extras<'a> {
     }
 
     /// The fields that stand in one object of the node.
-    pub(in crate::protocol) fn within(&self, scope: &str) -> impl Iterator<Item = &Extra<'a>> {
+    pub(in super::super) fn within(&self, scope: &str) -> impl Iterator<Item = &Extra<'a>> {
         self.fields.iter().filter(move |extra| extra.scope == scope)
     }
 

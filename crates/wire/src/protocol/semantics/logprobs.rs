@@ -29,7 +29,7 @@ impl<'a> Logprobs<'a> {
     }
 
     /// The same in a frame of a stream, at `place`.
-    pub(in crate::protocol) fn at(self, place: Place) -> Self {
+    pub(in super::super) fn at(self, place: Place) -> Self {
         Self { place, ..self }
     }
 
@@ -39,11 +39,7 @@ impl<'a> Logprobs<'a> {
     }
 
     /// The same from an object of a protocol that writes them otherwise.
-    pub(in crate::protocol) fn with_original(
-        mut self,
-        object: Json<'a>,
-        fidelity: Fidelity,
-    ) -> Self {
+    pub(in super::super) fn with_original(mut self, object: Json<'a>, fidelity: Fidelity) -> Self {
         let holds_more = fidelity == Fidelity::Partial;
         self.origin = Some(Origin { objects: vec![object], holds_more });
         self
@@ -58,17 +54,17 @@ impl<'a> Logprobs<'a> {
     }
 
     /// The objects that the entries came in, where their protocol writes them otherwise.
-    pub(in crate::protocol) fn origin(&self) -> Option<&[Json<'a>]> {
+    pub(in super::super) fn origin(&self) -> Option<&[Json<'a>]> {
         self.origin.as_ref().map(|origin| origin.objects.as_slice())
     }
 
     /// Whether the entries are not all that was stated.
-    pub(in crate::protocol) fn is_partial(&self) -> bool {
+    pub(in super::super) fn is_partial(&self) -> bool {
         self.origin.as_ref().is_some_and(|origin| origin.holds_more)
     }
 
     /// Adds those of the text that follows.
-    pub(in crate::protocol) fn add(&mut self, more: Logprobs<'a>) {
+    pub(in super::super) fn add(&mut self, more: Logprobs<'a>) {
         self.lists.extend(more.lists);
         self.origin = match (self.origin.take(), more.origin) {
             (Some(mut origin), Some(more)) => {
@@ -87,7 +83,7 @@ into_owned! {
 }
 
 /// Adds log probabilities to those there are, if there are any.
-pub(in crate::protocol) fn add_to<'a>(known: &mut Option<Logprobs<'a>>, more: Logprobs<'a>) {
+pub(in super::super) fn add_to<'a>(known: &mut Option<Logprobs<'a>>, more: Logprobs<'a>) {
     match known {
         Some(known) => known.add(more),
         None => *known = Some(more),
@@ -96,13 +92,13 @@ pub(in crate::protocol) fn add_to<'a>(known: &mut Option<Logprobs<'a>>, more: Lo
 
 /// Whether a form can hold all that another one does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol) enum Fidelity {
+pub(in super::super) enum Fidelity {
     Whole,
     Partial,
 }
 
 impl Fidelity {
-    pub(in crate::protocol) fn whole_if(is_whole: bool) -> Self {
+    pub(in super::super) fn whole_if(is_whole: bool) -> Self {
         if is_whole { Self::Whole } else { Self::Partial }
     }
 }

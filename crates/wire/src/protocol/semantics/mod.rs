@@ -1,6 +1,6 @@
 //! What a protocol meant that the conversation cannot say.
 //!
-//! Everyone may read it; only code under `protocol/` can write it, because every setter is `pub(in crate::protocol)`.
+//! Everyone may read it; only code under `protocol/` can write it, because every setter is `pub(super)`.
 
 mod artefact;
 mod citation;
@@ -16,9 +16,9 @@ pub use artefact::{Artefact, ArtefactKind};
 pub use citation::Citation;
 pub use extras::{Extra, Extras};
 pub use logprobs::Logprobs;
-pub(in crate::protocol) use logprobs::{Fidelity, add_to};
+pub(super) use logprobs::{Fidelity, add_to};
 pub use namespace::Declared;
-pub(in crate::protocol) use namespace::namespace;
+pub(super) use namespace::{approximated, dropped, implied, namespace, renamed};
 pub use node::{CacheMarker, Item, NodeSemantics};
 pub use request::{Semantics, Session};
-pub(in crate::protocol) use shape::{Shape, Speller, Spelling};
+pub(super) use shape::{Shape, Speller, Spelling};

@@ -12,6 +12,22 @@ pub struct Declared {
     pub reason: &'static str,
 }
 
+pub(in super::super) const fn renamed(path: &'static str, reason: &'static str) -> Declared {
+    Declared { path, kind: LossKind::Renamed, reason }
+}
+
+pub(in super::super) const fn implied(path: &'static str, reason: &'static str) -> Declared {
+    Declared { path, kind: LossKind::Implied, reason }
+}
+
+pub(in super::super) const fn approximated(path: &'static str, reason: &'static str) -> Declared {
+    Declared { path, kind: LossKind::Approximated, reason }
+}
+
+pub(in super::super) const fn dropped(path: &'static str, reason: &'static str) -> Declared {
+    Declared { path, kind: LossKind::Dropped, reason }
+}
+
 /// Declares a namespace: a struct of raw fields that everyone may read and only `protocol/` can write.
 ///
 /// A path with a slash is a field of an object inside the body, such as `generationConfig/speechConfig`.
@@ -70,4 +86,4 @@ macro_rules! namespace {
         $crate::owned::into_owned! { pub struct $name { $( $field ),* } }
     };
 }
-pub(in crate::protocol) use namespace;
+pub(in super::super) use namespace;

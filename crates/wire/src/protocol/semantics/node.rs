@@ -59,21 +59,21 @@ pub struct Item<'a> {
 }
 
 impl<'a> NodeSemantics<'a> {
-    pub(in crate::protocol) fn at(place: Place) -> Self {
+    pub(in super::super) fn at(place: Place) -> Self {
         Self { place, spelling: Spelling::default(), detail: None }
     }
 
     /// Semantics of another node that is spelled like this one.
-    pub(in crate::protocol) fn spelled_alike(&self, place: Place) -> Self {
+    pub(in super::super) fn spelled_alike(&self, place: Place) -> Self {
         Self { place, spelling: self.spelling, detail: None }
     }
 
-    pub(in crate::protocol) fn move_to(&mut self, place: Place) {
+    pub(in super::super) fn move_to(&mut self, place: Place) {
         self.place = place;
     }
 
     /// Moves the node with all that rides on it.
-    pub(in crate::protocol) fn move_all(&mut self, place: &dyn Fn(Place) -> Place) {
+    pub(in super::super) fn move_all(&mut self, place: &dyn Fn(Place) -> Place) {
         self.place = place(self.place);
         let later = self.detail.as_deref_mut().and_then(|detail| detail.later.as_deref_mut());
         if let Some(Later { artefact, status, phase }) = later {
@@ -82,13 +82,13 @@ impl<'a> NodeSemantics<'a> {
         }
     }
 
-    pub(in crate::protocol) fn forget_spelling(&mut self) {
+    pub(in super::super) fn forget_spelling(&mut self) {
         self.spelling = Spelling::default();
     }
 
     /// Leaves behind what rides on the node and does not name its own protocol: it means something in the request that the
     /// node was read from, and nowhere else.
-    pub(in crate::protocol) fn keep_what_names_its_protocol(&mut self) {
+    pub(in super::super) fn keep_what_names_its_protocol(&mut self) {
         let Some(detail) = self.detail.take() else { return };
         let Detail { extras: _, cache: _, artefact, citations, logprobs: _, item, later } = *detail;
         // What an item is for is stated in one protocol alone, and its models rely on it.
@@ -100,64 +100,64 @@ impl<'a> NodeSemantics<'a> {
         }
     }
 
-    pub(in crate::protocol) fn add_shape<S: Speller>(&mut self, shape: Shape<S>) {
+    pub(in super::super) fn add_shape<S: Speller>(&mut self, shape: Shape<S>) {
         self.spelling.merge(shape.into());
     }
 
-    pub(in crate::protocol) fn shaped<S: Speller>(mut self, shape: Shape<S>) -> Self {
+    pub(in super::super) fn shaped<S: Speller>(mut self, shape: Shape<S>) -> Self {
         self.add_shape(shape);
         self
     }
 
     /// Takes the extras that reading the node left over.
-    pub(in crate::protocol) fn keep(&mut self, extras: Extras<'a>) {
+    pub(in super::super) fn keep(&mut self, extras: Extras<'a>) {
         if !extras.is_empty() {
             self.detail_mut().extras.update(extras);
         }
     }
 
-    pub(in crate::protocol) fn keeping(mut self, extras: Extras<'a>) -> Self {
+    pub(in super::super) fn keeping(mut self, extras: Extras<'a>) -> Self {
         self.keep(extras);
         self
     }
 
-    pub(in crate::protocol) fn extras_mut(&mut self) -> &mut Extras<'a> {
+    pub(in super::super) fn extras_mut(&mut self) -> &mut Extras<'a> {
         &mut self.detail_mut().extras
     }
 
-    pub(in crate::protocol) fn set_cache(&mut self, marker: CacheMarker<'a>) {
+    pub(in super::super) fn set_cache(&mut self, marker: CacheMarker<'a>) {
         self.detail_mut().cache = Some(marker);
     }
 
-    pub(in crate::protocol) fn set_artefact(&mut self, artefact: Artefact<'a>) {
+    pub(in super::super) fn set_artefact(&mut self, artefact: Artefact<'a>) {
         self.detail_mut().artefact = Some(artefact);
     }
 
     /// Takes over an artefact that stood on the node at `place`.
-    pub(in crate::protocol) fn hand_artefact(&mut self, artefact: Artefact<'a>, place: Place) {
+    pub(in super::super) fn hand_artefact(&mut self, artefact: Artefact<'a>, place: Place) {
         let detail = self.detail_mut();
         detail.artefact = Some(artefact);
         detail.later.get_or_insert_default().artefact = place;
     }
 
-    pub(in crate::protocol) fn take_artefact(&mut self) -> Option<Artefact<'a>> {
+    pub(in super::super) fn take_artefact(&mut self) -> Option<Artefact<'a>> {
         self.detail.as_deref_mut()?.artefact.take()
     }
 
-    pub(in crate::protocol) fn add_citation(&mut self, citation: Citation<'a>) {
+    pub(in super::super) fn add_citation(&mut self, citation: Citation<'a>) {
         self.detail_mut().citations.push(citation);
     }
 
-    pub(in crate::protocol) fn set_logprobs(&mut self, logprobs: Logprobs<'a>) {
+    pub(in super::super) fn set_logprobs(&mut self, logprobs: Logprobs<'a>) {
         self.detail_mut().logprobs = Some(logprobs);
     }
 
     /// Appends log probabilities to those known.
-    pub(in crate::protocol) fn add_logprobs(&mut self, more: Logprobs<'a>) {
+    pub(in super::super) fn add_logprobs(&mut self, more: Logprobs<'a>) {
         add_to(&mut self.detail_mut().logprobs, more);
     }
 
-    pub(in crate::protocol) fn set_item(&mut self, item: Item<'a>) {
+    pub(in super::super) fn set_item(&mut self, item: Item<'a>) {
         self.detail_mut().item = Some(item);
     }
 
@@ -189,17 +189,17 @@ impl<'a> NodeSemantics<'a> {
     }
 
     /// Where the node stood that held the artefact; in a stream that may be a later frame.
-    pub(in crate::protocol) fn sealed_at(&self) -> Place {
+    pub(in super::super) fn sealed_at(&self) -> Place {
         self.later(|later| later.artefact)
     }
 
     /// The same for the status of the item.
-    pub(in crate::protocol) fn status_at(&self) -> Place {
+    pub(in super::super) fn status_at(&self) -> Place {
         self.later(|later| later.status)
     }
 
     /// The same for its phase.
-    pub(in crate::protocol) fn phase_at(&self) -> Place {
+    pub(in super::super) fn phase_at(&self) -> Place {
         self.later(|later| later.phase)
     }
 
@@ -214,31 +214,31 @@ impl<'a> NodeSemantics<'a> {
     }
 
     /// How the protocol of `S` spelled the node; a node of another protocol has no shape there.
-    pub(in crate::protocol) fn shape<S: Speller>(&self) -> Shape<S> {
+    pub(in super::super) fn shape<S: Speller>(&self) -> Shape<S> {
         self.spelling.of()
     }
 
     /// How the node was spelled, in whatever protocol it is.
-    pub(in crate::protocol) fn spelling(&self) -> Spelling {
+    pub(in super::super) fn spelling(&self) -> Spelling {
         self.spelling
     }
 
     /// Whether JSON stood where the protocol has a string.
-    pub(in crate::protocol) fn is_as_json(&self) -> bool {
+    pub(in super::super) fn is_as_json(&self) -> bool {
         self.spelling.is_as_json()
     }
 
     /// Whether the node was spelled in a way that no translation brings back.
-    pub(in crate::protocol) fn is_respelled(&self) -> bool {
+    pub(in super::super) fn is_respelled(&self) -> bool {
         self.spelling.is_respelled()
     }
 
     /// Whether anything rides on the node.
-    pub(in crate::protocol) fn has_detail(&self) -> bool {
+    pub(in super::super) fn has_detail(&self) -> bool {
         self.detail.is_some()
     }
 
-    pub(in crate::protocol) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {
+    pub(in super::super) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {
         self.shape::<S>().has(shape)
     }
 
@@ -301,9 +301,9 @@ impl Detail<'_> {
 
 impl CacheMarker<'_> {
     /// The name that Anthropic's marker has, also where another vendor's protocol carries it.
-    pub(in crate::protocol) const ANTHROPIC: &'static str = "cache_control";
+    pub(in super::super) const ANTHROPIC: &'static str = "cache_control";
     /// The name that OpenAI's marker has.
-    pub(in crate::protocol) const OPENAI: &'static str = "prompt_cache_breakpoint";
+    pub(in super::super) const OPENAI: &'static str = "prompt_cache_breakpoint";
 }
 
 impl<'a> Item<'a> {

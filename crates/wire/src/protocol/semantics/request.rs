@@ -29,49 +29,49 @@ pub struct Session<'a> {
 }
 
 impl<'a> Semantics<'a> {
-    pub(in crate::protocol) fn session_mut(&mut self) -> &mut Session<'a> {
+    pub(in super::super) fn session_mut(&mut self) -> &mut Session<'a> {
         &mut self.session
     }
 
     /// Says that `tools` was there and had nothing in it.
-    pub(in crate::protocol) fn state_tools_empty(&mut self) {
+    pub(in super::super) fn state_tools_empty(&mut self) {
         self.tools_stated_empty = true;
     }
 
-    pub(in crate::protocol) fn chat_mut(&mut self) -> &mut ChatSemantics<'a> {
+    pub(in super::super) fn chat_mut(&mut self) -> &mut ChatSemantics<'a> {
         self.chat.get_or_insert_default()
     }
 
-    pub(in crate::protocol) fn responses_mut(&mut self) -> &mut ResponsesSemantics<'a> {
+    pub(in super::super) fn responses_mut(&mut self) -> &mut ResponsesSemantics<'a> {
         self.responses.get_or_insert_default()
     }
 
-    pub(in crate::protocol) fn anthropic_mut(&mut self) -> &mut AnthropicSemantics<'a> {
+    pub(in super::super) fn anthropic_mut(&mut self) -> &mut AnthropicSemantics<'a> {
         self.anthropic.get_or_insert_default()
     }
 
-    pub(in crate::protocol) fn gemini_mut(&mut self) -> &mut GeminiSemantics<'a> {
+    pub(in super::super) fn gemini_mut(&mut self) -> &mut GeminiSemantics<'a> {
         self.gemini.get_or_insert_default()
     }
 
-    pub(in crate::protocol) fn extras_mut(&mut self) -> &mut Extras<'a> {
+    pub(in super::super) fn extras_mut(&mut self) -> &mut Extras<'a> {
         &mut self.extras
     }
 
-    pub(in crate::protocol) fn add_shape<S: Speller>(&mut self, shape: Shape<S>) {
+    pub(in super::super) fn add_shape<S: Speller>(&mut self, shape: Shape<S>) {
         self.spelling.merge(shape.into());
     }
 
     /// How the protocol of `S` spelled the request; a request of another protocol has no shape there.
-    pub(in crate::protocol) fn shape<S: Speller>(&self) -> Shape<S> {
+    pub(in super::super) fn shape<S: Speller>(&self) -> Shape<S> {
         self.spelling.of()
     }
 
-    pub(in crate::protocol) fn spelling(&self) -> Spelling {
+    pub(in super::super) fn spelling(&self) -> Spelling {
         self.spelling
     }
 
-    pub(in crate::protocol) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {
+    pub(in super::super) fn has_shape<S: Speller>(&self, shape: Shape<S>) -> bool {
         self.shape::<S>().has(shape)
     }
 

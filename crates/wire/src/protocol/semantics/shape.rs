@@ -7,20 +7,20 @@ use crate::owned::plain;
 use crate::protocol::Protocol;
 
 /// Names the protocol that a [`Shape`] belongs to.
-pub(in crate::protocol) trait Speller: Copy {
+pub(in super::super) trait Speller: Copy {
     const PROTOCOL: Protocol;
 }
 
 /// How a node was spelled where the protocol of `S` has several spellings; each protocol gives the bits its own meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol) struct Shape<S> {
+pub(in super::super) struct Shape<S> {
     bits: u32,
     speller: PhantomData<S>,
 }
 
 /// The shape of a node of any protocol: its bits can be read by naming the protocol that wrote them, and by no other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol) struct Spelling {
+pub(in super::super) struct Spelling {
     bits: u32,
     /// None as long as no bit is set.
     protocol: Option<Protocol>,
@@ -28,37 +28,37 @@ pub(in crate::protocol) struct Spelling {
 
 impl<S: Speller> Shape<S> {
     /// Spelled in an older or a server's own way that no translation brings back; the same in every protocol.
-    pub(in crate::protocol) const RESPELLED: Self = Self::bit(RESPELLED_BIT);
+    pub(in super::super) const RESPELLED: Self = Self::bit(RESPELLED_BIT);
 
     /// JSON stood where the protocol has a string: the text, or the arguments of the call, are that JSON. The same in every
     /// protocol.
-    pub(in crate::protocol) const AS_JSON: Self = Self::bit(AS_JSON_BIT);
+    pub(in super::super) const AS_JSON: Self = Self::bit(AS_JSON_BIT);
 
-    pub(in crate::protocol) const fn bit(number: u32) -> Self {
+    pub(in super::super) const fn bit(number: u32) -> Self {
         Self { bits: 1 << number, speller: PhantomData }
     }
 
-    pub(in crate::protocol) const fn has(self, shape: Self) -> bool {
+    pub(in super::super) const fn has(self, shape: Self) -> bool {
         self.bits & shape.bits == shape.bits
     }
 
-    pub(in crate::protocol) const fn with(self, shape: Self) -> Self {
+    pub(in super::super) const fn with(self, shape: Self) -> Self {
         Self { bits: self.bits | shape.bits, speller: PhantomData }
     }
 }
 
 impl Spelling {
     /// The shape in the protocol of `S`; a node of another protocol has none there.
-    pub(in crate::protocol) fn of<S: Speller>(self) -> Shape<S> {
+    pub(in super::super) fn of<S: Speller>(self) -> Shape<S> {
         let is_own = self.protocol == Some(S::PROTOCOL);
         Shape { bits: if is_own { self.bits } else { 0 }, speller: PhantomData }
     }
 
-    pub(in crate::protocol) fn is_respelled(self) -> bool {
+    pub(in super::super) fn is_respelled(self) -> bool {
         self.bits & (1 << RESPELLED_BIT) != 0
     }
 
-    pub(in crate::protocol) fn is_as_json(self) -> bool {
+    pub(in super::super) fn is_as_json(self) -> bool {
         self.bits & (1 << AS_JSON_BIT) != 0
     }
 

@@ -3,9 +3,7 @@
 pub(super) mod name;
 
 use crate::conversation::{Tool, Usage};
-use crate::loss::LossKind;
-use crate::loss::LossKind::{Approximated, Dropped, Implied};
-use crate::protocol::semantics::{Declared, Semantics, namespace};
+use crate::protocol::semantics::{Declared, Semantics, approximated, dropped, implied, namespace};
 use crate::protocol::{Protocol, semantics};
 use crate::schema::SchemaLanguage;
 
@@ -79,7 +77,7 @@ namespace! {
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol) struct Speaker;
+pub(in super::super) struct Speaker;
 
 impl semantics::Speller for Speaker {
     const PROTOCOL: Protocol = Protocol::Gemini;
@@ -106,17 +104,17 @@ pub(super) const CITED_APART: Shape = Shape::bit(22);
 pub(super) const CANDIDATES_SUMMED: Shape = Shape::bit(22);
 
 /// The schema language of a tool's parameters, which the name of the field tells.
-pub(in crate::protocol) fn language_of_parameters(tool: &Tool<'_>) -> SchemaLanguage {
+pub(in super::super) fn language_of_parameters(tool: &Tool<'_>) -> SchemaLanguage {
     language(tool.semantics().has_shape(PARAMETERS_JSON_SCHEMA))
 }
 
 /// The same of a tool's results.
-pub(in crate::protocol) fn language_of_results(tool: &Tool<'_>) -> SchemaLanguage {
+pub(in super::super) fn language_of_results(tool: &Tool<'_>) -> SchemaLanguage {
     language(tool.semantics().has_shape(RESPONSE_JSON_SCHEMA))
 }
 
 /// The same of the answer.
-pub(in crate::protocol) fn language_of_output(semantics: &Semantics<'_>) -> SchemaLanguage {
+pub(in super::super) fn language_of_output(semantics: &Semantics<'_>) -> SchemaLanguage {
     language(semantics.has_shape(RESPONSE_JSON_SCHEMA))
 }
 
@@ -125,12 +123,8 @@ fn language(is_json_schema: bool) -> SchemaLanguage {
 }
 
 /// Whether the visible output was not counted, and only the total includes it.
-pub(in crate::protocol) fn has_summed_output(usage: &Usage<'_>) -> bool {
+pub(in super::super) fn has_summed_output(usage: &Usage<'_>) -> bool {
     usage.semantics().has_shape(CANDIDATES_SUMMED)
-}
-
-const fn declared(path: &'static str, kind: LossKind, reason: &'static str) -> Declared {
-    Declared { path, kind, reason }
 }
 
 const WHO_SPEAKS: &str = "the role has another name";
@@ -141,52 +135,44 @@ const AS_CITATIONS: &str = "sources are sent as citations";
 const SAFETY: &str = "no other protocol rates its answer by category";
 
 /// Fields of messages, parts, tools and answers that only this protocol has, and what becomes of them elsewhere.
-pub(in crate::protocol) const DECLARED: &[Declared] = &[
-    declared("role", Implied, WHO_SPEAKS),
-    declared("content/role", Implied, WHO_SPEAKS),
-    declared("videoMetadata", Dropped, PART_DETAIL),
-    declared("video_metadata", Dropped, PART_DETAIL),
-    declared("mediaResolution", Approximated, "sent as the detail of each image"),
-    declared("media_resolution", Approximated, "sent as the detail of each image"),
-    declared("mediaProcessing", Dropped, PART_DETAIL),
-    declared("media_processing", Dropped, PART_DETAIL),
-    declared("partMetadata", Dropped, PART_DETAIL),
-    declared("part_metadata", Dropped, PART_DETAIL),
-    declared("speechMetadata", Dropped, PART_DETAIL),
-    declared("audioTranscription", Dropped, PART_DETAIL),
-    declared("inlineData/displayName", Dropped, PART_DETAIL),
-    declared("fileData/displayName", Dropped, PART_DETAIL),
-    declared("functionCall/partialArgs", Dropped, "no other protocol repeats arguments in pieces"),
-    declared("functionCall/willContinue", Dropped, "no other protocol has calls that go on"),
-    declared("functionResponse/willContinue", Dropped, RESULT_DETAIL),
-    declared("functionResponse/scheduling", Dropped, RESULT_DETAIL),
-    declared("behavior", Dropped, "no other protocol has calls that do not wait"),
-    declared("promptFeedback", Approximated, "a blocked prompt is returned as a finish reason"),
-    declared("modelStatus", Dropped, "no other protocol announces a model's retirement"),
-    declared("index", Implied, "implied by the position of the answer"),
-    declared("finishMessage", Implied, "the message of the finish reason"),
-    declared("tokenCount", Implied, "the usage has it"),
-    declared("safetyRatings", Dropped, SAFETY),
-    declared("citationMetadata", Approximated, AS_CITATIONS),
-    declared("groundingMetadata/groundingChunks", Approximated, AS_CITATIONS),
-    declared("groundingMetadata/groundingSupports", Approximated, AS_CITATIONS),
-    declared("groundingMetadata/searchEntryPoint", Dropped, "no other protocol renders its search"),
-    declared(
-        "groundingMetadata/webSearchQueries",
-        Dropped,
-        "no other protocol lists its search queries",
-    ),
-    declared("groundingAttributions", Dropped, "an older form of sources"),
-    declared(
-        "urlContextMetadata",
-        Dropped,
-        "no other protocol lists the pages it read in this way",
-    ),
-    declared("avgLogprobs", Dropped, "no other protocol states average log probabilities"),
-    declared("logprobsResult", Dropped, "citations need a text to refer to"),
-    declared("continuationToken", Dropped, "only its vendor can continue from it"),
-    declared("promptTokensDetails", Implied, BY_MODALITY),
-    declared("candidatesTokensDetails", Implied, BY_MODALITY),
-    declared("cacheTokensDetails", Implied, BY_MODALITY),
-    declared("toolUsePromptTokensDetails", Implied, BY_MODALITY),
+pub(in super::super) const DECLARED: &[Declared] = &[
+    implied("role", WHO_SPEAKS),
+    implied("content/role", WHO_SPEAKS),
+    dropped("videoMetadata", PART_DETAIL),
+    dropped("video_metadata", PART_DETAIL),
+    approximated("mediaResolution", "sent as the detail of each image"),
+    approximated("media_resolution", "sent as the detail of each image"),
+    dropped("mediaProcessing", PART_DETAIL),
+    dropped("media_processing", PART_DETAIL),
+    dropped("partMetadata", PART_DETAIL),
+    dropped("part_metadata", PART_DETAIL),
+    dropped("speechMetadata", PART_DETAIL),
+    dropped("audioTranscription", PART_DETAIL),
+    dropped("inlineData/displayName", PART_DETAIL),
+    dropped("fileData/displayName", PART_DETAIL),
+    dropped("functionCall/partialArgs", "no other protocol repeats arguments in pieces"),
+    dropped("functionCall/willContinue", "no other protocol has calls that go on"),
+    dropped("functionResponse/willContinue", RESULT_DETAIL),
+    dropped("functionResponse/scheduling", RESULT_DETAIL),
+    dropped("behavior", "no other protocol has calls that do not wait"),
+    approximated("promptFeedback", "a blocked prompt is returned as a finish reason"),
+    dropped("modelStatus", "no other protocol announces a model's retirement"),
+    implied("index", "implied by the position of the answer"),
+    implied("finishMessage", "the message of the finish reason"),
+    implied("tokenCount", "the usage has it"),
+    dropped("safetyRatings", SAFETY),
+    approximated("citationMetadata", AS_CITATIONS),
+    approximated("groundingMetadata/groundingChunks", AS_CITATIONS),
+    approximated("groundingMetadata/groundingSupports", AS_CITATIONS),
+    dropped("groundingMetadata/searchEntryPoint", "no other protocol renders its search"),
+    dropped("groundingMetadata/webSearchQueries", "no other protocol lists its search queries"),
+    dropped("groundingAttributions", "an older form of sources"),
+    dropped("urlContextMetadata", "no other protocol lists the pages it read in this way"),
+    dropped("avgLogprobs", "no other protocol states average log probabilities"),
+    dropped("logprobsResult", "citations need a text to refer to"),
+    dropped("continuationToken", "only its vendor can continue from it"),
+    implied("promptTokensDetails", BY_MODALITY),
+    implied("candidatesTokensDetails", BY_MODALITY),
+    implied("cacheTokensDetails", BY_MODALITY),
+    implied("toolUsePromptTokensDetails", BY_MODALITY),
 ];

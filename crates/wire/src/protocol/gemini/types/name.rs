@@ -4,7 +4,7 @@ use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEM
 use crate::protocol::semantics::Spelling;
 
 /// A field of more than one word, and the bit of its node's shape that says it was spelled in snake_case.
-pub(in crate::protocol::gemini) struct Name {
+pub(in super::super) struct Name {
     camel: &'static str,
     snake: &'static str,
     bit: Shape,
@@ -15,7 +15,7 @@ const fn name(number: u32, camel: &'static str, snake: &'static str) -> Name {
 }
 
 /// The names in the body of a request, as far as the conversation has words for them.
-pub(in crate::protocol::gemini) const REQUEST_NAMES: &[Name] = &[
+pub(in super::super) const REQUEST_NAMES: &[Name] = &[
     name(0, "systemInstruction", "system_instruction"),
     name(1, "toolConfig", "tool_config"),
     name(2, "generationConfig", "generation_config"),
@@ -40,7 +40,7 @@ pub(in crate::protocol::gemini) const REQUEST_NAMES: &[Name] = &[
 ];
 
 /// The names in a part.
-pub(in crate::protocol::gemini) const PART_NAMES: &[Name] = &[
+pub(in super::super) const PART_NAMES: &[Name] = &[
     name(0, "inlineData", "inline_data"),
     name(1, "mimeType", "mime_type"),
     name(2, "fileData", "file_data"),
@@ -51,13 +51,13 @@ pub(in crate::protocol::gemini) const PART_NAMES: &[Name] = &[
 ];
 
 /// The names in a tool. One that requests have too has the same bit.
-pub(in crate::protocol::gemini) const TOOL_NAMES: &[Name] = &[
+pub(in super::super) const TOOL_NAMES: &[Name] = &[
     name(1, "parametersJsonSchema", "parameters_json_schema"),
     name(20, "responseJsonSchema", "response_json_schema"),
 ];
 
 /// The name that `key` means; a snake_case spelling is noted in `shape`, for the pointers of reports.
-pub(in crate::protocol::gemini) fn camel<'k>(
+pub(in super::super) fn camel<'k>(
     names: &'static [Name],
     key: &'k str,
     shape: &mut Shape,
