@@ -112,7 +112,7 @@ impl<'a> AnswerContext<'a> {
     }
 
     /// The client's own name for a tool that the upstream called.
-    pub(in crate::protocol) fn client_name<'n>(&'n self, upstream: &'n Text<'_>) -> Text<'n> {
+    pub(super) fn client_name<'n>(&'n self, upstream: &'n Text<'_>) -> Text<'n> {
         self.names
             .iter()
             .find(|(name, _)| name == upstream)
@@ -120,7 +120,7 @@ impl<'a> AnswerContext<'a> {
     }
 
     /// Whether the client knows the tool of that (client's) name as one that takes free text.
-    pub(in crate::protocol) fn is_custom(&self, name: &Text<'_>) -> bool {
+    pub(super) fn is_custom(&self, name: &Text<'_>) -> bool {
         self.custom_tools.iter().any(|tool| tool == name)
     }
 }

@@ -9,13 +9,13 @@ use crate::json::{Json, Kind, Text, Writer};
 use crate::loss::LossKind;
 
 /// The member that holds arguments which are not JSON.
-pub(in crate::protocol) const RAW_ARGUMENTS: &str = "__raw_arguments";
+pub(super) const RAW_ARGUMENTS: &str = "__raw_arguments";
 
 /// The member that holds arguments which are JSON but no object.
-pub(in crate::protocol) const VALUE: &str = "value";
+pub(super) const VALUE: &str = "value";
 
 /// The member that holds the free text of a custom tool.
-pub(in crate::protocol) const CUSTOM_INPUT: &str = "input";
+pub(super) const CUSTOM_INPUT: &str = "input";
 
 /// What writing arguments as an object did to them.
 pub(crate) type Change = Option<(LossKind, &'static str)>;
@@ -67,7 +67,7 @@ fn write_json(writer: &mut Writer, json: &Json<'_>) -> Change {
 }
 
 /// Writes the arguments of a call as the string that the OpenAI protocols take.
-pub(in crate::protocol) fn write_string(writer: &mut Writer, arguments: &Arguments<'_>) {
+pub(super) fn write_string(writer: &mut Writer, arguments: &Arguments<'_>) {
     match arguments {
         Arguments::Text(text) => writer.value(text),
         Arguments::Json(json) => writer.embedded(json),
@@ -75,7 +75,7 @@ pub(in crate::protocol) fn write_string(writer: &mut Writer, arguments: &Argumen
 }
 
 /// The free text that a custom tool was called with, where the model was offered it as a function of one string.
-pub(in crate::protocol) fn custom_input<'a>(arguments: &Arguments<'a>) -> Option<Text<'a>> {
+pub(super) fn custom_input<'a>(arguments: &Arguments<'a>) -> Option<Text<'a>> {
     let json = match arguments {
         Arguments::Text(text) => Json::parse_text(text).ok()?,
         Arguments::Json(json) => json.clone(),
@@ -102,9 +102,7 @@ pub(crate) fn sole_text<'t>(response: &'t Json<'_>) -> Option<(bool, Text<'t>)> 
 }
 
 /// The key and the text of an object that has one member, a string.
-pub(in crate::protocol) fn sole_member<'t>(
-    object: &'t Json<'_>,
-) -> Option<(Cow<'t, str>, Text<'t>)> {
+pub(super) fn sole_member<'t>(object: &'t Json<'_>) -> Option<(Cow<'t, str>, Text<'t>)> {
     if let Some((key, body)) = spelled_member(object.as_str()) {
         return Some((Cow::Borrowed(key), Text::escaped(body)));
     }

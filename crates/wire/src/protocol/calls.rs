@@ -17,7 +17,7 @@ use crate::target::Target;
 
 /// The calls of a request, ready to be written for one target; by default each as it is.
 #[derive(Default)]
-pub(in crate::protocol) struct Calls<'r> {
+pub(super) struct Calls<'r> {
     names: Option<Aliases>,
     ids: Option<Aliases>,
     /// The calls without an id and the results that answer them, each with the call that its id is made from; in the
@@ -38,18 +38,14 @@ pub(in crate::protocol) struct Calls<'r> {
 const NEAR: usize = 16;
 
 /// Why a result is written with another id than its own.
-pub(in crate::protocol) const REDIRECTED: &str = "the id belongs to another call";
+pub(super) const REDIRECTED: &str = "the id belongs to another call";
 
 /// Where a part stands: the index of its message and its own.
-pub(in crate::protocol) type Position = (usize, usize);
+pub(super) type Position = (usize, usize);
 
 impl<'r> Calls<'r> {
     /// Pairs the calls of `request` and finds the aliases that the target's rules make necessary.
-    pub(in crate::protocol) fn of(
-        request: &'r Request<'r>,
-        protocol: Protocol,
-        target: &Target,
-    ) -> Self {
+    pub(super) fn of(request: &'r Request<'r>, protocol: Protocol, target: &Target) -> Self {
         let (names, ids) = (protocol.codec().call_rules)(target);
         let fit = Fit::of(request, names, ids);
         let mut calls = Self {
@@ -68,12 +64,12 @@ impl<'r> Calls<'r> {
     }
 
     /// Leaves their own names and ids, for the protocol that they came in.
-    pub(in crate::protocol) fn unalias(&mut self) {
+    pub(super) fn unalias(&mut self) {
         (self.names, self.ids) = (None, None);
     }
 
     /// The name under which the target knows a tool.
-    pub(in crate::protocol) fn name<'t>(&'t self, name: &'t Text<'_>) -> Text<'t> {
+    pub(super) fn name<'t>(&'t self, name: &'t Text<'_>) -> Text<'t> {
         match &self.names {
             Some(aliases) => Text::plain(aliases.alias_of(&name.to_str()).to_owned()),
             None => name.reborrow(),
@@ -81,13 +77,13 @@ impl<'r> Calls<'r> {
     }
 
     /// Whether the target knows a tool by another name than its own.
-    pub(in crate::protocol) fn renames(&self, name: &Text<'_>) -> bool {
+    pub(super) fn renames(&self, name: &Text<'_>) -> bool {
         self.names.is_some() && self.name(name) != *name
     }
 
     /// Whether the target may know two calls of `request` by one id, as far as can be told at a glance. Ids that are made
     /// up differ from each other, but a client may have sent one that is spelled like them.
-    pub(in crate::protocol) fn may_share_ids(&self, request: &Request<'_>) -> bool {
+    pub(super) fn may_share_ids(&self, request: &Request<'_>) -> bool {
         match (&self.ids, self.made_up.is_empty()) {
             (Some(_), _) => true,
             (None, true) => !are_different(&request.messages),
@@ -96,25 +92,17 @@ impl<'r> Calls<'r> {
     }
 
     /// The id under which the target knows a call.
-    pub(in crate::protocol) fn call_id<'t>(
-        &'t self,
-        at: Position,
-        call: &'t ToolCall<'_>,
-    ) -> Text<'t> {
+    pub(super) fn call_id<'t>(&'t self, at: Position, call: &'t ToolCall<'_>) -> Text<'t> {
         self.id(at, call.id.as_ref())
     }
 
     /// The id of the call that a result answers, as the target knows it.
-    pub(in crate::protocol) fn result_id<'t>(
-        &'t self,
-        at: Position,
-        result: &'t ToolResult<'_>,
-    ) -> Text<'t> {
+    pub(super) fn result_id<'t>(&'t self, at: Position, result: &'t ToolResult<'_>) -> Text<'t> {
         self.id(at, result.call_id.as_ref())
     }
 
     /// The tool that a result comes from, as the target knows it; none if no call is known that it answers.
-    pub(in crate::protocol) fn result_name<'t>(
+    pub(super) fn result_name<'t>(
         &'t self,
         at: Position,
         result: &'t ToolResult<'_>,
@@ -123,7 +111,7 @@ impl<'r> Calls<'r> {
     }
 
     /// Whether a call is known that a result answers.
-    pub(in crate::protocol) fn is_answer(&self, at: Position, result: &ToolResult<'_>) -> bool {
+    pub(super) fn is_answer(&self, at: Position, result: &ToolResult<'_>) -> bool {
         self.asking(at, result).is_some()
     }
 
@@ -160,12 +148,12 @@ impl<'r> Calls<'r> {
     }
 
     /// Whether the call or result at a position carried no id of its own.
-    pub(in crate::protocol) fn is_made_up(&self, at: Position) -> bool {
+    pub(super) fn is_made_up(&self, at: Position) -> bool {
         find(&self.made_up, at).is_some()
     }
 
     /// Whether the result at a position answers another call than that of its id.
-    pub(in crate::protocol) fn is_redirected(&self, at: Position) -> bool {
+    pub(super) fn is_redirected(&self, at: Position) -> bool {
         self.redirected.binary_search(&at).is_ok()
     }
 
@@ -291,7 +279,7 @@ fn named_call<'r>(
 }
 
 /// The names of tools that the target knows by others; none if it knows all by their own.
-pub(in crate::protocol) fn renamed_tools(
+pub(super) fn renamed_tools(
     request: &Request<'_>,
     protocol: Protocol,
     target: &Target,

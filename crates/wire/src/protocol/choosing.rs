@@ -13,7 +13,7 @@ use crate::protocol::reporter::Reporter;
 
 /// What a target offers of the tools of a request.
 #[derive(Default)]
-pub(in crate::protocol) struct Offer<'r> {
+pub(super) struct Offer<'r> {
     /// How many tools there are to choose from.
     count: usize,
     /// Whether the choice names tools; without that nobody asks for names.
@@ -26,10 +26,7 @@ pub(in crate::protocol) struct Offer<'r> {
 
 impl<'r> Offer<'r> {
     /// The tools of `request` that the client runs, and the hosted ones that `takes` says the target has.
-    pub(in crate::protocol) fn of(
-        request: &'r Request<'r>,
-        takes: impl Fn(&HostedTool<'_>) -> bool,
-    ) -> Self {
+    pub(super) fn of(request: &'r Request<'r>, takes: impl Fn(&HostedTool<'_>) -> bool) -> Self {
         let is_by_name = matches!(
             request.tool_choice,
             Some(ToolChoice::Named { .. } | ToolChoice::Allowed { .. })
@@ -40,7 +37,7 @@ impl<'r> Offer<'r> {
     }
 
     /// Whether there is nothing to call.
-    pub(in crate::protocol) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
@@ -74,7 +71,7 @@ impl<'r> Offer<'r> {
     }
 
     /// The choice of `request` without the tools that are not offered; what that takes from it is reported.
-    pub(in crate::protocol) fn choice(
+    pub(super) fn choice(
         &self,
         request: &'r Request<'r>,
         reporter: &mut Reporter<'_>,

@@ -19,66 +19,65 @@ use crate::sse::Frame;
 use crate::target::Target;
 
 /// What a request says, and what its protocol meant beside.
-pub(in crate::protocol) type RequestAndSemantics<'a> = (Request<'a>, Semantics<'a>);
+pub(super) type RequestAndSemantics<'a> = (Request<'a>, Semantics<'a>);
 
 /// What a protocol's folder offers to the rest of `protocol`.
-pub(in crate::protocol) struct Codec {
-    pub(in crate::protocol) facts: Facts,
-    pub(in crate::protocol) decode_request: fn(Reader<'_>) -> Result<RequestAndSemantics<'_>>,
-    pub(in crate::protocol) encode_request:
-        fn(&DecodedRequest<'_>, &Target, &mut Report) -> Result<String>,
-    pub(in crate::protocol) decode_response: fn(&str) -> Result<Response<'_>>,
-    pub(in crate::protocol) encode_response:
+pub(super) struct Codec {
+    pub(super) facts: Facts,
+    pub(super) decode_request: fn(Reader<'_>) -> Result<RequestAndSemantics<'_>>,
+    pub(super) encode_request: fn(&DecodedRequest<'_>, &Target, &mut Report) -> Result<String>,
+    pub(super) decode_response: fn(&str) -> Result<Response<'_>>,
+    pub(super) encode_response:
         fn(&Response<'_>, Protocol, &AnswerContext<'_>, &mut Report) -> String,
     /// What a client adds to its history for a whole answer, as elements of a request.
-    pub(in crate::protocol) answer_elements: fn(&str) -> Result<Vec<String>>,
-    pub(in crate::protocol) stream_decoder: fn() -> Box<dyn DecodeStream>,
-    pub(in crate::protocol) stream_encoder:
+    pub(super) answer_elements: fn(&str) -> Result<Vec<String>>,
+    pub(super) stream_decoder: fn() -> Box<dyn DecodeStream>,
+    pub(super) stream_encoder:
         for<'a> fn(Protocol, AnswerContext<'a>) -> Box<dyn EncodeStream + 'a>,
     /// Reads what a frame that passes as it is says of the answer, and a whole answer whether it is an error.
-    pub(in crate::protocol) watch_frame: fn(&Frame<'_>, &mut Progress) -> Result<()>,
-    pub(in crate::protocol) watch_whole: fn(&str, &mut Progress) -> Result<bool>,
-    pub(in crate::protocol) decode_fault: fn(Option<u16>, &str) -> Fault<'static>,
-    pub(in crate::protocol) encode_fault: fn(&Fault<'_>) -> (u16, String),
+    pub(super) watch_frame: fn(&Frame<'_>, &mut Progress) -> Result<()>,
+    pub(super) watch_whole: fn(&str, &mut Progress) -> Result<bool>,
+    pub(super) decode_fault: fn(Option<u16>, &str) -> Fault<'static>,
+    pub(super) encode_fault: fn(&Fault<'_>) -> (u16, String),
     /// The body of a fault under another status than its kind has.
-    pub(in crate::protocol) encode_fault_under: fn(u16, &Fault<'_>) -> String,
+    pub(super) encode_fault_under: fn(u16, &Fault<'_>) -> String,
     /// Where a canonical field stands below its node.
-    pub(in crate::protocol) pointer: fn(Field, Spelling) -> &'static str,
+    pub(super) pointer: fn(Field, Spelling) -> &'static str,
     /// What becomes of a canonical field on its way into the protocol.
-    pub(in crate::protocol) fields: &'static Fields,
+    pub(super) fields: &'static Fields,
     /// The fields that never arrive as they were.
-    pub(in crate::protocol) lost: FieldSet,
+    pub(super) lost: FieldSet,
     /// Fields of messages, parts, tools and answers that only this protocol has.
-    pub(in crate::protocol) declared_of_nodes: &'static [Declared],
+    pub(super) declared_of_nodes: &'static [Declared],
     /// Fields of a request that only this protocol has.
-    pub(in crate::protocol) declared_of_requests: &'static [Declared],
+    pub(super) declared_of_requests: &'static [Declared],
     /// Whether the only stop sequence of a request stands there by itself instead of in a list.
-    pub(in crate::protocol) is_stop_string: fn(Spelling) -> bool,
-    pub(in crate::protocol) schemas: Schemas,
+    pub(super) is_stop_string: fn(Spelling) -> bool,
+    pub(super) schemas: Schemas,
     /// Whether a client that says nothing on showing expects to see the thinking it asks for.
-    pub(in crate::protocol) shows_thinking_unasked: fn(&Thinking<'_>) -> bool,
+    pub(super) shows_thinking_unasked: fn(&Thinking<'_>) -> bool,
     /// What is taken as names of tools and ids of calls, for the model and server of the target.
-    pub(in crate::protocol) call_rules: fn(&Target) -> (ToolNameRule, CallIdRule),
+    pub(super) call_rules: fn(&Target) -> (ToolNameRule, CallIdRule),
     /// Where the signatures of foreign texts and calls go; none where they stay on their parts.
-    pub(in crate::protocol) signatures: Option<Rule>,
+    pub(super) signatures: Option<Rule>,
     /// Whether fields that carry foreign artefacts must be base64.
-    pub(in crate::protocol) carries_base64: bool,
-    pub(in crate::protocol) tiers: Words,
-    pub(in crate::protocol) conventions: Conventions,
+    pub(super) carries_base64: bool,
+    pub(super) tiers: Words,
+    pub(super) conventions: Conventions,
 }
 
 /// Which schema language stands where in a request.
-pub(in crate::protocol) struct Schemas {
-    pub(in crate::protocol) parameters: fn(&Tool<'_>) -> SchemaLanguage,
-    pub(in crate::protocol) results: fn(&Tool<'_>) -> SchemaLanguage,
-    pub(in crate::protocol) output: fn(&Semantics<'_>) -> SchemaLanguage,
+pub(super) struct Schemas {
+    pub(super) parameters: fn(&Tool<'_>) -> SchemaLanguage,
+    pub(super) results: fn(&Tool<'_>) -> SchemaLanguage,
+    pub(super) output: fn(&Semantics<'_>) -> SchemaLanguage,
     /// The language of schemas that are held to strictly, where it is another one.
-    pub(in crate::protocol) strict: Option<SchemaLanguage>,
+    pub(super) strict: Option<SchemaLanguage>,
 }
 
 impl Schemas {
     /// JSON Schema everywhere.
-    pub(in crate::protocol) const JSON_SCHEMA: Self = Self {
+    pub(super) const JSON_SCHEMA: Self = Self {
         parameters: |_| SchemaLanguage::JsonSchema,
         results: |_| SchemaLanguage::JsonSchema,
         output: |_| SchemaLanguage::JsonSchema,
@@ -88,7 +87,7 @@ impl Schemas {
 
 impl Protocol {
     /// Whether a client of this protocol that says nothing on showing expects to see the thinking it asks for.
-    pub(in crate::protocol) fn shows_unasked(self, thinking: &Thinking<'_>) -> bool {
+    pub(super) fn shows_unasked(self, thinking: &Thinking<'_>) -> bool {
         (self.codec().shows_thinking_unasked)(thinking)
     }
 }

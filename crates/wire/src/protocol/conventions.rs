@@ -10,58 +10,58 @@ use crate::protocol::{Artefact, ArtefactKind, Citation, DecodedRequest, Protocol
 use crate::target::Vendor;
 
 /// The conventions of one protocol. Each protocol's folder states those that are not the usual ones.
-pub(in crate::protocol) struct Conventions {
+pub(super) struct Conventions {
     /// Who made the protocol. A vendor's protocols share files, schemas, tiers and words for the cache.
-    pub(in crate::protocol) vendor: Vendor,
+    pub(super) vendor: Vendor,
     /// Whether a conversation is a list of items, of which messages are one kind.
-    pub(in crate::protocol) has_items: bool,
+    pub(super) has_items: bool,
     /// Whether each block of a system prompt is a prompt of its own.
-    pub(in crate::protocol) has_system_blocks: bool,
+    pub(super) has_system_blocks: bool,
     /// Whether the model continues an answer that the request begins.
-    pub(in crate::protocol) continues_answers: bool,
+    pub(super) continues_answers: bool,
     /// Whether a tool that says nothing of it is held to its schema.
-    pub(in crate::protocol) strict_by_default: bool,
+    pub(super) strict_by_default: bool,
     /// Whether the arguments of a call are an object instead of a text, so that none are an empty one.
-    pub(in crate::protocol) has_object_arguments: bool,
+    pub(super) has_object_arguments: bool,
     /// Whether a result of a tool can hold documents.
-    pub(in crate::protocol) has_result_documents: bool,
+    pub(super) has_result_documents: bool,
     /// Whether the type of a hosted tool names its version.
-    pub(in crate::protocol) versions_hosted_tools: bool,
+    pub(super) versions_hosted_tools: bool,
     /// Whether a request can say if thinking is shown.
-    pub(in crate::protocol) can_ask_for_thoughts: bool,
+    pub(super) can_ask_for_thoughts: bool,
     /// Whether servers refuse JSON mode unless the prompt mentions JSON.
-    pub(in crate::protocol) needs_json_in_prompt: bool,
+    pub(super) needs_json_in_prompt: bool,
     /// Whether a stream may state log probabilities of a text that is complete.
-    pub(in crate::protocol) has_late_logprobs: bool,
+    pub(super) has_late_logprobs: bool,
     /// Whether a stream may state its usage behind its end.
-    pub(in crate::protocol) has_late_usage: bool,
+    pub(super) has_late_usage: bool,
     /// Whose signatures a call has a field for, beside those of the protocol's own vendor.
-    pub(in crate::protocol) signs_calls_of: Option<Vendor>,
+    pub(super) signs_calls_of: Option<Vendor>,
     /// Blocks of its own whose titles, addresses and texts can be sent as text.
-    pub(in crate::protocol) readable_blocks: &'static [&'static str],
+    pub(super) readable_blocks: &'static [&'static str],
     /// The members of a request that offer tools.
-    pub(in crate::protocol) tool_members: &'static [&'static str],
+    pub(super) tool_members: &'static [&'static str],
     /// Where a part states the MIME type of what a URL leads to.
-    pub(in crate::protocol) url_mime_type: Option<&'static str>,
+    pub(super) url_mime_type: Option<&'static str>,
     /// Where a whole answer has its usage report.
-    pub(in crate::protocol) usage_pointer: &'static str,
+    pub(super) usage_pointer: &'static str,
     /// Whether a citation says no more than an address, a title and a range.
-    pub(in crate::protocol) is_plain_citation: fn(&Citation<'_>) -> bool,
+    pub(super) is_plain_citation: fn(&Citation<'_>) -> bool,
     /// What any other protocol loses of why an answer ended.
-    pub(in crate::protocol) finish_loss: fn(&Finish<'_>) -> Option<(LossKind, &'static str)>,
+    pub(super) finish_loss: fn(&Finish<'_>) -> Option<(LossKind, &'static str)>,
     /// Whether the count of the output was computed from the total.
-    pub(in crate::protocol) computes_output: fn(&Usage<'_>) -> bool,
+    pub(super) computes_output: fn(&Usage<'_>) -> bool,
     /// Whether a stream is to state its usage.
-    pub(in crate::protocol) asks_for_usage: fn(&DecodedRequest<'_>) -> bool,
+    pub(super) asks_for_usage: fn(&DecodedRequest<'_>) -> bool,
     /// Where an undeclared field of a node, kept at a pointer below it, stands in the input.
-    pub(in crate::protocol) extra_pointer: for<'p> fn(Place, &Extra<'_>, &'p str) -> &'p str,
+    pub(super) extra_pointer: for<'p> fn(Place, &Extra<'_>, &'p str) -> &'p str,
     /// A pointer below a node with its names as the node spells them, in a protocol whose names have several spellings.
-    pub(in crate::protocol) respelling: Option<fn(&str, Spelling) -> String>,
+    pub(super) respelling: Option<fn(&str, Spelling) -> String>,
 }
 
 impl Conventions {
     /// What holds where a protocol states nothing else.
-    pub(in crate::protocol) const fn of(vendor: Vendor) -> Self {
+    pub(super) const fn of(vendor: Vendor) -> Self {
         Self {
             vendor,
             has_items: false,
@@ -91,17 +91,17 @@ impl Conventions {
 }
 
 impl Protocol {
-    pub(in crate::protocol) const fn conventions(self) -> &'static Conventions {
+    pub(super) const fn conventions(self) -> &'static Conventions {
         &self.codec().conventions
     }
 
     /// Whether the vendor of this protocol made the other one too.
-    pub(in crate::protocol) fn shares_vendor_with(self, other: Self) -> bool {
+    pub(super) fn shares_vendor_with(self, other: Self) -> bool {
         self.conventions().vendor == other.conventions().vendor
     }
 
     /// Where an instruction that no place of the request holds would stand.
-    pub(in crate::protocol) fn system_pointer(self) -> String {
+    pub(super) fn system_pointer(self) -> String {
         match self.facts().system {
             Some(field) => format!("/{field}"),
             None => format!("{}/0", self.facts().messages_pointer),
@@ -111,12 +111,12 @@ impl Protocol {
 
 impl<'a> Artefact<'a> {
     /// A signature of Google's models, which other vendors' protocols have a field for too.
-    pub(in crate::protocol) fn signed_by_google(data: Text<'a>) -> Self {
+    pub(super) fn signed_by_google(data: Text<'a>) -> Self {
         Self::new(Protocol::Gemini, ArtefactKind::Signature, data)
     }
 
     /// Whether a call of `carrier`'s protocol has a field for it that is not the protocol's own.
-    pub(in crate::protocol) fn is_shown_on_calls_of(&self, carrier: Protocol) -> bool {
+    pub(super) fn is_shown_on_calls_of(&self, carrier: Protocol) -> bool {
         carrier.conventions().signs_calls_of == Some(self.issuer().conventions().vendor)
     }
 }

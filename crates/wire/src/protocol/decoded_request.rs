@@ -16,7 +16,7 @@ use crate::utf8;
 /// A request with everything its protocol meant: content that anyone may edit, semantics that only protocols write.
 #[derive(Clone, Debug)]
 pub struct DecodedRequest<'a> {
-    pub(in crate::protocol) request: Request<'a>,
+    pub(super) request: Request<'a>,
     protocol: Protocol,
     semantics: Semantics<'a>,
     /// The body that the request was read from, as long as nobody edited the request.
@@ -34,7 +34,7 @@ impl<'a> DecodedRequest<'a> {
     }
 
     /// A request of messages and tools that were read in `protocol` and keep what they meant there.
-    pub(in crate::protocol) fn of_decoded(protocol: Protocol, request: Request<'a>) -> Self {
+    pub(super) fn of_decoded(protocol: Protocol, request: Request<'a>) -> Self {
         Self { request, protocol, semantics: Semantics::default(), body: None, body_bytes: 0 }
     }
 
@@ -50,7 +50,7 @@ impl<'a> DecodedRequest<'a> {
     }
 
     /// The body that the request was read from; none once the request was edited.
-    pub(in crate::protocol) fn body(&self) -> Option<&str> {
+    pub(super) fn body(&self) -> Option<&str> {
         self.body.as_deref()
     }
 
@@ -59,7 +59,7 @@ impl<'a> DecodedRequest<'a> {
     }
 
     /// What a body is expected to take that says the same, so that it seldom has to move while it grows.
-    pub(in crate::protocol) fn body_bytes_expected(&self) -> usize {
+    pub(super) fn body_bytes_expected(&self) -> usize {
         self.body_bytes + self.body_bytes / 8 + 1024
     }
 

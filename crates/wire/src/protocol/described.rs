@@ -8,7 +8,7 @@ use crate::protocol::reporter::Reporter;
 
 /// The schema with a description of the format as its own, before one that it has already. A schema that can hold none
 /// stays as it is, and the description is reported as lost.
-pub(in crate::protocol) fn described<'s>(
+pub(super) fn described<'s>(
     schema: Json<'s>,
     description: Option<&Text<'_>>,
     reporter: &mut Reporter<'_>,
@@ -26,10 +26,7 @@ pub(in crate::protocol) fn described<'s>(
 }
 
 /// Reports a description for which there is no schema.
-pub(in crate::protocol) fn report_description(
-    description: Option<&Text<'_>>,
-    reporter: &mut Reporter<'_>,
-) {
+pub(super) fn report_description(description: Option<&Text<'_>>, reporter: &mut Reporter<'_>) {
     if description.is_some() {
         let (field, reason) = (Field::OutputSchemaDescription, "there is no schema to describe");
         reporter.field(Place::default(), field, LossKind::Dropped, reason);

@@ -60,7 +60,7 @@ impl<'a> Echo<'a> {
         self
     }
 
-    pub(in crate::protocol) fn write(&self, object: &mut Object<'_, '_>) {
+    pub(super) fn write(&self, object: &mut Object<'_, '_>) {
         for (name, default) in REPEATED {
             match self.stated(name) {
                 Some(value) if name == "reasoning" => write_reasoning(object, value),

@@ -10,11 +10,7 @@ use crate::protocol::Protocol;
 const ALWAYS_STATED: &str = "errors of the target always state it";
 
 /// Compares an error as it came with what a client of `target` that received `body` could write of it.
-pub(in crate::protocol) fn losses(
-    fault: &Fault<'_>,
-    target: Protocol,
-    (status, body): (u16, &str),
-) -> Report {
+pub(super) fn losses(fault: &Fault<'_>, target: Protocol, (status, body): (u16, &str)) -> Report {
     let mut report = Report::default();
     if let Some((source, before)) = fault.original.as_ref().filter(|(own, _)| *own != target) {
         let (_, after) = source.encode_fault(&target.decode_fault(status, body.as_bytes()));

@@ -136,39 +136,39 @@ fields! {
 
 /// A set of fields, small enough to be asked about every part of a request.
 #[derive(Clone, Copy)]
-pub(in crate::protocol) struct FieldSet(u128);
+pub(super) struct FieldSet(u128);
 
 const _: () = assert!(Field::ALL.len() <= u128::BITS as usize, "a bit for each field");
 
 impl FieldSet {
-    pub(in crate::protocol) const fn with(self, field: Field) -> Self {
+    pub(super) const fn with(self, field: Field) -> Self {
         Self(self.0 | 1 << field as u32)
     }
 
-    pub(in crate::protocol) const fn has(self, field: Field) -> bool {
+    pub(super) const fn has(self, field: Field) -> bool {
         self.0 >> field as u32 & 1 == 1
     }
 }
 
 /// What a protocol says to one canonical field.
 #[derive(Clone, Copy)]
-pub(in crate::protocol) struct Row {
+pub(super) struct Row {
     field: Field,
     /// Where it stands below its node; empty for a whole node, or for a field whose place the node already names.
-    pub(in crate::protocol) pointer: &'static str,
-    pub(in crate::protocol) fate: Fate,
+    pub(super) pointer: &'static str,
+    pub(super) fate: Fate,
 }
 
-pub(in crate::protocol) const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
+pub(super) const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row {
     Row { field, pointer, fate }
 }
 
 /// What a protocol says to every canonical field, in the order of their declaration.
-pub(in crate::protocol) struct Fields([Row; Field::ALL.len()]);
+pub(super) struct Fields([Row; Field::ALL.len()]);
 
 impl Fields {
     /// The table of all fields, of which the usage has its own. One that is missing or out of order breaks the build.
-    pub(in crate::protocol) const fn of<S: Speller>(
+    pub(super) const fn of<S: Speller>(
         rows: [Row; Field::UsageInput as usize],
         usage: &Table<S>,
     ) -> Self {
@@ -186,12 +186,12 @@ impl Fields {
         Self(all)
     }
 
-    pub(in crate::protocol) const fn row(&self, field: Field) -> &Row {
+    pub(super) const fn row(&self, field: Field) -> &Row {
         &self.0[field as usize]
     }
 
     /// The fields that never arrive as they were.
-    pub(in crate::protocol) const fn lost(&self) -> FieldSet {
+    pub(super) const fn lost(&self) -> FieldSet {
         let mut lost = FieldSet(0);
         let mut at = 0;
         while at < self.0.len() {
@@ -217,20 +217,20 @@ pub enum Fate {
     Lost(LossKind, &'static str),
 }
 
-pub(in crate::protocol) const CARRIED: Fate = Fate::Carried;
+pub(super) const CARRIED: Fate = Fate::Carried;
 
-pub(in crate::protocol) const fn depends(words: &'static str) -> Fate {
+pub(super) const fn depends(words: &'static str) -> Fate {
     Fate::Depends(words)
 }
 
-pub(in crate::protocol) const fn implied(reason: &'static str) -> Fate {
+pub(super) const fn implied(reason: &'static str) -> Fate {
     Fate::Implied(reason)
 }
 
-pub(in crate::protocol) const fn approximated(reason: &'static str) -> Fate {
+pub(super) const fn approximated(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Approximated, reason)
 }
 
-pub(in crate::protocol) const fn dropped(reason: &'static str) -> Fate {
+pub(super) const fn dropped(reason: &'static str) -> Fate {
     Fate::Lost(LossKind::Dropped, reason)
 }

@@ -10,7 +10,7 @@ use crate::protocol::{Closed, Delta, Event, Note, NoteAt, Open, Opening, PartId,
 
 /// How a protocol carries the signatures of texts and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol) enum Rule {
+pub(super) enum Rule {
     /// Thinking without a signature takes that of the part behind it.
     Share,
     /// The same, but the protocol's own encoder sees to it. A text right behind another stays there without its signature,
@@ -20,13 +20,13 @@ pub(in crate::protocol) enum Rule {
 
 impl Rule {
     /// How answers of `source` are written in `target`; none where signatures stay on their parts.
-    pub(in crate::protocol) fn of(source: Protocol, target: Protocol) -> Option<Self> {
+    pub(super) fn of(source: Protocol, target: Protocol) -> Option<Self> {
         target.codec().signatures.filter(|_| source != target)
     }
 }
 
 /// A whole answer whose signatures stand on thinking.
-pub(in crate::protocol) fn handed<'r, 'a>(
+pub(super) fn handed<'r, 'a>(
     response: &'r Response<'a>,
     rule: Option<Rule>,
 ) -> Cow<'r, Response<'a>> {
@@ -100,7 +100,7 @@ fn sealed<'a>(place: Place, artefact: Artefact<'a>) -> NodeSemantics<'a> {
 
 /// The same for a stream, event by event. Only the first answer is looked at: the protocols in question have no other.
 #[derive(Debug)]
-pub(in crate::protocol) struct Handing {
+pub(super) struct Handing {
     rule: Rule,
     thought: Thought,
     /// The beginning of a signed text, until it is known whether the text says anything.
@@ -123,11 +123,11 @@ enum Thought {
 }
 
 impl Handing {
-    pub(in crate::protocol) fn new(rule: Rule) -> Self {
+    pub(super) fn new(rule: Rule) -> Self {
         Self { rule, thought: Thought::None, waiting: Vec::new(), put_before: Vec::new() }
     }
 
-    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
+    pub(super) fn step(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
         if self.waits_for(&event) {
             return self.waiting.push(event.into_owned());
         }
@@ -150,7 +150,7 @@ impl Handing {
     }
 
     /// Passes on what is still held back.
-    pub(in crate::protocol) fn end(&mut self, emit: &mut dyn FnMut(Event<'_>)) {
+    pub(super) fn end(&mut self, emit: &mut dyn FnMut(Event<'_>)) {
         self.begin_unsigned(emit);
         self.end_thought(None, emit);
     }

@@ -9,7 +9,7 @@ use crate::protocol::reporter::Reporter;
 
 /// A setting that the hosted tools of more than one vendor have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol) enum Setting {
+pub(super) enum Setting {
     AllowedDomains,
     BlockedDomains,
     /// Where the user is: an object of `city`, `country`, `region` and `timezone`.
@@ -25,7 +25,7 @@ pub(in crate::protocol) enum Setting {
 
 /// The settings of one tool that are still to be carried over.
 #[derive(Debug, Default)]
-pub(in crate::protocol) struct Settings<'t> {
+pub(super) struct Settings<'t> {
     found: Vec<Found<'t>>,
 }
 
@@ -38,20 +38,20 @@ struct Found<'t> {
 }
 
 impl<'t> Settings<'t> {
-    pub(in crate::protocol) fn of(tool: &'t HostedTool<'_>) -> Self {
+    pub(super) fn of(tool: &'t HostedTool<'_>) -> Self {
         let mut settings = Self::default();
         settings.read(&tool.json, &mut prefix(tool));
         settings
     }
 
     /// The value of a setting, which counts as carried over from now on.
-    pub(in crate::protocol) fn take(&mut self, setting: Setting) -> Option<Json<'t>> {
+    pub(super) fn take(&mut self, setting: Setting) -> Option<Json<'t>> {
         let index = self.found.iter().position(|found| found.setting == setting)?;
         Some(self.found.remove(index).json)
     }
 
     /// Reports the settings that nothing has taken.
-    pub(in crate::protocol) fn report_rest(self, place: Place, reporter: &mut Reporter<'_>) {
+    pub(super) fn report_rest(self, place: Place, reporter: &mut Reporter<'_>) {
         for Found { setting, pointer, json } in self.found {
             let (kind, reason) = match setting {
                 Setting::Usual => {
@@ -120,7 +120,7 @@ impl<'t> Settings<'t> {
 }
 
 /// Writes where the user is as members of an object.
-pub(in crate::protocol) fn write_location(writer: &mut Writer, location: &Json<'_>) {
+pub(super) fn write_location(writer: &mut Writer, location: &Json<'_>) {
     for key in LOCATION {
         if let Some(text) = location.reader().peek_tag(key).ok().flatten() {
             writer.field(key, &text);

@@ -6,11 +6,11 @@ use crate::place::Place;
 use crate::protocol::DecodedRequest;
 use crate::protocol::reporter::Reporter;
 
-pub(in crate::protocol) const ASK_FOR_JSON: &str = "Answer with one JSON object and nothing else.";
+pub(super) const ASK_FOR_JSON: &str = "Answer with one JSON object and nothing else.";
 
 /// The sentence that opens the system text where a server's JSON mode wants the word in the prompt, and the client's does
 /// not.
-pub(in crate::protocol) fn missing_sentence(
+pub(super) fn missing_sentence(
     decoded: &DecodedRequest<'_>,
     reporter: &mut Reporter<'_>,
 ) -> Option<&'static str> {

@@ -9,7 +9,7 @@ use crate::protocol::Event;
 use crate::sse::Frame;
 
 /// Frames in, events out.
-pub(in crate::protocol) trait DecodeStream: Debug + Send + Sync {
+pub(super) trait DecodeStream: Debug + Send + Sync {
     /// Reads one frame. After an error the decoder is not used again.
     fn step<'f>(&mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()>;
 
@@ -23,7 +23,7 @@ pub(in crate::protocol) trait DecodeStream: Debug + Send + Sync {
 }
 
 /// Events in, frames out.
-pub(in crate::protocol) trait EncodeStream: Debug + Send + Sync {
+pub(super) trait EncodeStream: Debug + Send + Sync {
     fn step(&mut self, event: Event<'_>, out: &mut String);
 
     /// No event follows: writes what is still owed, and says what did not come through.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::json::Text;
 
 /// The type as vendors list it: in small letters, and `image/jpeg` by its only registered name.
-pub(in crate::protocol) fn proper<'m>(mime: &'m Text<'_>) -> Cow<'m, str> {
+pub(super) fn proper<'m>(mime: &'m Text<'_>) -> Cow<'m, str> {
     let mime = mime.to_str();
     let has_capitals = mime.bytes().any(|byte| byte.is_ascii_uppercase());
     let mime = if has_capitals { Cow::Owned(mime.to_ascii_lowercase()) } else { mime };
@@ -13,12 +13,12 @@ pub(in crate::protocol) fn proper<'m>(mime: &'m Text<'_>) -> Cow<'m, str> {
 }
 
 /// Whether a type is spelled as vendors list it.
-pub(in crate::protocol) fn is_proper(mime: &Text<'_>) -> bool {
+pub(super) fn is_proper(mime: &Text<'_>) -> bool {
     *mime == *proper(mime)
 }
 
 /// The type that the name of a file or the path of an address ends in.
-pub(in crate::protocol) fn of_name(name: &str) -> Option<&'static str> {
+pub(super) fn of_name(name: &str) -> Option<&'static str> {
     let path = name.split(['?', '#']).next().unwrap_or_default();
     let (_, ending) = path.rsplit_once('.')?;
     let ending = ending.to_ascii_lowercase();
@@ -26,14 +26,14 @@ pub(in crate::protocol) fn of_name(name: &str) -> Option<&'static str> {
 }
 
 /// The type of an image that stands as bare base64 where an address is expected.
-pub(in crate::protocol) fn of_bare_image(text: &str) -> Option<&'static str> {
+pub(super) fn of_bare_image(text: &str) -> Option<&'static str> {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let mime = of_data(text).filter(|mime| mime.starts_with("image/"))?;
     text.bytes().all(is_digit).then_some(mime)
 }
 
 /// The type of a usual file by how its bytes begin, in base64.
-pub(in crate::protocol) fn of_data(data: &str) -> Option<&'static str> {
+pub(super) fn of_data(data: &str) -> Option<&'static str> {
     const STARTS: [(&str, &str); 5] = [
         ("iVBORw0KGgo", "image/png"),
         ("/9j/", "image/jpeg"),
@@ -45,7 +45,7 @@ pub(in crate::protocol) fn of_data(data: &str) -> Option<&'static str> {
 }
 
 /// Whether a text that may hold data says where they are instead.
-pub(in crate::protocol) fn is_address(text: &str) -> bool {
+pub(super) fn is_address(text: &str) -> bool {
     let starts = |scheme: &str| {
         text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };

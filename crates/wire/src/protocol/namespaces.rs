@@ -7,14 +7,14 @@ use crate::protocol::reporter::Reporter;
 
 /// A tool, and the namespace that it stands in.
 #[derive(Clone, Copy)]
-pub(in crate::protocol) struct Spaced<'t> {
-    pub(in crate::protocol) tool: &'t Tool<'t>,
-    pub(in crate::protocol) namespace: Option<&'t NamespaceTool<'t>>,
+pub(super) struct Spaced<'t> {
+    pub(super) tool: &'t Tool<'t>,
+    pub(super) namespace: Option<&'t NamespaceTool<'t>>,
 }
 
 impl<'t> Spaced<'t> {
     /// The tool's own description, with that of its namespace before it.
-    pub(in crate::protocol) fn description(&self, own: Option<&'t Text<'_>>) -> Option<Text<'t>> {
+    pub(super) fn description(&self, own: Option<&'t Text<'_>>) -> Option<Text<'t>> {
         let shared = self.namespace.and_then(|namespace| namespace.description.as_ref());
         let shared = shared.filter(|shared| !shared.is_blank());
         let own = own.map(Text::reborrow);
@@ -28,7 +28,7 @@ impl<'t> Spaced<'t> {
 }
 
 /// Reports where the description of a namespace has gone.
-pub(in crate::protocol) fn report_description(
+pub(super) fn report_description(
     reporter: &mut Reporter<'_>,
     (tool, namespace): (&Tool<'_>, &NamespaceTool<'_>),
 ) {

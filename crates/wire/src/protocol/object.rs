@@ -9,7 +9,7 @@ use crate::protocol::semantics::Extras;
 /// A null is kept among the extras whatever its key, so `member` never sees one; so is every member that it leaves
 /// unread with [`Member::Unknown`]. `scope` is the path of this object inside its node, empty for the node itself. The
 /// extras are handed to `member` for objects inside this one.
-pub(in crate::protocol) fn read_object<'a>(
+pub(super) fn read_object<'a>(
     reader: &mut Reader<'a>,
     scope: &'static str,
     extras: &mut Extras<'a>,
@@ -20,7 +20,7 @@ pub(in crate::protocol) fn read_object<'a>(
 
 /// Reads what an object says of itself in the string `name`, wherever it stands; null counts as nothing. Mostly it
 /// stands first, and then it has been passed.
-pub(in crate::protocol) fn read_tag<'a>(
+pub(super) fn read_tag<'a>(
     reader: &mut Reader<'a>,
     name: &str,
 ) -> Result<(Option<Text<'a>>, Unread)> {
@@ -32,7 +32,7 @@ pub(in crate::protocol) fn read_tag<'a>(
 
 /// Reads the first member of an object, if it is the string `name` and `known` knows what it says; else nothing is
 /// consumed, and the member is left to those who read it wherever it stands.
-pub(in crate::protocol) fn read_first<'a, T>(
+pub(super) fn read_first<'a, T>(
     reader: &mut Reader<'a>,
     name: &str,
     known: impl FnOnce(&str) -> Option<T>,
@@ -49,7 +49,7 @@ pub(in crate::protocol) fn read_first<'a, T>(
 
 /// The members of an object that are still to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol) enum Unread {
+pub(super) enum Unread {
     /// All of them: the object comes next.
     All,
     /// Those behind the tag, which was the first of them.
@@ -58,7 +58,7 @@ pub(in crate::protocol) enum Unread {
 
 impl Unread {
     /// Reads them as [`read_object`] does.
-    pub(in crate::protocol) fn read<'a>(
+    pub(super) fn read<'a>(
         self,
         reader: &mut Reader<'a>,
         scope: &'static str,
@@ -85,7 +85,7 @@ impl Unread {
 
 /// How many messages a list that comes next is likely to hold, by what is left of the input: with room for so many they
 /// seldom move while it is read.
-pub(in crate::protocol) fn messages_expected(reader: &Reader<'_>) -> usize {
+pub(super) fn messages_expected(reader: &Reader<'_>) -> usize {
     const FEW: usize = 8;
     const MANY: usize = 1024;
     const BYTES_EACH: usize = 1024;
@@ -94,20 +94,20 @@ pub(in crate::protocol) fn messages_expected(reader: &Reader<'_>) -> usize {
 
 /// Whether a member was read, or is not known and still stands unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol) enum Member {
+pub(super) enum Member {
     Read,
     Unknown,
 }
 
 /// Whether there was anything to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol) enum IsWritten {
+pub(super) enum IsWritten {
     Yes,
     No,
 }
 
 /// Writes an object of which some fields are ours and the rest are extras that came with it.
-pub(in crate::protocol) struct Object<'w, 'e> {
+pub(super) struct Object<'w, 'e> {
     writer: &'w mut Writer,
     extras: Option<(&'e Extras<'e>, &'static str)>,
     /// The keys written so far; kept only where there are extras that they could shadow.
@@ -116,7 +116,7 @@ pub(in crate::protocol) struct Object<'w, 'e> {
 
 impl<'w, 'e> Object<'w, 'e> {
     /// Opens an object. `extras` are those of the node and the scope inside it that this object is.
-    pub(in crate::protocol) fn open(
+    pub(super) fn open(
         writer: &'w mut Writer,
         extras: Option<(&'e Extras<'e>, &'static str)>,
     ) -> Self {
@@ -124,7 +124,7 @@ impl<'w, 'e> Object<'w, 'e> {
         Self { writer, extras, written: Vec::new() }
     }
 
-    pub(in crate::protocol) fn key(&mut self, key: &'static str) -> &mut Writer {
+    pub(super) fn key(&mut self, key: &'static str) -> &mut Writer {
         if self.extras.is_some() {
             self.written.push(key);
         }
@@ -132,12 +132,12 @@ impl<'w, 'e> Object<'w, 'e> {
         self.writer
     }
 
-    pub(in crate::protocol) fn field(&mut self, key: &'static str, value: &(impl Encode + ?Sized)) {
+    pub(super) fn field(&mut self, key: &'static str, value: &(impl Encode + ?Sized)) {
         self.key(key).value(value);
     }
 
     /// Writes a field whose value is a word of the protocol.
-    pub(in crate::protocol) fn word(&mut self, key: &'static str, value: &'static str) {
+    pub(super) fn word(&mut self, key: &'static str, value: &'static str) {
         if self.extras.is_some() {
             self.written.push(key);
         }
@@ -145,28 +145,20 @@ impl<'w, 'e> Object<'w, 'e> {
     }
 
     /// Writes a field unless an undeclared value of that name came with the input, which then stays.
-    pub(in crate::protocol) fn unless_kept(
-        &mut self,
-        key: &'static str,
-        value: &(impl Encode + ?Sized),
-    ) {
+    pub(super) fn unless_kept(&mut self, key: &'static str, value: &(impl Encode + ?Sized)) {
         if !self.is_kept(key) {
             self.field(key, value);
         }
     }
 
-    pub(in crate::protocol) fn optional(
-        &mut self,
-        key: &'static str,
-        value: Option<&(impl Encode + ?Sized)>,
-    ) {
+    pub(super) fn optional(&mut self, key: &'static str, value: Option<&(impl Encode + ?Sized)>) {
         if let Some(value) = value {
             self.field(key, value);
         }
     }
 
     /// Writes an object inside this one, and takes it back if nothing stands in it. `extras` are as in [`Object::open`].
-    pub(in crate::protocol) fn unless_empty<'i>(
+    pub(super) fn unless_empty<'i>(
         &mut self,
         key: &'static str,
         extras: Option<(&'i Extras<'i>, &'static str)>,
@@ -184,7 +176,7 @@ impl<'w, 'e> Object<'w, 'e> {
     }
 
     /// Writes a list inside this object, and takes it back if nothing stands in it.
-    pub(in crate::protocol) fn list_unless_empty(
+    pub(super) fn list_unless_empty(
         &mut self,
         key: &'static str,
         elements: impl FnOnce(&mut Writer),
@@ -204,13 +196,13 @@ impl<'w, 'e> Object<'w, 'e> {
     }
 
     /// Whether the field came with another value than the usual one, which is among the extras.
-    pub(in crate::protocol) fn is_kept(&self, key: &str) -> bool {
+    pub(super) fn is_kept(&self, key: &str) -> bool {
         let extras = self.extras.into_iter();
         extras.flat_map(|(extras, scope)| extras.within(scope)).any(|extra| extra.key == key)
     }
 
     /// Writes the extras that no field took the place of, and closes the object.
-    pub(in crate::protocol) fn close(self) {
+    pub(super) fn close(self) {
         if let Some((extras, scope)) = self.extras {
             for extra in extras.within(scope) {
                 if !self.written.iter().any(|key| *key == extra.key) {

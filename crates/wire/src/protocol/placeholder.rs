@@ -8,9 +8,7 @@ use crate::protocol::words::is_wordless;
 /// The parts that get a placeholder if a target takes nothing of a message, with their numbers; none where there are
 /// texts or results beside them. Which these are depends on the message alone, so that it stays the same when the
 /// conversation goes on.
-pub(in crate::protocol) fn omitted<'m>(
-    message: &'m Message<'m>,
-) -> impl Iterator<Item = (usize, &'m Part<'m>)> {
+pub(super) fn omitted<'m>(message: &'m Message<'m>) -> impl Iterator<Item = (usize, &'m Part<'m>)> {
     let may_be_left_out = |part: &Part<'_>| is_wordless(part) || is_nameable(part);
     let is_meant = message.role == Role::User && message.parts.iter().all(may_be_left_out);
     let parts = message.parts.iter().enumerate();
@@ -22,7 +20,7 @@ fn is_nameable(part: &Part<'_>) -> bool {
 }
 
 /// The words that stand for a part.
-pub(in crate::protocol) fn words(part: &Part<'_>) -> &'static str {
+pub(super) fn words(part: &Part<'_>) -> &'static str {
     match part.content() {
         Content::Media(media) => match media.kind {
             MediaKind::Image => "[image omitted]",
@@ -40,12 +38,12 @@ pub(in crate::protocol) fn words(part: &Part<'_>) -> &'static str {
 }
 
 /// The placeholder of a part, at the part's place.
-pub(in crate::protocol) fn placeholder(part: &Part<'_>) -> Part<'static> {
+pub(super) fn placeholder(part: &Part<'_>) -> Part<'static> {
     Part::text(words(part)).with_semantics(NodeSemantics::at(part.semantics().place()))
 }
 
 /// The placeholders of a message among the parts that are sent of it, each where its part stood.
-pub(in crate::protocol) fn in_place<'p>(
+pub(super) fn in_place<'p>(
     message: &'p Message<'p>,
     sent: &[&'p Part<'p>],
     placeholders: &'p [Part<'p>],

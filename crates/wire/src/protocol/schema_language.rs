@@ -8,12 +8,12 @@ use crate::protocol::{DecodedRequest, Field, Protocol};
 use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool};
 
 /// The language of a tool's parameters in a request of `source`'s protocol; a tool that was kept has that of its own.
-pub(in crate::protocol) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
+pub(super) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
     (protocol_of(source, tool).codec().schemas.parameters)(tool)
 }
 
 /// The language in which a request of `source`'s protocol describes a tool's results.
-pub(in crate::protocol) fn of_results(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
+pub(super) fn of_results(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
     (protocol_of(source, tool).codec().schemas.results)(tool)
 }
 
@@ -22,12 +22,12 @@ fn protocol_of(source: Protocol, tool: &Tool<'_>) -> Protocol {
 }
 
 /// The language of the output schema of a request.
-pub(in crate::protocol) fn of_output(decoded: &DecodedRequest<'_>) -> SchemaLanguage {
+pub(super) fn of_output(decoded: &DecodedRequest<'_>) -> SchemaLanguage {
     (decoded.protocol().codec().schemas.output)(decoded.semantics())
 }
 
 /// The parameters of a tool, completed with what OpenAI refuses to do without.
-pub(in crate::protocol) fn completed_parameters<'s>(
+pub(super) fn completed_parameters<'s>(
     reporter: &mut Reporter<'_>,
     parameters: Json<'s>,
     strict: Option<bool>,

@@ -6,23 +6,23 @@ use crate::loss::Report;
 use crate::protocol::{AnswerContext, Event, Fold, Order, Protocol, StreamDecoder, StreamEncoder};
 use crate::sse::Frame;
 
-pub(in crate::protocol) fn value(json: &str) -> Value {
+pub(super) fn value(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
 /// The value at a pointer of a body.
-pub(in crate::protocol) fn at(body: &str, pointer: &str) -> Value {
+pub(super) fn at(body: &str, pointer: &str) -> Value {
     value(body).pointer(pointer).cloned().unwrap_or(Value::Null)
 }
 
 /// The entries of a report, as `kind pointer`.
-pub(in crate::protocol) fn listed(report: &Report) -> Vec<String> {
+pub(super) fn listed(report: &Report) -> Vec<String> {
     report.entries().iter().map(|loss| format!("{} {}", loss.kind, loss.pointer)).collect()
 }
 
 /// Checks that each request is refused, and where.
 #[track_caller]
-pub(in crate::protocol) fn check_refused(protocol: Protocol, cases: &[(&str, &str)]) {
+pub(super) fn check_refused(protocol: Protocol, cases: &[(&str, &str)]) {
     for (body, pointer) in cases {
         let error = protocol.decode_request(body.as_bytes()).unwrap_err();
         assert_eq!(error.pointer(), *pointer, "{body}");
@@ -30,10 +30,7 @@ pub(in crate::protocol) fn check_refused(protocol: Protocol, cases: &[(&str, &st
 }
 
 /// The events of a stream of payloads, checked to be in order.
-pub(in crate::protocol) fn events(
-    protocol: Protocol,
-    payloads: &[impl ToString],
-) -> Vec<Event<'static>> {
+pub(super) fn events(protocol: Protocol, payloads: &[impl ToString]) -> Vec<Event<'static>> {
     let mut events = Vec::new();
     let mut decoder = StreamDecoder::new(protocol);
     for data in payloads {
@@ -47,14 +44,14 @@ pub(in crate::protocol) fn events(
 }
 
 /// The whole answer that events stand for, in that protocol.
-pub(in crate::protocol) fn folded(protocol: Protocol, events: Vec<Event<'_>>) -> Value {
+pub(super) fn folded(protocol: Protocol, events: Vec<Event<'_>>) -> Value {
     let mut fold = Fold::default();
     events.into_iter().for_each(|event| fold.step(event));
     value(&protocol.encode_response(&fold.finish(), protocol, &AnswerContext::default()).body)
 }
 
 /// The payloads of the frames that events of `source` are written as, and what they lose by it.
-pub(in crate::protocol) fn written(
+pub(super) fn written(
     protocol: Protocol,
     (source, events): (Protocol, Vec<Event<'static>>),
     context: AnswerContext<'_>,

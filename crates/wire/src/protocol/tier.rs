@@ -13,15 +13,15 @@ enum Tier {
 }
 
 /// A protocol's words for the tiers, in the order of [`Tier`]; none for those that it lacks.
-pub(in crate::protocol) struct Words {
-    pub(in crate::protocol) request: [Option<&'static str>; 4],
-    pub(in crate::protocol) answer: [Option<&'static str>; 4],
+pub(super) struct Words {
+    pub(super) request: [Option<&'static str>; 4],
+    pub(super) answer: [Option<&'static str>; 4],
 }
 
 /// The word of `target`'s protocol for a tier that `source`'s calls `word`; none if it has no such tier.
 ///
 /// Requests and answers have words of their own at one vendor: `asking` says which are meant.
-pub(in crate::protocol) fn translated(
+pub(super) fn translated(
     word: &str,
     source: Protocol,
     target: Protocol,
@@ -36,7 +36,7 @@ pub(in crate::protocol) fn translated(
 
 /// Whether a tier is asked for or was served.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::protocol) enum Asking {
+pub(super) enum Asking {
     Request,
     Answer,
 }

@@ -18,7 +18,7 @@ pub struct Encoded {
 }
 
 /// What most answers take at least, so that short ones never move while they grow.
-pub(in crate::protocol) const ANSWER_BYTES: usize = 2048;
+pub(super) const ANSWER_BYTES: usize = 2048;
 
 impl Encoded {
     /// Refuses the translation if it dropped anything.
@@ -93,7 +93,7 @@ impl Protocol {
     }
 
     /// Where a canonical field stands in this protocol, below its node.
-    pub(in crate::protocol) fn pointer(self, field: Field, spelling: Spelling) -> &'static str {
+    pub(super) fn pointer(self, field: Field, spelling: Spelling) -> &'static str {
         (self.codec().pointer)(field, spelling)
     }
 
@@ -103,12 +103,12 @@ impl Protocol {
     }
 
     /// The fields that never arrive in this protocol as they were.
-    pub(in crate::protocol) fn lost(self) -> FieldSet {
+    pub(super) fn lost(self) -> FieldSet {
         self.codec().lost
     }
 
     /// The declaration of a field below a node that only this protocol has.
-    pub(in crate::protocol) fn declared(self, path: &str) -> Option<&'static Declared> {
+    pub(super) fn declared(self, path: &str) -> Option<&'static Declared> {
         self.declared_of_nodes().iter().find(|declared| declared.path == path)
     }
 
@@ -124,6 +124,6 @@ impl Protocol {
 }
 
 /// The text behind a byte order mark.
-pub(in crate::protocol) fn without_mark(text: &str) -> &str {
+pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }

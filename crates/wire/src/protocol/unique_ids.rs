@@ -14,7 +14,7 @@ const FEW: usize = 16;
 const TRIES_MAX: usize = 64;
 
 /// Whether all calls have ids of their own, as far as can be told at a glance: false may be wrong, true never is.
-pub(in crate::protocol) fn are_different(messages: &[Message<'_>]) -> bool {
+pub(super) fn are_different(messages: &[Message<'_>]) -> bool {
     let parts = messages.iter().flat_map(|message| &message.parts);
     let mut marks: SmallVec<[u64; FEW]> = SmallVec::new();
     parts.for_each(|part| {
@@ -39,7 +39,7 @@ pub(in crate::protocol) fn are_different(messages: &[Message<'_>]) -> bool {
 }
 
 /// A number that is the same for the same id: the end of an id, which tells it from others, spread over all bits.
-pub(in crate::protocol) fn mark(id: &str) -> u64 {
+pub(super) fn mark(id: &str) -> u64 {
     let end = match id.as_bytes().last_chunk() {
         Some(end) => u64::from_le_bytes(*end),
         None => id.bytes().fold(0, |end, byte| end << 8 | u64::from(byte)),

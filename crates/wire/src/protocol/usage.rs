@@ -14,26 +14,26 @@ use crate::protocol::semantics::{Extras, NodeSemantics, Shape, Speller};
 use crate::protocol::{Fate, Field, Protocol};
 
 /// The usage reports of one protocol.
-pub(in crate::protocol) struct Table<S: 'static> {
+pub(super) struct Table<S: 'static> {
     /// The member of an answer that holds the report.
-    pub(in crate::protocol) member: &'static str,
+    pub(super) member: &'static str,
     /// Every count, in the order in which a report states them.
-    pub(in crate::protocol) rows: [Row; Count::ALL.len()],
+    pub(super) rows: [Row; Count::ALL.len()],
     /// The counts that the vendor states without some of their parts.
-    pub(in crate::protocol) sums: &'static [Sum],
+    pub(super) sums: &'static [Sum],
     /// The member that names the service tier, if it stands in the report.
-    pub(in crate::protocol) tier: Option<&'static str>,
-    pub(in crate::protocol) zero: Zero,
+    pub(super) tier: Option<&'static str>,
+    pub(super) zero: Zero,
     /// How it is remembered that the output was not stated and is what the total leaves beside the other counts.
-    pub(in crate::protocol) output_by_total: Option<Shape<S>>,
+    pub(super) output_by_total: Option<Shape<S>>,
 }
 
 /// One count of a protocol.
 #[derive(Clone, Copy)]
-pub(in crate::protocol) struct Row {
+pub(super) struct Row {
     count: Count,
-    pub(in crate::protocol) pointer: &'static str,
-    pub(in crate::protocol) fate: Fate,
+    pub(super) pointer: &'static str,
+    pub(super) fate: Fate,
     scope: &'static str,
     key: &'static str,
     standing: Standing,
@@ -51,16 +51,16 @@ enum Standing {
 }
 
 /// A count that the vendor states without some of its parts, which stand beside it.
-pub(in crate::protocol) struct Sum {
-    pub(in crate::protocol) count: Count,
-    pub(in crate::protocol) beside: &'static [Count],
+pub(super) struct Sum {
+    pub(super) count: Count,
+    pub(super) beside: &'static [Count],
     /// What is written where the parts are more than the whole.
-    pub(in crate::protocol) exceeded: &'static str,
+    pub(super) exceeded: &'static str,
 }
 
 /// What a count of zero is in a protocol.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::protocol) enum Zero {
+pub(super) enum Zero {
     /// A count like others.
     Stated,
     /// The same as no count, and left out.
@@ -69,7 +69,7 @@ pub(in crate::protocol) enum Zero {
 
 /// How much a report that is written states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol) enum Stating {
+pub(super) enum Stating {
     /// What the report stated that was read.
     AsRead,
     /// What is known and what clients of the protocol rely on.
@@ -78,9 +78,9 @@ pub(in crate::protocol) enum Stating {
 
 /// A usage report with the counts as the vendor states them.
 #[derive(Debug, Default)]
-pub(in crate::protocol) struct Report<'a> {
+pub(super) struct Report<'a> {
     stated: Counts,
-    pub(in crate::protocol) service_tier: Option<Text<'a>>,
+    pub(super) service_tier: Option<Text<'a>>,
     semantics: NodeSemantics<'a>,
     extras: Extras<'a>,
 }
@@ -88,7 +88,7 @@ pub(in crate::protocol) struct Report<'a> {
 impl Report<'_> {
     /// Leaves out what earlier reports of a stream stated in the same words, and remembers the rest: most of them repeat
     /// their details in every frame.
-    pub(in crate::protocol) fn leave_out_known(&mut self, known: &mut Extras<'static>) {
+    pub(super) fn leave_out_known(&mut self, known: &mut Extras<'static>) {
         self.extras.leave_out(known);
         if !self.extras.is_empty() {
             known.update(self.extras.clone().into_owned());
@@ -102,7 +102,7 @@ impl Count {
     }
 
     /// The count that a field is, if it is one of the usage: those stand last.
-    pub(in crate::protocol) const fn of(field: Field) -> Option<Self> {
+    pub(super) const fn of(field: Field) -> Option<Self> {
         match (field as usize).checked_sub(Field::UsageInput as usize) {
             Some(at) => Some(Self::ALL[at]),
             None => None,
@@ -115,24 +115,24 @@ const _: () = assert!(matches!(Count::of(Field::UsageTotal), Some(Count::Total))
 const _: () = assert!(Count::Total.field() as usize + 1 == Field::ALL.len());
 
 /// A count that stands at `pointer` in a report.
-pub(in crate::protocol) const fn count(count: Count, pointer: &'static str, fate: Fate) -> Row {
+pub(super) const fn count(count: Count, pointer: &'static str, fate: Fate) -> Row {
     let (scope, key) = split(pointer);
     Row { count, pointer, fate, scope, key, standing: Standing::Optional }
 }
 
 /// A count that reports do not have; `pointer` is the place that comes closest.
-pub(in crate::protocol) const fn absent(count: Count, pointer: &'static str, fate: Fate) -> Row {
+pub(super) const fn absent(count: Count, pointer: &'static str, fate: Fate) -> Row {
     Row { count, pointer, fate, scope: "", key: "", standing: Standing::Nowhere }
 }
 
 impl Row {
     /// Clients rely on it.
-    pub(in crate::protocol) const fn needed(self) -> Self {
+    pub(super) const fn needed(self) -> Self {
         Self { standing: Standing::Needed, ..self }
     }
 
     /// It is counted with the input.
-    pub(in crate::protocol) const fn in_input(self, kind: LossKind, reason: &'static str) -> Self {
+    pub(super) const fn in_input(self, kind: LossKind, reason: &'static str) -> Self {
         Self { standing: Standing::InInput(kind, reason), ..self }
     }
 
@@ -156,7 +156,7 @@ const fn split(pointer: &'static str) -> (&'static str, &'static str) {
 }
 
 impl<S: Speller> Table<S> {
-    pub(in crate::protocol) const fn row(&self, count: Count) -> &Row {
+    pub(super) const fn row(&self, count: Count) -> &Row {
         let mut at = 0;
         while self.rows[at].count as usize != count as usize {
             at += 1;
@@ -165,25 +165,17 @@ impl<S: Speller> Table<S> {
     }
 
     /// How much a report states here that came from `source`.
-    pub(in crate::protocol) fn stating(&self, source: Protocol) -> Stating {
+    pub(super) fn stating(&self, source: Protocol) -> Stating {
         if source == S::PROTOCOL { Stating::AsRead } else { Stating::WhatIsNeeded }
     }
 
     /// Reads a usage report that stands alone.
-    pub(in crate::protocol) fn decode<'a>(
-        &self,
-        reader: &mut Reader<'a>,
-        place: Place,
-    ) -> Result<Usage<'a>> {
+    pub(super) fn decode<'a>(&self, reader: &mut Reader<'a>, place: Place) -> Result<Usage<'a>> {
         Ok(self.usage(self.read(reader, place)?))
     }
 
     /// Reads a usage report. What is no whole number stays as it is.
-    pub(in crate::protocol) fn read<'a>(
-        &self,
-        reader: &mut Reader<'a>,
-        place: Place,
-    ) -> Result<Report<'a>> {
+    pub(super) fn read<'a>(&self, reader: &mut Reader<'a>, place: Place) -> Result<Report<'a>> {
         let mut report = Report { semantics: NodeSemantics::at(place), ..Report::default() };
         let mut extras = Extras::default();
         self.read_members("", reader, &mut report, &mut extras)?;
@@ -222,11 +214,7 @@ impl<S: Speller> Table<S> {
     }
 
     /// The canonical usage of a later report of a stream. What it does not repeat is known from `earlier` ones.
-    pub(in crate::protocol) fn following<'a>(
-        &self,
-        mut report: Report<'a>,
-        earlier: &mut Counts,
-    ) -> Usage<'a> {
+    pub(super) fn following<'a>(&self, mut report: Report<'a>, earlier: &mut Counts) -> Usage<'a> {
         let mut known = *earlier;
         known.update(report.stated);
         if self.output_by_total.is_some()
@@ -244,7 +232,7 @@ impl<S: Speller> Table<S> {
     }
 
     /// The canonical usage: counts that include what the vendor counts beside them.
-    pub(in crate::protocol) fn usage<'a>(&self, report: Report<'a>) -> Usage<'a> {
+    pub(super) fn usage<'a>(&self, report: Report<'a>) -> Usage<'a> {
         let Report { stated, service_tier: _, mut semantics, extras } = report;
         semantics.keep(extras);
         let mut counts = stated;
@@ -288,7 +276,7 @@ impl<S: Speller> Table<S> {
     }
 
     /// Writes a usage report.
-    pub(in crate::protocol) fn write(
+    pub(super) fn write(
         &self,
         writer: &mut Writer,
         usage: &Usage<'_>,
@@ -363,7 +351,7 @@ impl<S: Speller> Table<S> {
     }
 
     /// Reports what the counts of another vendor become here; a count of zero says no more than none.
-    pub(in crate::protocol) fn report(&self, usage: &Usage<'_>, reporter: &mut Reporter<'_>) {
+    pub(super) fn report(&self, usage: &Usage<'_>, reporter: &mut Reporter<'_>) {
         for row in &self.rows {
             if let (Standing::InInput(kind, reason), Some(1..)) =
                 (row.standing, usage.counts[row.count])

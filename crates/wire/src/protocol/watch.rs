@@ -34,27 +34,27 @@ pub struct Watch {
 
 /// How far a passing answer has come.
 #[derive(Clone, Debug, Default)]
-pub(in crate::protocol) struct Progress {
-    pub(in crate::protocol) candidates: Candidates,
-    pub(in crate::protocol) has_failed: bool,
+pub(super) struct Progress {
+    pub(super) candidates: Candidates,
+    pub(super) has_failed: bool,
     /// Whether nothing more is to come, not even a count.
-    pub(in crate::protocol) is_over: bool,
+    pub(super) is_over: bool,
     counts: Counts,
     /// The counts as the vendor states them, since later reports need not repeat earlier ones.
     stated: Counts,
     /// Counts that hold if the answer states none where the protocol has them.
-    pub(in crate::protocol) aside: Option<Counts>,
+    pub(super) aside: Option<Counts>,
 }
 
 /// The candidates that have begun, and those that have ended: a bit for each, the last for all beyond.
 #[derive(Clone, Debug, Default)]
-pub(in crate::protocol) struct Candidates {
+pub(super) struct Candidates {
     begun: u64,
     ended: u64,
     /// Whether there are none because the prompt was blocked.
-    pub(in crate::protocol) are_blocked: bool,
+    pub(super) are_blocked: bool,
     /// Whether one is in the middle of a call, so that an end is none.
-    pub(in crate::protocol) are_calling: bool,
+    pub(super) are_calling: bool,
 }
 
 impl Watch {
@@ -141,7 +141,7 @@ impl Watch {
 
 impl Progress {
     /// Reads a usage report of a stream.
-    pub(in crate::protocol) fn count<S: Speller>(
+    pub(super) fn count<S: Speller>(
         &mut self,
         table: &Table<S>,
         reader: &mut Reader<'_>,
@@ -152,11 +152,7 @@ impl Progress {
     }
 
     /// Looks through a whole answer, and says whether it has an error.
-    pub(in crate::protocol) fn whole<S: Speller>(
-        &mut self,
-        table: &Table<S>,
-        body: &str,
-    ) -> Result<bool> {
+    pub(super) fn whole<S: Speller>(&mut self, table: &Table<S>, body: &str) -> Result<bool> {
         let mut has_error = false;
         Reader::new(body).object(|key, reader| {
             match (&*key, reader.kind()?) {
@@ -174,24 +170,24 @@ impl Progress {
 }
 
 impl Candidates {
-    pub(in crate::protocol) fn have_begun(&self) -> bool {
+    pub(super) fn have_begun(&self) -> bool {
         self.begun != 0
     }
 
     /// Whether the first one has, of which most frames speak.
-    pub(in crate::protocol) fn first_has_begun(&self) -> bool {
+    pub(super) fn first_has_begun(&self) -> bool {
         self.begun & 1 != 0
     }
 
-    pub(in crate::protocol) fn begin(&mut self, number: u64) {
+    pub(super) fn begin(&mut self, number: u64) {
         self.begun |= bit(number);
     }
 
-    pub(in crate::protocol) fn end(&mut self, number: u64) {
+    pub(super) fn end(&mut self, number: u64) {
         self.ended |= bit(number);
     }
 
-    pub(in crate::protocol) fn end_all(&mut self) {
+    pub(super) fn end_all(&mut self) {
         self.ended = u64::MAX;
     }
 
@@ -215,11 +211,7 @@ fn is_whole(data: &str) -> bool {
 
 /// Whether a member of the name that is searched for, anywhere in the data, has a value of which `says` is true. A quoted
 /// name cannot stand in a string, where its quotes would be escaped.
-pub(in crate::protocol) fn has_value(
-    name: &Finder<'_>,
-    data: &str,
-    is_meant: impl Fn(&[u8]) -> bool,
-) -> bool {
+pub(super) fn has_value(name: &Finder<'_>, data: &str, is_meant: impl Fn(&[u8]) -> bool) -> bool {
     let bytes = data.as_bytes();
     name.find_iter(bytes).any(|start| {
         let behind = bytes[start + name.needle().len()..].trim_ascii_start();

@@ -9,7 +9,7 @@ use crate::protocol::semantics::NodeSemantics;
 
 /// The text that says the same as a part that is no text itself: the title and the words of a document in plain text,
 /// or those of a block that only its own protocol has. None for what has no words.
-pub(in crate::protocol) fn in_words(part: &Part<'_>) -> Option<Part<'static>> {
+pub(super) fn in_words(part: &Part<'_>) -> Option<Part<'static>> {
     let lines = match part.content() {
         Content::Media(media) => lines_of_document(media)?,
         Content::Opaque(opaque) => lines_of_block(opaque)?,
@@ -24,7 +24,7 @@ pub(in crate::protocol) fn in_words(part: &Part<'_>) -> Option<Part<'static>> {
 
 /// What is left in a result of media that the target does not take: their name and their address, else their kind. None
 /// for a document without words.
-pub(in crate::protocol) fn remnant(part: &Part<'_>) -> Option<Part<'static>> {
+pub(super) fn remnant(part: &Part<'_>) -> Option<Part<'static>> {
     let Content::Media(media) = part.content() else { return None };
     if is_wordless(part) {
         return None;
@@ -42,7 +42,7 @@ pub(in crate::protocol) fn remnant(part: &Part<'_>) -> Option<Part<'static>> {
 }
 
 /// Whether a part is a text without a word, or a document that is one.
-pub(in crate::protocol) fn is_wordless(part: &Part<'_>) -> bool {
+pub(super) fn is_wordless(part: &Part<'_>) -> bool {
     match part.content() {
         Content::Text(text) => text.is_blank(),
         Content::Media(media) => {

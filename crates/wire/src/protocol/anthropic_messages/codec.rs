@@ -10,7 +10,7 @@ use crate::protocol::tier::Words;
 use crate::schema::SchemaLanguage;
 use crate::target::Vendor;
 
-pub(in crate::protocol) const CODEC: Codec = Codec {
+pub(in super::super) const CODEC: Codec = Codec {
     facts: Facts {
         name: "anthropic-messages",
         aliases: &["messages"],

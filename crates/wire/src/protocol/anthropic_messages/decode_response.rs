@@ -15,7 +15,7 @@ use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::usage::Report;
 
-pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
+pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let mut message = MessageObject::default();
     message.read(&mut reader, Place::default())?;

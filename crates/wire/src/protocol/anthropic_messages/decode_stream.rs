@@ -23,7 +23,7 @@ use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub(in crate::protocol) struct Decoder {
+pub(in super::super) struct Decoder {
     frame: usize,
     state: State,
     /// The blocks that have begun and not ended, by their index.

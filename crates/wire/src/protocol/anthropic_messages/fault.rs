@@ -5,7 +5,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::overflow::Overflow;
 
-pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
+pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
     let Ok(json) = Json::parse(body) else {
         return Fault::new(kind, body.trim()).refined().into_owned();
@@ -98,7 +98,7 @@ fn bad_request(message: &str, status: FaultKind) -> FaultKind {
     }
 }
 
-pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
+pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let mut writer = Writer::default();
     write_fault(&mut writer, fault);
     (class(fault.kind).0, writer.into_string())

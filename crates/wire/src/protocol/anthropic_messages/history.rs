@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Writer};
 
-pub(in crate::protocol) fn answer_elements(body: &str) -> Result<Vec<String>> {
+pub(in super::super) fn answer_elements(body: &str) -> Result<Vec<String>> {
     let mut content = None;
     Reader::new(body).object(|key, reader| match (&*key, reader.kind()?) {
         ("content", Kind::Array | Kind::String) => {

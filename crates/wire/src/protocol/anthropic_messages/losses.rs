@@ -11,7 +11,7 @@ use crate::protocol::semantics::Spelling;
 use crate::protocol::{Fate, Field};
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {
+pub(in super::super) fn pointer(field: Field, spelling: Spelling) -> &'static str {
     let shape: Shape = spelling.of();
     match field {
         Field::OutputFormat if shape.has(OUTPUT_FORMAT) => "/output_format",
@@ -150,8 +150,6 @@ const NO_PENALTIES: Fate = depends("Messages has no penalties; zero is the defau
 const NO_STATE: Fate = dropped("Messages keeps no state on the server");
 
 /// What any other protocol loses of why an answer ended.
-pub(in crate::protocol::anthropic_messages) fn finish_loss(
-    finish: &Finish<'_>,
-) -> Option<(LossKind, &'static str)> {
+pub(super) fn finish_loss(finish: &Finish<'_>) -> Option<(LossKind, &'static str)> {
     (finish.kind == FinishKind::Pause).then_some((LossKind::Approximated, FINER_FINISH))
 }

@@ -16,5 +16,5 @@ mod types;
 mod usage;
 mod watch;
 
-pub(in crate::protocol) use codec::CODEC;
+pub(super) use codec::CODEC;
 pub use types::AnthropicSemantics;

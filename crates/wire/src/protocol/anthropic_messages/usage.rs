@@ -9,7 +9,7 @@ use crate::protocol::anthropic_messages::types::Speaker;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::usage::{Sum, Table, Zero, absent, count};
 
-pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
+pub(in super::super) const USAGE: Table<Speaker> = Table {
     member: "usage",
     rows: [
         count(Count::Input, "/input_tokens", REQUIRED).needed(),
@@ -40,10 +40,7 @@ pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
 const REQUIRED: Fate = Fate::Depends("required");
 
 /// Reports that clients are given counts which nobody has stated.
-pub(in crate::protocol::anthropic_messages) fn report_absent_usage(
-    root: Place,
-    reporter: &mut Reporter<'_>,
-) {
+pub(super) fn report_absent_usage(root: Place, reporter: &mut Reporter<'_>) {
     let pointer = reporter.source().conventions().usage_pointer;
     let reason = "Messages requires this count; zero is written";
     reporter.below(root, pointer, LossKind::Synthesised, reason);

@@ -118,7 +118,7 @@ impl Fold {
 
 impl<'a> Opening<'a> {
     /// The part as it stands when it begins.
-    pub(in crate::protocol) fn into_content(self) -> Content<'a> {
+    pub(in super::super) fn into_content(self) -> Content<'a> {
         match self {
             Opening::Text => Content::Text(Text::default()),
             Opening::Refusal => Content::Refusal(Text::default()),
@@ -135,7 +135,7 @@ impl<'a> Opening<'a> {
 }
 
 /// Adds to a part what a delta says.
-pub(in crate::protocol) fn grow(part: &mut Part<'static>, delta: Delta<'_>) {
+pub(in super::super) fn grow(part: &mut Part<'static>, delta: Delta<'_>) {
     match (part.content_mut(), delta) {
         (Content::Text(text) | Content::Refusal(text), Delta::Text(more)) => text.push(&more),
         (Content::Reasoning(reasoning), Delta::Text(more)) => match reasoning.texts.last_mut() {

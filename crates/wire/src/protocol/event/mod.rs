@@ -6,9 +6,9 @@ mod sequence;
 mod unfold;
 
 pub use fold::Fold;
-pub(in crate::protocol) use fold::grow;
+pub(super) use fold::grow;
 pub use order::Order;
-pub(in crate::protocol) use sequence::Sequence;
+pub(super) use sequence::Sequence;
 pub use unfold::unfold;
 
 use crate::conversation::{CallForm, Content, Finish, ReasoningForm, Usage};

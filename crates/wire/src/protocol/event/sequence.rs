@@ -6,7 +6,7 @@ use crate::protocol::event::{Event, NoteAt, PartId};
 
 /// Lets one part through at a time and holds the events of the others back until it closes.
 #[derive(Debug, Default)]
-pub(in crate::protocol) struct Sequence {
+pub(in super::super) struct Sequence {
     current: Option<PartId>,
     waiting: VecDeque<Waiting>,
     /// Ends of candidates, which come after all parts.
@@ -23,7 +23,7 @@ struct Waiting {
 
 impl Sequence {
     /// Passes on what may go out now. The part that is open keeps streaming.
-    pub(in crate::protocol) fn step(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
+    pub(in super::super) fn step(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
         let Some(part) = part_of(&event) else {
             return self.pass_unless_early(event, emit);
         };
@@ -52,7 +52,7 @@ impl Sequence {
     }
 
     /// Passes on everything that is still held; for the end of a stream.
-    pub(in crate::protocol) fn flush(&mut self, emit: &mut dyn FnMut(Event<'_>)) {
+    pub(in super::super) fn flush(&mut self, emit: &mut dyn FnMut(Event<'_>)) {
         let waiting = self.waiting.drain(..).flat_map(|waiting| waiting.events);
         waiting.chain(self.ends.drain(..)).for_each(emit);
         self.current = None;

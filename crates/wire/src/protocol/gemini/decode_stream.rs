@@ -23,7 +23,7 @@ use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub(in crate::protocol) struct Decoder {
+pub(in super::super) struct Decoder {
     frames: usize,
     stage: Stage,
     next_part: u32,

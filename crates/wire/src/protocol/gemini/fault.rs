@@ -5,7 +5,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::protocol::gemini::types::SELF;
 
-pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
+pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
     let Ok(json) = Json::parse(body) else {
         return Fault::new(kind, body.trim().to_owned()).refined();
@@ -51,10 +51,7 @@ fn find_member<'j>(
 }
 
 /// What an `error` object says. Inside a stream there is no status but its own.
-pub(in crate::protocol::gemini) fn fault_of<'a>(
-    status: Option<u16>,
-    error: &Json<'a>,
-) -> Fault<'a> {
+pub(super) fn fault_of<'a>(status: Option<u16>, error: &Json<'a>) -> Fault<'a> {
     let Some(mut reader) = error.input_reader() else {
         return Fault::new(FaultKind::of_status(status.unwrap_or(500)), String::new());
     };
@@ -149,7 +146,7 @@ fn classify(status: u16, word: Option<&str>, details: &Details<'_>, message: &st
     }
 }
 
-pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
+pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let (status, word) = status_of(fault.kind);
     match &fault.original {
         Some((SELF, original)) => {
@@ -161,7 +158,7 @@ pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
 }
 
 /// The body states the status too, and a word that goes with it.
-pub(in crate::protocol) fn encode_fault_under(status: u16, fault: &Fault<'_>) -> String {
+pub(in super::super) fn encode_fault_under(status: u16, fault: &Fault<'_>) -> String {
     match &fault.original {
         Some((SELF, original)) => original.as_str().to_owned(),
         // Only one status has a word that its fault's kind does not tell.
@@ -180,7 +177,7 @@ fn written(fault: &Fault<'_>, status: u16, word: &str) -> String {
 }
 
 /// Writes the `error` object alone, for streams.
-pub(in crate::protocol::gemini) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
+pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
     let (_, body) = encode_fault(fault);
     writer.value(&Json::trusted(body.into()));
 }

@@ -11,7 +11,7 @@ use crate::protocol::semantics::Spelling;
 use crate::protocol::{Fate, Field};
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {
+pub(in super::super) fn pointer(field: Field, spelling: Spelling) -> &'static str {
     let shape: Shape = spelling.of();
     match field {
         Field::Citations if shape.has(CITED_APART) => "../../citationMetadata",

@@ -7,7 +7,7 @@ use crate::protocol::Fate;
 use crate::protocol::gemini::types::{CANDIDATES_SUMMED, Speaker};
 use crate::protocol::usage::{Sum, Table, Zero, absent, count};
 
-pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
+pub(in super::super) const USAGE: Table<Speaker> = Table {
     member: "usageMetadata",
     rows: [
         count(Count::Input, "/promptTokenCount", UNLESS_ZERO),

@@ -10,7 +10,7 @@ use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::watch::{Progress, has_value};
 use crate::sse::Frame;
 
-pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
+pub(in super::super) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
     let candidates = &mut progress.candidates;
     if has_value(&CALL_KEY, frame.data, |_| true) {
         candidates.are_calling = has_value(&PIECE_KEY, frame.data, |it| it.starts_with(b"true"));

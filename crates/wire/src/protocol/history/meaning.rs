@@ -164,7 +164,7 @@ fn put_tagged(meaning: &mut Vec<u8>, tag: u8, value: &str) {
 }
 
 /// A call by its name and its arguments, as the object that they are for those who take one.
-pub(in crate::protocol) fn call_meaning(call: &ToolCall<'_>) -> Vec<u8> {
+pub(in super::super) fn call_meaning(call: &ToolCall<'_>) -> Vec<u8> {
     let mut meaning = vec![CALL];
     put(&mut meaning, call.name.to_str().as_bytes());
     match (&call.arguments, call.form) {

@@ -16,12 +16,12 @@ const NEXT: &str = "[next]";
 
 impl DecodedRequest<'_> {
     /// Whether anything in the request was written in another protocol.
-    pub(in crate::protocol) fn is_mixed(&self) -> bool {
+    pub(in super::super) fn is_mixed(&self) -> bool {
         self.origins().next().is_some()
     }
 
     /// Writes the request in its own protocol.
-    pub(in crate::protocol) fn encode_mixed(&self, target: &Target) -> Result<Encoded> {
+    pub(in super::super) fn encode_mixed(&self, target: &Target) -> Result<Encoded> {
         let (home, codec) = (self.protocol(), self.protocol().codec());
         let range = self.adopted_messages();
         let foreign = self.foreign(range.clone());

@@ -15,4 +15,4 @@ mod normal;
 
 pub use coverage::Coverage;
 pub use entry::{Entries, Entry};
-pub(in crate::protocol) use meaning::call_meaning;
+pub(super) use meaning::call_meaning;

@@ -7,7 +7,7 @@ use crate::protocol::conventions::Conventions;
 use crate::protocol::tier::Words;
 use crate::target::Vendor;
 
-pub(in crate::protocol) const CODEC: Codec = Codec {
+pub(in super::super) const CODEC: Codec = Codec {
     facts: Facts {
         name: "openai-chat",
         aliases: &["chat"],

@@ -12,7 +12,7 @@ use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Citation, Logprobs};
 
-pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
+pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let mut response = Response::default();
     let mut extras = Extras::default();

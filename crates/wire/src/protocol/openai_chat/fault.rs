@@ -8,7 +8,7 @@ use crate::protocol::openai_chat::types::SELF;
 /// How much of a body that is no JSON becomes the message.
 const MESSAGE_CHARS_MAX: usize = 2000;
 
-pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
+pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let stated = status.map(FaultKind::of_status);
     match Json::parse(body) {
         Ok(json) => {
@@ -112,7 +112,7 @@ fn text(reader: &mut Reader<'_>) -> Result<Option<Text<'static>>> {
     Ok(Some(reader.string()?.into_owned()))
 }
 
-pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
+pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let mut writer = Writer::default();
     write_body(&mut writer, fault);
     (fault.kind.status(), writer.into_string())

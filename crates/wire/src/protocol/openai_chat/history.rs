@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text, Writer};
 
-pub(in crate::protocol) fn answer_elements(body: &str) -> Result<Vec<String>> {
+pub(in super::super) fn answer_elements(body: &str) -> Result<Vec<String>> {
     let mut message = None;
     Reader::new(body).object(|key, reader| match &*key {
         "choices" if reader.kind()? == Kind::Array => reader.array(|index, reader| match index {

@@ -10,7 +10,7 @@ use crate::protocol::semantics::{Extra, Spelling};
 use crate::protocol::{Fate, Field};
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static str {
+pub(in super::super) fn pointer(field: Field, spelling: Spelling) -> &'static str {
     let shape: Shape = spelling.of();
     match field {
         Field::MaxOutputTokens if shape.has(request_shape::MAX_COMPLETION_TOKENS) => {
@@ -32,7 +32,7 @@ pub(in crate::protocol) fn pointer(field: Field, spelling: Spelling) -> &'static
 }
 
 /// Whether the request has one stop sequence that stands by itself, not in a list.
-pub(in crate::protocol) fn is_stop_string(spelling: Spelling) -> bool {
+pub(in super::super) fn is_stop_string(spelling: Spelling) -> bool {
     let shape: Shape = spelling.of();
     shape.has(request_shape::STOP_STRING)
 }
@@ -168,19 +168,13 @@ const fn withheld(reason: &'static str) -> Fate {
 }
 
 /// What any other protocol loses of why an answer ended.
-pub(in crate::protocol::openai_chat) fn finish_loss(
-    finish: &Finish<'_>,
-) -> Option<(LossKind, &'static str)> {
+pub(super) fn finish_loss(finish: &Finish<'_>) -> Option<(LossKind, &'static str)> {
     let reason = "the stream is complete and states no finish reason";
     finish.raw.is_none().then_some((LossKind::Repaired, reason))
 }
 
 /// Where an undeclared field stands below its node: a stream has its message in deltas.
-pub(in crate::protocol::openai_chat) fn extra_pointer<'p>(
-    place: Place,
-    _: &Extra<'_>,
-    pointer: &'p str,
-) -> &'p str {
+pub(super) fn extra_pointer<'p>(place: Place, _: &Extra<'_>, pointer: &'p str) -> &'p str {
     match place.is_delta() {
         true => pointer.strip_prefix("/message").unwrap_or(pointer),
         false => pointer,

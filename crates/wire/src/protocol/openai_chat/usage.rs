@@ -6,7 +6,7 @@ use crate::protocol::Fate;
 use crate::protocol::openai_chat::types::Speaker;
 use crate::protocol::usage::{Table, Zero, absent, count};
 
-pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
+pub(in super::super) const USAGE: Table<Speaker> = Table {
     member: "usage",
     rows: [
         count(Count::Input, "/prompt_tokens", Fate::Carried).needed(),

@@ -12,7 +12,7 @@ use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::watch::{Progress, has_value};
 use crate::sse::Frame;
 
-pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
+pub(in super::super) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
     let data = frame.data.trim_ascii();
     if data == DONE {
         if progress.candidates.have_begun() {

@@ -8,7 +8,7 @@ use crate::protocol::handing::Rule;
 use crate::protocol::tier::Words;
 use crate::target::Vendor;
 
-pub(in crate::protocol) const CODEC: Codec = Codec {
+pub(in super::super) const CODEC: Codec = Codec {
     facts: Facts {
         name: "openai-responses",
         aliases: &["responses"],

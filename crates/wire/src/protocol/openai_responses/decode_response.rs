@@ -13,7 +13,7 @@ use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::semantics::Extras;
 
-pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
+pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let answer = ResponseObject::read(&mut reader, Place::default())?;
     reader.finish()?;

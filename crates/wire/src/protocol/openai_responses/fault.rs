@@ -5,7 +5,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::protocol::openai_responses::types::SELF;
 
-pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
+pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let stated = status.map(FaultKind::of_status);
     let kind = stated.unwrap_or(FaultKind::UNSTATED);
     let Ok(json) = Json::parse(body) else {
@@ -96,7 +96,7 @@ impl Words {
     }
 }
 
-pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
+pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let status = fault.kind.status();
     if let Some((protocol, body)) = &fault.original
         && *protocol == SELF

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::json::{Kind, Reader};
 
-pub(in crate::protocol) fn answer_elements(body: &str) -> Result<Vec<String>> {
+pub(in super::super) fn answer_elements(body: &str) -> Result<Vec<String>> {
     let mut items = Vec::new();
     Reader::new(body).object(|key, reader| match (&*key, reader.kind()?) {
         ("output", Kind::Array) => {

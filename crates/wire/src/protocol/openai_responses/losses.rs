@@ -6,7 +6,7 @@ use crate::protocol::semantics::Spelling;
 use crate::protocol::{Fate, Field};
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, _spelling: Spelling) -> &'static str {
+pub(in super::super) fn pointer(field: Field, _spelling: Spelling) -> &'static str {
     FIELDS.row(field).pointer
 }
 

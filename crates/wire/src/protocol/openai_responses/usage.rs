@@ -6,7 +6,7 @@ use crate::protocol::Fate;
 use crate::protocol::openai_responses::types::Speaker;
 use crate::protocol::usage::{Table, Zero, absent, count};
 
-pub(in crate::protocol) const USAGE: Table<Speaker> = Table {
+pub(in super::super) const USAGE: Table<Speaker> = Table {
     member: "usage",
     rows: [
         count(Count::Input, "/input_tokens", Fate::Carried).needed(),

@@ -7,7 +7,7 @@ use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::watch::Progress;
 use crate::sse::Frame;
 
-pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
+pub(in super::super) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
     progress.candidates.begin(0);
     let mut reader = Reader::new(frame.data);
     let kind = reader.peek_tag("type")?;

@@ -9,7 +9,7 @@ use crate::protocol::{Fate, Field};
 
 impl Reporter<'_> {
     /// Reports all that the target never carries of a whole response.
-    pub(in crate::protocol) fn response(&mut self, response: &Response<'_>) {
+    pub(in super::super) fn response(&mut self, response: &Response<'_>) {
         if self.is_same() {
             return;
         }
@@ -41,7 +41,7 @@ impl Reporter<'_> {
     }
 
     /// Reports what the target never carries of a candidate's end.
-    pub(in crate::protocol) fn finish(
+    pub(in super::super) fn finish(
         &mut self,
         place: Place,
         finish: &crate::conversation::Finish<'_>,
@@ -59,7 +59,7 @@ impl Reporter<'_> {
     }
 
     /// Reports what the target never carries of a usage report; a count of zero says no more than none.
-    pub(in crate::protocol) fn usage(&mut self, usage: &Usage<'_>) {
+    pub(in super::super) fn usage(&mut self, usage: &Usage<'_>) {
         if self.is_same() {
             return;
         }
@@ -83,7 +83,7 @@ impl Reporter<'_> {
     }
 
     /// Reports what happened to one count.
-    pub(in crate::protocol) fn count(
+    pub(in super::super) fn count(
         &mut self,
         usage: &Usage<'_>,
         count: Count,
@@ -116,7 +116,7 @@ impl Reporter<'_> {
     }
 
     /// Reports what an answer that failed says besides, where an error is all there is.
-    pub(in crate::protocol) fn failed(&mut self, response: &Response<'_>) {
+    pub(in super::super) fn failed(&mut self, response: &Response<'_>) {
         let (root, reason) = (response.semantics().place(), "an answer that failed is an error");
         let fields = [
             (Field::ResponseModel, response.model.is_some()),
@@ -155,4 +155,4 @@ fn is_sum(usage: &Usage<'_>, total: u64) -> bool {
     total == sum || total == sum.saturating_add(count(Count::ToolPrompt))
 }
 
-pub(in crate::protocol) const FINER_FINISH: &str = "other protocols have fewer finish reasons";
+pub(in super::super) const FINER_FINISH: &str = "other protocols have fewer finish reasons";

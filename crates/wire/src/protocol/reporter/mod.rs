@@ -7,7 +7,7 @@ mod answer;
 mod node;
 mod request;
 
-pub(in crate::protocol) use answer::FINER_FINISH;
+pub(super) use answer::FINER_FINISH;
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::protocol::semantics::{NodeSemantics, Spelling};
 use crate::protocol::{DecodedRequest, Fate, Field, Protocol};
 
 /// The report of one translation in the making: the source, the target, and what is lost between them.
-pub(in crate::protocol) struct Reporter<'r> {
+pub(super) struct Reporter<'r> {
     /// The protocol of the request or the answer.
     home: Protocol,
     /// The protocol of what is being written: a recalled message may come from another.
@@ -43,11 +43,7 @@ enum Side {
 }
 
 impl<'r> Reporter<'r> {
-    pub(in crate::protocol) fn new(
-        source: Protocol,
-        target: Protocol,
-        report: &'r mut Report,
-    ) -> Self {
+    pub(super) fn new(source: Protocol, target: Protocol, report: &'r mut Report) -> Self {
         let lost = target.lost();
         Self {
             home: source,
@@ -61,7 +57,7 @@ impl<'r> Reporter<'r> {
         }
     }
 
-    pub(in crate::protocol) fn spelled(mut self, spelling: Spelling) -> Self {
+    pub(super) fn spelled(mut self, spelling: Spelling) -> Self {
         self.spelling = spelling;
         self.respell(Place::default(), spelling);
         self
@@ -69,12 +65,12 @@ impl<'r> Reporter<'r> {
 
     /// Turns to the node at `place`, in whichever protocol it was written.
     #[inline]
-    pub(in crate::protocol) fn turn_to(&mut self, place: Place) {
+    pub(super) fn turn_to(&mut self, place: Place) {
         self.source = self.source_of(place);
     }
 
     /// Turns to what is the request's own.
-    pub(in crate::protocol) fn turn_home(&mut self) {
+    pub(super) fn turn_home(&mut self) {
         self.source = self.home;
     }
 
@@ -84,21 +80,21 @@ impl<'r> Reporter<'r> {
     }
 
     /// Whether what is being written was written in the target's protocol, so that nothing of it is lost and extras come back.
-    pub(in crate::protocol) fn is_same(&self) -> bool {
+    pub(super) fn is_same(&self) -> bool {
         self.source == self.target
     }
 
     /// Whether one vendor made both protocols, so that what its servers hold and take is the same.
-    pub(in crate::protocol) fn shares_vendor(&self) -> bool {
+    pub(super) fn shares_vendor(&self) -> bool {
         self.source.shares_vendor_with(self.target)
     }
 
-    pub(in crate::protocol) fn source(&self) -> Protocol {
+    pub(super) fn source(&self) -> Protocol {
         self.source
     }
 
     /// Reports what happened to `field` of the node at `place`.
-    pub(in crate::protocol) fn field(
+    pub(super) fn field(
         &mut self,
         place: Place,
         field: Field,
@@ -136,7 +132,7 @@ impl<'r> Reporter<'r> {
     }
 
     /// Reports what happened inside `field` of the node at `place`; `suffix` is empty or begins with a slash.
-    pub(in crate::protocol) fn within(
+    pub(super) fn within(
         &mut self,
         place: Place,
         (field, suffix): (Field, &str),
@@ -148,7 +144,7 @@ impl<'r> Reporter<'r> {
     }
 
     /// Reports what happened to one stop sequence; the only one may stand there by itself.
-    pub(in crate::protocol) fn stop(&mut self, index: usize, kind: LossKind, reason: &'static str) {
+    pub(super) fn stop(&mut self, index: usize, kind: LossKind, reason: &'static str) {
         match (self.source.codec().is_stop_string)(self.spelling) {
             true => self.field(Place::default(), Field::Stop, kind, reason),
             false => {
@@ -158,7 +154,7 @@ impl<'r> Reporter<'r> {
     }
 
     /// Reports what happened to the whole node at `place`.
-    pub(in crate::protocol) fn node(
+    pub(super) fn node(
         &mut self,
         place: Place,
         kind: LossKind,
@@ -171,7 +167,7 @@ impl<'r> Reporter<'r> {
     }
 
     /// Reports what happened at a pointer relative to the node at `place`; `suffix` is as [`Place::pointer`] takes it.
-    pub(in crate::protocol) fn below(
+    pub(super) fn below(
         &mut self,
         place: Place,
         suffix: &str,
@@ -193,7 +189,7 @@ impl<'r> Reporter<'r> {
 
     /// Reports what happened to the item that opened at `place` in a stream of Responses, or whose content did: there only its
     /// id tells it.
-    pub(in crate::protocol) fn item(
+    pub(super) fn item(
         &mut self,
         place: Place,
         kind: LossKind,

@@ -97,13 +97,13 @@ impl Reporter<'_> {
     }
 
     /// The place of the item that a node stands in; in protocols without items the node's own.
-    pub(in crate::protocol) fn outer(&self, place: Place) -> Place {
+    pub(in super::super) fn outer(&self, place: Place) -> Place {
         if self.source_of(place).conventions().has_items { place.of_item() } else { place }
     }
 
     /// Reports all that the target never carries of a node's semantics.
     #[inline]
-    pub(in crate::protocol) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
+    pub(in super::super) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
         if semantics.has_detail() || semantics.is_respelled() {
             self.detail(semantics);
         }
@@ -115,7 +115,7 @@ impl Reporter<'_> {
 
     /// The same for a call, which may have a field for the signatures of another vendor's models: the encoder says whether
     /// the server may see them.
-    pub(in crate::protocol) fn call_semantics(&mut self, semantics: &NodeSemantics<'_>) {
+    pub(in super::super) fn call_semantics(&mut self, semantics: &NodeSemantics<'_>) {
         let artefact = semantics.artefact();
         if !artefact.is_some_and(|artefact| artefact.is_shown_on_calls_of(self.target)) {
             return self.semantics(semantics);
@@ -158,7 +158,7 @@ impl Reporter<'_> {
     }
 
     /// Reports what happened to the citations of a part, where the first of them stands.
-    pub(in crate::protocol) fn citations(
+    pub(in super::super) fn citations(
         &mut self,
         semantics: &NodeSemantics<'_>,
         kind: LossKind,
@@ -170,7 +170,7 @@ impl Reporter<'_> {
     }
 
     /// The same for one citation of the part at `place`.
-    pub(in crate::protocol) fn citation(
+    pub(in super::super) fn citation(
         &mut self,
         place: Place,
         citation: &Citation<'_>,
@@ -183,7 +183,7 @@ impl Reporter<'_> {
     }
 
     /// Reports what happened to log probabilities of the part at `place`.
-    pub(in crate::protocol) fn weights(
+    pub(in super::super) fn weights(
         &mut self,
         place: Place,
         logprobs: &Logprobs<'_>,
@@ -196,7 +196,7 @@ impl Reporter<'_> {
     }
 
     /// Reports what the target, or its form of them, does not carry of log probabilities.
-    pub(in crate::protocol) fn logprobs(&mut self, place: Place, logprobs: &Logprobs<'_>) {
+    pub(in super::super) fn logprobs(&mut self, place: Place, logprobs: &Logprobs<'_>) {
         match self.target.fate(Field::PartLogprobs) {
             Fate::Lost(kind, reason) => self.weights(place, logprobs, (kind, reason)),
             Fate::Carried | Fate::Depends(_) | Fate::Implied(_) if logprobs.is_partial() => {
@@ -221,7 +221,7 @@ impl Reporter<'_> {
     }
 
     /// Reports what happened to the cache marker of the node at `place`, under the name that it has there.
-    pub(in crate::protocol) fn marker(
+    pub(in super::super) fn marker(
         &mut self,
         place: Place,
         marker: &CacheMarker<'_>,
@@ -232,7 +232,7 @@ impl Reporter<'_> {
     }
 
     /// Reports the notes on an empty text or document, which goes with it where that is left out.
-    pub(in crate::protocol) fn empty_text(&mut self, semantics: &NodeSemantics<'_>) {
+    pub(in super::super) fn empty_text(&mut self, semantics: &NodeSemantics<'_>) {
         let reason = "an empty text or document is left out";
         if let Some(marker) = semantics.cache() {
             self.marker(semantics.place(), marker, LossKind::Dropped, reason);
@@ -244,7 +244,7 @@ impl Reporter<'_> {
     }
 
     /// Reports undeclared fields, which no other protocol can carry; those that say nothing are no loss.
-    pub(in crate::protocol) fn extras(&mut self, place: Place, extras: &Extras<'_>) {
+    pub(in super::super) fn extras(&mut self, place: Place, extras: &Extras<'_>) {
         if self.is_same() {
             return;
         }

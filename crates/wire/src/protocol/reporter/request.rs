@@ -14,7 +14,7 @@ use crate::protocol::{DecodedRequest, Field};
 
 impl Reporter<'_> {
     /// Reports all that the target never carries of a request.
-    pub(in crate::protocol) fn request(&mut self, decoded: &DecodedRequest<'_>) {
+    pub(in super::super) fn request(&mut self, decoded: &DecodedRequest<'_>) {
         self.spelling = decoded.semantics().spelling();
         self.respell(Place::default(), self.spelling);
         self.side = Side::Request;
@@ -37,7 +37,7 @@ impl Reporter<'_> {
     }
 
     /// The number of alternatives, if log probabilities are wanted. Without them servers refuse it, or take it as the wish.
-    pub(in crate::protocol) fn alternatives<'s>(
+    pub(in super::super) fn alternatives<'s>(
         &mut self,
         sampling: &'s Sampling<'s>,
     ) -> Option<&'s Number<'s>> {

@@ -13,9 +13,7 @@ use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::object::{Member, messages_expected, read_first, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
-pub(in crate::protocol) fn decode_request(
-    mut reader: Reader<'_>,
-) -> Result<RequestAndSemantics<'_>> {
+pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {

@@ -31,7 +31,7 @@ use crate::protocol::{DecodedRequest, schema_language};
 use crate::schema::SchemaLanguage;
 use crate::target::Target;
 
-pub(in crate::protocol) fn encode_request(
+pub(in super::super) fn encode_request(
     decoded: &DecodedRequest<'_>,
     target: &Target,
     report: &mut Report,

@@ -8,7 +8,7 @@ use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 
 /// Writes why an answer ended, in the vendor's own words where they came from there.
-pub(in crate::protocol::anthropic_messages) fn write_finish(
+pub(in super::super) fn write_finish(
     object: &mut Object<'_, '_>,
     finish: Option<&Finish<'_>>,
     ends_with: EndsWith,
@@ -70,7 +70,7 @@ fn loss_of(kind: FinishKind, ends_with: EndsWith) -> Option<(LossKind, &'static 
 
 /// What an answer held that decides how its end is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(in crate::protocol::anthropic_messages) enum EndsWith {
+pub(in super::super) enum EndsWith {
     #[default]
     Nothing,
     Refusal,

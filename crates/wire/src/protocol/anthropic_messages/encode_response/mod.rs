@@ -24,7 +24,7 @@ use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Citation, Field, Protocol};
 
-pub(in crate::protocol) fn encode_response(
+pub(in super::super) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
     context: &AnswerContext<'_>,

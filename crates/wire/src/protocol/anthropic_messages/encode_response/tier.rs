@@ -9,7 +9,7 @@ use crate::protocol::tier::Asking;
 use crate::protocol::{Field, tier};
 
 /// What this protocol calls the tier that served the answer.
-pub(in crate::protocol::anthropic_messages) fn tier_word<'t>(
+pub(in super::super) fn tier_word<'t>(
     tier: &'t Text<'_>,
     root: Place,
     reporter: &mut Reporter<'_>,

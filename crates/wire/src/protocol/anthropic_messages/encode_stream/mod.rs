@@ -23,7 +23,7 @@ use crate::protocol::{
 
 /// Events in, frames out.
 #[derive(Debug)]
-pub(in crate::protocol) struct Encoder<'a> {
+pub(in super::super) struct Encoder<'a> {
     /// Blocks may not overlap here.
     sequence: Sequence,
     writing: Writing<'a>,
@@ -65,7 +65,7 @@ enum State {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
+    pub(in super::super) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         let writing = Writing {
             source,
             context,

@@ -17,7 +17,7 @@ use crate::protocol::{Artefact, ArtefactKind, media_type};
 use super::read_parts;
 
 /// Reads one part, whatever it holds: what the conversation has no word for is kept whole.
-pub(in crate::protocol::gemini) fn content_part<'a>(
+pub(in super::super) fn content_part<'a>(
     reader: &mut Reader<'a>,
     place: Place,
 ) -> Result<Part<'a>> {
@@ -32,11 +32,7 @@ pub(in crate::protocol::gemini) fn content_part<'a>(
 }
 
 /// A part that is kept whole.
-pub(in crate::protocol::gemini) fn opaque_part<'a>(
-    kind: Text<'a>,
-    json: Json<'a>,
-    place: Place,
-) -> Part<'a> {
+pub(in super::super) fn opaque_part<'a>(kind: Text<'a>, json: Json<'a>, place: Place) -> Part<'a> {
     let opaque = Box::new(Opaque { protocol: SELF, kind, json });
     Part::new(Content::Opaque(opaque)).with_semantics(NodeSemantics::at(place))
 }

@@ -18,7 +18,7 @@ use crate::protocol::usage::Report;
 
 /// A response object, taken apart. What has an unexpected shape is kept among the extras.
 #[derive(Default)]
-pub(in crate::protocol::gemini) struct Chunk<'a> {
+pub(in super::super) struct Chunk<'a> {
     delivery: Delivery,
     pub id: Option<Text<'a>>,
     pub model: Option<Text<'a>>,
@@ -32,7 +32,7 @@ pub(in crate::protocol::gemini) struct Chunk<'a> {
 
 /// One candidate of a response object.
 #[derive(Default)]
-pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
+pub(in super::super) struct CandidateDraft<'a> {
     delivery: Delivery,
     /// Which of the answers this is.
     pub index: u32,
@@ -47,14 +47,14 @@ pub(in crate::protocol::gemini) struct CandidateDraft<'a> {
 
 /// Whether an answer comes at once or in pieces, of which calls may have several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol::gemini) enum Delivery {
+pub(in super::super) enum Delivery {
     #[default]
     AtOnce,
     InPieces,
 }
 
 impl<'a> Chunk<'a> {
-    pub(in crate::protocol::gemini) fn read(
+    pub(in super::super) fn read(
         reader: &mut Reader<'a>,
         place: Place,
         delivery: Delivery,
@@ -135,7 +135,7 @@ impl<'a> CandidateDraft<'a> {
     }
 
     /// Where its sources stand.
-    pub(in crate::protocol::gemini) fn sources(&self) -> Place {
+    pub(in super::super) fn sources(&self) -> Place {
         let is_apart = self.semantics.has_shape(CITED_APART);
         let step = if is_apart { Step::CitationMetadata } else { Step::GroundingMetadata };
         self.semantics.place().step(step)

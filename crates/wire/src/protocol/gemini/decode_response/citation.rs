@@ -9,7 +9,7 @@ use crate::protocol::gemini::types::SELF;
 
 /// The sources of one candidate. They stay raw among its extras too, since not all of them have a place elsewhere.
 #[derive(Clone, Debug, Default)]
-pub(in crate::protocol::gemini) struct Grounding<'a> {
+pub(in super::super) struct Grounding<'a> {
     chunks: Vec<Page<'a>>,
     supports: Vec<Support<'a>>,
 }
@@ -69,7 +69,7 @@ impl<'a> Grounding<'a> {
         });
     }
 
-    pub(in crate::protocol::gemini) fn is_empty(&self) -> bool {
+    pub(in super::super) fn is_empty(&self) -> bool {
         self.supports.is_empty()
     }
 
@@ -88,7 +88,7 @@ impl<'a> Grounding<'a> {
     }
 
     /// The same for parts of which only texts are known, each by its number, and which of them is the first.
-    pub(in crate::protocol::gemini) fn citations_on<'t>(
+    pub(in super::super) fn citations_on<'t>(
         &self,
         first: Option<usize>,
         text: impl Fn(usize) -> Option<&'t Characters>,

@@ -6,7 +6,7 @@ use crate::protocol::Logprobs;
 use crate::protocol::semantics::Fidelity;
 
 /// Reads a `logprobsResult`; none if it has no tokens or an unexpected shape.
-pub(in crate::protocol::gemini) fn read_logprobs(result: &Json<'_>) -> Option<Logprobs<'static>> {
+pub(in super::super) fn read_logprobs(result: &Json<'_>) -> Option<Logprobs<'static>> {
     let parsed = LogprobsResult::read(&mut result.reader()).ok()?;
     if parsed.chosen.is_empty() {
         return None;
@@ -16,7 +16,7 @@ pub(in crate::protocol::gemini) fn read_logprobs(result: &Json<'_>) -> Option<Lo
 }
 
 /// The bytes of a token, if it is whole text: half a character is shown as the mark of an unknown one.
-pub(in crate::protocol::gemini) fn token_bytes(token: &str) -> Option<&[u8]> {
+pub(in super::super) fn token_bytes(token: &str) -> Option<&[u8]> {
     (!token.contains(char::REPLACEMENT_CHARACTER)).then_some(token.as_bytes())
 }
 

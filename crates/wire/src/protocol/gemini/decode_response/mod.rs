@@ -20,7 +20,7 @@ use crate::protocol::gemini::types::LOGPROBS;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
-pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
+pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let root = Place::default();
     let chunk = Chunk::read(&mut reader, root, Delivery::AtOnce)?;
@@ -91,7 +91,7 @@ pub(super) fn is_call(part: &Part<'_>) -> bool {
 }
 
 /// Whether a finish reason says more than its class, so that it comes back as another word.
-pub(in crate::protocol) fn is_finer(finish: &Finish<'_>) -> bool {
+pub(in super::super) fn is_finer(finish: &Finish<'_>) -> bool {
     let plain =
         ["STOP", "MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL", "OTHER", "CONTINUATION"];
     let raw = finish.raw.as_ref().map(Text::to_str);

@@ -82,7 +82,7 @@ impl<'a> Piece<'a> {
 
 /// A call whose arguments are not complete yet.
 #[derive(Debug)]
-pub(in crate::protocol::gemini) struct PartialCall {
+pub(in super::super) struct PartialCall {
     call: ToolCall<'static>,
     semantics: NodeSemantics<'static>,
     arguments: Node,
@@ -90,15 +90,12 @@ pub(in crate::protocol::gemini) struct PartialCall {
 
 impl PartialCall {
     /// Begins with the first piece of a call, whose arguments are still to be added.
-    pub(in crate::protocol::gemini) fn begin(
-        call: &ToolCall<'_>,
-        semantics: NodeSemantics<'_>,
-    ) -> Self {
+    pub(in super::super) fn begin(call: &ToolCall<'_>, semantics: NodeSemantics<'_>) -> Self {
         let (call, semantics) = (call.clone().into_owned(), semantics.into_owned());
         Self { call, semantics, arguments: Node::default() }
     }
 
-    pub(in crate::protocol::gemini) fn add(&mut self, call: &ToolCall<'_>) -> Result<()> {
+    pub(in super::super) fn add(&mut self, call: &ToolCall<'_>) -> Result<()> {
         match &call.arguments {
             Arguments::Json(pieces) => self.arguments.add(pieces),
             Arguments::Text(_) => Ok(()),
@@ -106,7 +103,7 @@ impl PartialCall {
     }
 
     /// The call, now that all of it is there.
-    pub(in crate::protocol::gemini) fn finish(self) -> (ToolCall<'static>, NodeSemantics<'static>) {
+    pub(in super::super) fn finish(self) -> (ToolCall<'static>, NodeSemantics<'static>) {
         let arguments = Arguments::Json(self.arguments.into_json());
         (ToolCall { arguments, ..self.call }, self.semantics)
     }

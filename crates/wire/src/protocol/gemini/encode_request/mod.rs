@@ -24,7 +24,7 @@ use crate::protocol::semantics::Extras;
 use crate::protocol::{DecodedRequest, Field};
 use crate::target::{ModelPlace, Target};
 
-pub(in crate::protocol) fn encode_request(
+pub(in super::super) fn encode_request(
     decoded: &DecodedRequest<'_>,
     target: &Target,
     report: &mut Report,

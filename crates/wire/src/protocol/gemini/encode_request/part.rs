@@ -10,7 +10,7 @@ use crate::protocol::{arguments, media_type};
 
 /// How one part is written: what it wears here that is not its own content.
 #[derive(Default)]
-pub(in crate::protocol::gemini) struct Pen<'t> {
+pub(in super::super) struct Pen<'t> {
     /// Whether the part came in this protocol, so that its extras come back.
     pub same: bool,
     /// Whether a part says how closely it is to be looked at.
@@ -24,7 +24,7 @@ pub(in crate::protocol::gemini) struct Pen<'t> {
 
 /// Whether the detail of media is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol::gemini) enum MediaDetail {
+pub(in super::super) enum MediaDetail {
     #[default]
     Omitted,
     Written,
@@ -41,11 +41,7 @@ impl Pen<'_> {
 }
 
 /// Writes a part that is not a tool's result, and says what that did to the arguments of a call.
-pub(in crate::protocol::gemini) fn write_part(
-    writer: &mut Writer,
-    part: &Part<'_>,
-    pen: &Pen<'_>,
-) -> Change {
+pub(in super::super) fn write_part(writer: &mut Writer, part: &Part<'_>, pen: &Pen<'_>) -> Change {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => write_text(writer, part, text, pen),
         // Thoughts are one part, since only this protocol's own pieces are parts.
@@ -68,7 +64,7 @@ fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'
 }
 
 /// What stands between two pieces of thoughts.
-pub(in crate::protocol::gemini) const PIECE_BREAK: &str = "\n\n";
+pub(in super::super) const PIECE_BREAK: &str = "\n\n";
 
 /// Texts as one, with `between` between them.
 pub(super) fn joined<'t>(
@@ -84,7 +80,7 @@ pub(super) fn joined<'t>(
 }
 
 /// The words of a part that is nothing else.
-pub(in crate::protocol::gemini) fn text_of<'t>(part: &'t Part<'_>) -> Option<&'t Text<'t>> {
+pub(in super::super) fn text_of<'t>(part: &'t Part<'_>) -> Option<&'t Text<'t>> {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => Some(text),
         _ => None,

@@ -6,7 +6,7 @@ use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
 
 /// What stands beside the parts of a candidate.
-pub(in crate::protocol::gemini) struct Beside<'t> {
+pub(in super::super) struct Beside<'t> {
     pub index: usize,
     pub finish: Option<Text<'t>>,
     pub grounding: Option<Json<'static>>,
@@ -14,7 +14,7 @@ pub(in crate::protocol::gemini) struct Beside<'t> {
 }
 
 /// Writes a candidate. Its extras are those of an answer in this protocol, whose sources are among them.
-pub(in crate::protocol::gemini) fn write_candidate(
+pub(in super::super) fn write_candidate(
     writer: &mut Writer,
     extras: Option<&Extras<'_>>,
     beside: &Beside<'_>,

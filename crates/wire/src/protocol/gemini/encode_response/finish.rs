@@ -6,15 +6,10 @@ use crate::loss::LossKind;
 use crate::protocol::arguments::Change;
 
 /// What the vendor says of a prompt that was refused elsewhere.
-pub(in crate::protocol::gemini) const BLOCKED: Json<'static> =
-    Json::literal(r#"{"blockReason":"OTHER"}"#);
+pub(in super::super) const BLOCKED: Json<'static> = Json::literal(r#"{"blockReason":"OTHER"}"#);
 
 /// What becomes of a finish reason that the vendor has no word for.
-pub(in crate::protocol::gemini) fn finish_fate(
-    finish: &Finish<'_>,
-    calls: bool,
-    refused: bool,
-) -> Change {
+pub(in super::super) fn finish_fate(finish: &Finish<'_>, calls: bool, refused: bool) -> Change {
     match finish.kind {
         FinishKind::Stop | FinishKind::StopSequence | FinishKind::ToolCalls if refused => {
             Some((LossKind::Approximated, "a refusal is returned as the finish reason"))
@@ -46,7 +41,7 @@ pub(in crate::protocol::gemini) fn finish_fate(
 }
 
 /// The vendor's finish reason; its own word comes back as it was.
-pub(in crate::protocol::gemini) fn finish_word<'t>(
+pub(in super::super) fn finish_word<'t>(
     finish: &'t Finish<'_>,
     refused: bool,
     same: bool,

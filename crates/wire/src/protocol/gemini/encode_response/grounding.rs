@@ -5,7 +5,7 @@ use crate::json::{Json, Text, Writer};
 use crate::protocol::Citation;
 
 /// Writes the citations of parts, in order, with the texts that they stand on; none if no source has an address.
-pub(in crate::protocol::gemini) fn write_grounding(
+pub(in super::super) fn write_grounding(
     parts: &[(&[Citation<'_>], Option<&Text<'_>>)],
 ) -> Option<Json<'static>> {
     let sources: Vec<&Citation<'_>> = parts

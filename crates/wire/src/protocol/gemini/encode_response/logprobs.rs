@@ -7,9 +7,7 @@ use crate::protocol::gemini::decode_response::token_bytes;
 use crate::protocol::semantics::Fidelity;
 
 /// The `logprobsResult` of an answer; none if it has no tokens.
-pub(in crate::protocol::gemini) fn logprobs_result(
-    logprobs: &Logprobs<'_>,
-) -> Option<Json<'static>> {
+pub(in super::super) fn logprobs_result(logprobs: &Logprobs<'_>) -> Option<Json<'static>> {
     match logprobs.origin() {
         Some(results) => Some(joined(results)),
         None => Some(EntryList::read(&mut logprobs.entries().reader()).ok()?.result()?),
@@ -17,7 +15,7 @@ pub(in crate::protocol::gemini) fn logprobs_result(
 }
 
 /// Whether log probabilities of another protocol come back from here as they were.
-pub(in crate::protocol::gemini) fn fidelity(logprobs: &Logprobs<'_>) -> Fidelity {
+pub(in super::super) fn fidelity(logprobs: &Logprobs<'_>) -> Fidelity {
     let entries = logprobs.entries();
     let parsed = EntryList::read(&mut entries.reader());
     Fidelity::whole_if(parsed.is_ok_and(|parsed| parsed.is_plain))

@@ -25,7 +25,7 @@ use crate::protocol::semantics::{Fidelity, add_to};
 use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Artefact, Field, Logprobs, Protocol};
 
-pub(in crate::protocol) fn encode_response(
+pub(in super::super) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
     context: &AnswerContext<'_>,

@@ -31,7 +31,7 @@ use part::OpenPart;
 /// Text goes out at once. A call goes out whole, since the protocol has no pieces of one, and the last frame waits for
 /// the end, since finish reason and usage stand in it together.
 #[derive(Debug)]
-pub(in crate::protocol) struct Encoder<'a> {
+pub(in super::super) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
     report: Report,
@@ -51,7 +51,7 @@ pub(in crate::protocol) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
+    pub(in super::super) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         Self {
             source,
             context,

@@ -17,10 +17,10 @@ use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{CacheMarker, media_type};
 
 /// The scope of the extra that keeps a payload which is not spelled the usual way.
-pub(in crate::protocol::openai_chat) const DATA_URL: &str = "data_url";
+pub(in super::super) const DATA_URL: &str = "data_url";
 
 /// Reads `content` of the message at `place` part by part.
-pub(in crate::protocol::openai_chat) fn read_content<'a>(
+pub(in super::super) fn read_content<'a>(
     reader: &mut Reader<'a>,
     place: Place,
     mut add: impl FnMut(Part<'a>),
@@ -40,10 +40,7 @@ pub(in crate::protocol::openai_chat) fn read_content<'a>(
 const KNOWN: [&str; 6] = ["text", "refusal", "image_url", "input_audio", "file", "thinking"];
 
 /// Reads one part of a list. A part that the conversation has no word for is kept whole.
-pub(in crate::protocol::openai_chat) fn read_part<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-) -> Result<Part<'a>> {
+pub(in super::super) fn read_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     if reader.kind()? != Kind::Object {
         return read_opaque(reader, NodeSemantics::at(place), Text::default());
     }
@@ -60,7 +57,7 @@ pub(in crate::protocol::openai_chat) fn read_part<'a>(
 }
 
 /// Keeps the value that comes next whole.
-pub(in crate::protocol::openai_chat) fn read_opaque<'a>(
+pub(in super::super) fn read_opaque<'a>(
     reader: &mut Reader<'a>,
     semantics: NodeSemantics<'a>,
     kind: Text<'a>,
@@ -263,7 +260,7 @@ fn audio_source<'a>(data: Text<'a>, mime: Option<Text<'a>>, extras: &mut Extras<
 }
 
 /// The media type of a format of sound.
-pub(in crate::protocol::openai_chat) fn audio_type(format: &str) -> Text<'static> {
+pub(in super::super) fn audio_type(format: &str) -> Text<'static> {
     Text::plain(format!("audio/{format}"))
 }
 

@@ -82,7 +82,7 @@ fn speaker(word: &str) -> Option<(Role, Shape)> {
 
 /// The parts of a message, which stand in fields of their own.
 #[derive(Default)]
-pub(in crate::protocol::openai_chat) struct Fields<'a> {
+pub(in super::super) struct Fields<'a> {
     place: Place,
     /// Those that came in the order of the conversation, as they mostly do.
     parts: Parts<'a>,
@@ -109,7 +109,7 @@ const SLOTS: [Slot; FIELDS] =
     [Slot::Reasoning, Slot::Content, Slot::Refusal, Slot::Audio, Slot::Calls];
 
 impl<'a> Fields<'a> {
-    pub(in crate::protocol::openai_chat) fn at(place: Place) -> Self {
+    pub(in super::super) fn at(place: Place) -> Self {
         Self { place, ..Self::default() }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads one member of the message, if it holds parts.
-    pub(in crate::protocol::openai_chat) fn member(
+    pub(in super::super) fn member(
         &mut self,
         key: &str,
         reader: &mut Reader<'a>,
@@ -162,7 +162,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes content that is neither a string nor a list of parts, as some servers give it where JSON was asked for.
-    pub(in crate::protocol::openai_chat) fn json_content(&mut self, json: &Json<'a>) {
+    pub(in super::super) fn json_content(&mut self, json: &Json<'a>) {
         let place = self.place.step(Step::Content);
         let semantics = NodeSemantics::at(place).shaped(Shape::AS_JSON);
         let part = Part::text(json.to_text().into_owned()).with_semantics(semantics);
@@ -189,7 +189,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The first part of a kind.
-    pub(in crate::protocol::openai_chat) fn find_mut(
+    pub(in super::super) fn find_mut(
         &mut self,
         is_wanted: fn(&Content<'a>) -> bool,
     ) -> Option<&mut Part<'a>> {
@@ -198,7 +198,7 @@ impl<'a> Fields<'a> {
     }
 
     /// All parts in the order of the conversation.
-    pub(in crate::protocol::openai_chat) fn into_parts(self) -> Parts<'a> {
+    pub(in super::super) fn into_parts(self) -> Parts<'a> {
         match self.late.is_empty() {
             true => self.parts,
             false => in_order(self.parts, self.ends, self.late),
@@ -228,19 +228,13 @@ fn has_elements(reader: &mut Reader<'_>) -> Result<bool> {
 }
 
 /// What a server wants back unchanged to go on reasoning: only that server can read it.
-pub(in crate::protocol::openai_chat) fn reasoning_details(
-    json: Json<'_>,
-    place: Place,
-) -> Part<'_> {
+pub(in super::super) fn reasoning_details(json: Json<'_>, place: Place) -> Part<'_> {
     let reasoning = Reasoning { form: ReasoningForm::Redacted, texts: Vec::new() };
     let semantics = details_semantics(json, place);
     Part::new(Content::Reasoning(Box::new(reasoning))).with_semantics(semantics)
 }
 
-pub(in crate::protocol::openai_chat) fn details_semantics(
-    json: Json<'_>,
-    place: Place,
-) -> NodeSemantics<'_> {
+pub(in super::super) fn details_semantics(json: Json<'_>, place: Place) -> NodeSemantics<'_> {
     let data = Text::plain(json.as_str().to_owned());
     let mut semantics = NodeSemantics::at(place);
     semantics.set_artefact(Artefact::new(SELF, ArtefactKind::Ciphertext, data));
@@ -279,10 +273,7 @@ fn read_audio<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'
 }
 
 /// Reads one element of `tool_calls`.
-pub(in crate::protocol::openai_chat) fn read_call<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-) -> Result<Part<'a>> {
+pub(in super::super) fn read_call<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     let start = reader.checkpoint();
     let (id, kind, unread) = read_head(reader)?;
     let word = kind.as_ref().map(Text::to_str);
@@ -321,7 +312,7 @@ pub(in crate::protocol::openai_chat) fn read_call<'a>(
 }
 
 /// Reads `extra_content` of a call; what else it holds goes to the extras. One without a signature is left unread.
-pub(in crate::protocol::openai_chat) fn read_signature<'a>(
+pub(in super::super) fn read_signature<'a>(
     reader: &mut Reader<'a>,
     extras: &mut Extras<'a>,
 ) -> Result<Option<Artefact<'a>>> {

@@ -15,9 +15,7 @@ use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::{Extras, Semantics};
 use crate::target::{Family, TokenLimit};
 
-pub(in crate::protocol) fn decode_request(
-    mut reader: Reader<'_>,
-) -> Result<RequestAndSemantics<'_>> {
+pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, _| decoding.member(key, reader))?;

@@ -5,16 +5,16 @@ use crate::json::{Json, Kind, Reader, Text};
 
 /// One element of a chunk's `choices`.
 #[derive(Default)]
-pub(in crate::protocol::openai_chat) struct Chunk<'f> {
-    pub(in crate::protocol::openai_chat) index: Option<u64>,
-    pub(in crate::protocol::openai_chat) delta: Option<Reader<'f>>,
-    pub(in crate::protocol::openai_chat) finish: Option<Text<'f>>,
-    pub(in crate::protocol::openai_chat) logprobs: Option<Json<'f>>,
-    pub(in crate::protocol::openai_chat) others: Vec<(String, Json<'f>)>,
+pub(in super::super) struct Chunk<'f> {
+    pub(in super::super) index: Option<u64>,
+    pub(in super::super) delta: Option<Reader<'f>>,
+    pub(in super::super) finish: Option<Text<'f>>,
+    pub(in super::super) logprobs: Option<Json<'f>>,
+    pub(in super::super) others: Vec<(String, Json<'f>)>,
 }
 
 impl<'f> Chunk<'f> {
-    pub(in crate::protocol::openai_chat) fn read(reader: &mut Reader<'f>) -> Result<Self> {
+    pub(in super::super) fn read(reader: &mut Reader<'f>) -> Result<Self> {
         let mut chunk = Self::default();
         reader.object(|key, reader| {
             let kind = reader.kind()?;

@@ -32,7 +32,7 @@ use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub(in crate::protocol) struct Decoder {
+pub(in super::super) struct Decoder {
     state: State,
     /// The number of the next frame.
     frame: usize,

@@ -11,7 +11,7 @@ use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Field, media_type};
 
 /// The extras of a node, if they are this protocol's own.
-pub(in crate::protocol::openai_chat) fn own_extras<'e>(
+pub(in super::super) fn own_extras<'e>(
     reporter: &Reporter<'_>,
     semantics: &'e NodeSemantics<'e>,
 ) -> Option<&'e Extras<'e>> {
@@ -19,7 +19,7 @@ pub(in crate::protocol::openai_chat) fn own_extras<'e>(
 }
 
 /// The text of a part that is written as nothing but text, so that a string can stand for it.
-pub(in crate::protocol::openai_chat) fn bare_text<'p>(
+pub(in super::super) fn bare_text<'p>(
     part: &'p Part<'_>,
     reporter: &mut Reporter<'_>,
 ) -> Option<&'p Text<'p>> {
@@ -43,7 +43,7 @@ pub(super) fn report_as_text(semantics: &NodeSemantics<'_>, reporter: &mut Repor
 }
 
 /// Writes one element of a list `content`.
-pub(in crate::protocol::openai_chat) fn write_part(
+pub(in super::super) fn write_part(
     writer: &mut Writer,
     part: &Part<'_>,
     reporter: &mut Reporter<'_>,
@@ -205,7 +205,7 @@ impl<'p> Piece<'_, 'p, '_> {
 }
 
 /// Writes reasoning as the chunk of content that some servers give and take.
-pub(in crate::protocol::openai_chat) fn write_thinking(writer: &mut Writer, texts: &[Text<'_>]) {
+pub(in super::super) fn write_thinking(writer: &mut Writer, texts: &[Text<'_>]) {
     writer.array(|writer| {
         for text in texts {
             writer.object(|object| {

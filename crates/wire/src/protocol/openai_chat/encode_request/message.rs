@@ -55,7 +55,7 @@ pub(super) fn role_word(role: Role) -> &'static str {
 }
 
 /// Writes `content`: a string where that says all, else a list.
-pub(in crate::protocol::openai_chat) fn write_content(
+pub(in super::super) fn write_content(
     object: &mut Object<'_, '_>,
     parts: &[&Part<'_>],
     reporter: &mut Reporter<'_>,
@@ -73,7 +73,7 @@ pub(in crate::protocol::openai_chat) fn write_content(
 
 /// Under which names and ids calls are written.
 #[derive(Clone, Copy)]
-pub(in crate::protocol::openai_chat) enum Names<'c> {
+pub(in super::super) enum Names<'c> {
     /// Their own.
     Own,
     /// Those that the receiving server takes, by the positions of the parts.
@@ -83,19 +83,15 @@ pub(in crate::protocol::openai_chat) enum Names<'c> {
 }
 
 /// The fields of a message that hold its parts.
-pub(in crate::protocol::openai_chat) struct Fields<'p, 'n> {
-    pub(in crate::protocol::openai_chat) parts: &'p [&'p Part<'p>],
-    pub(in crate::protocol::openai_chat) names: Names<'n>,
+pub(in super::super) struct Fields<'p, 'n> {
+    pub(in super::super) parts: &'p [&'p Part<'p>],
+    pub(in super::super) names: Names<'n>,
     /// Whether the receiver reads the signatures of Google's models.
-    pub(in crate::protocol::openai_chat) signed: bool,
+    pub(in super::super) signed: bool,
 }
 
 impl Fields<'_, '_> {
-    pub(in crate::protocol::openai_chat) fn write(
-        &self,
-        object: &mut Object<'_, '_>,
-        reporter: &mut Reporter<'_>,
-    ) {
+    pub(in super::super) fn write(&self, object: &mut Object<'_, '_>, reporter: &mut Reporter<'_>) {
         let content: Few<&Part<'_>> =
             self.parts.iter().copied().filter(|part| stands_in_content(part)).collect();
         let is_elsewhere =
@@ -108,7 +104,7 @@ impl Fields<'_, '_> {
     }
 
     /// Writes what stands beside the content.
-    pub(in crate::protocol::openai_chat) fn write_beside(&self, object: &mut Object<'_, '_>) {
+    pub(in super::super) fn write_beside(&self, object: &mut Object<'_, '_>) {
         let is_shown = match self.names {
             Names::Own | Names::Fitted(..) => true,
             Names::Answer(context, _) => context.show_reasoning,
@@ -252,7 +248,7 @@ impl Names<'_> {
 }
 
 /// Writes the signature of a call, if one of Google's models made it, with what stood beside it in this protocol.
-pub(in crate::protocol::openai_chat) fn write_signature(
+pub(in super::super) fn write_signature(
     object: &mut Object<'_, '_>,
     semantics: &NodeSemantics<'_>,
     extras: Option<&Extras<'_>>,
@@ -268,22 +264,19 @@ pub(in crate::protocol::openai_chat) fn write_signature(
 }
 
 /// The signature that a call may show in this protocol.
-pub(in crate::protocol::openai_chat) fn call_signature<'s>(
+pub(in super::super) fn call_signature<'s>(
     semantics: &'s NodeSemantics<'_>,
 ) -> Option<&'s Artefact<'s>> {
     semantics.artefact().filter(|artefact| artefact.is_shown_on_calls_of(SELF))
 }
 
 /// The id of a call that came without one.
-pub(in crate::protocol::openai_chat) fn made_up_id<'t>(
-    context: &AnswerContext<'_>,
-    part: usize,
-) -> Text<'t> {
+pub(in super::super) fn made_up_id<'t>(context: &AnswerContext<'_>, part: usize) -> Text<'t> {
     Text::plain(format!("call_{}_{part}", context.seed.to_str()))
 }
 
 /// The names of a call's payload and of its arguments.
-pub(in crate::protocol::openai_chat) fn words(form: CallForm) -> (&'static str, &'static str) {
+pub(in super::super) fn words(form: CallForm) -> (&'static str, &'static str) {
     match form {
         CallForm::Function => ("function", "arguments"),
         CallForm::Custom => ("custom", "input"),
@@ -291,7 +284,7 @@ pub(in crate::protocol::openai_chat) fn words(form: CallForm) -> (&'static str, 
 }
 
 /// All texts as one; none if there is none.
-pub(in crate::protocol::openai_chat) fn joined<'t>(
+pub(in super::super) fn joined<'t>(
     mut texts: impl Iterator<Item = &'t Text<'t>>,
     between: &'static str,
 ) -> Option<Text<'t>> {
@@ -304,7 +297,7 @@ pub(in crate::protocol::openai_chat) fn joined<'t>(
 }
 
 /// Whether a part belongs into `content` rather than into a field of its own.
-pub(in crate::protocol::openai_chat) fn stands_in_content(part: &Part<'_>) -> bool {
+pub(in super::super) fn stands_in_content(part: &Part<'_>) -> bool {
     let semantics = part.semantics();
     match part.content() {
         Content::Text(_) => true,
@@ -325,7 +318,7 @@ fn is_audio_output(media: &Media<'_>, semantics: &NodeSemantics<'_>) -> bool {
 }
 
 /// Writes the voice of an answer, or the id by which its server knows it.
-pub(in crate::protocol::openai_chat) fn write_audio(
+pub(in super::super) fn write_audio(
     writer: &mut Writer,
     media: &Media<'_>,
     semantics: &NodeSemantics<'_>,
@@ -340,9 +333,7 @@ pub(in crate::protocol::openai_chat) fn write_audio(
 }
 
 /// What a server wants back to go on reasoning, if the node holds that.
-pub(in crate::protocol::openai_chat) fn details<'s>(
-    semantics: &'s NodeSemantics<'_>,
-) -> Option<Json<'s>> {
+pub(in super::super) fn details<'s>(semantics: &'s NodeSemantics<'_>) -> Option<Json<'s>> {
     let artefact = semantics.artefact().filter(|it| it.issuer() == SELF)?;
     Json::parse_text(artefact.data()).ok()
 }

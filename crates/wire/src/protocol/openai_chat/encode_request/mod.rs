@@ -21,7 +21,7 @@ use crate::protocol::reporter::Reporter;
 use crate::protocol::{DecodedRequest, Field, json_mode, schema_language};
 use crate::target::Target;
 
-pub(in crate::protocol) fn encode_request(
+pub(in super::super) fn encode_request(
     decoded: &DecodedRequest<'_>,
     target: &Target,
     report: &mut Report,

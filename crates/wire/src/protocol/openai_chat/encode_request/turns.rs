@@ -24,7 +24,7 @@ pub(super) struct Turns<'t, 'r> {
 }
 
 /// Most turns have few parts, which need no memory of their own to be sorted in.
-pub(in crate::protocol::openai_chat) type Few<T> = SmallVec<[T; 4]>;
+pub(in super::super) type Few<T> = SmallVec<[T; 4]>;
 
 /// A part and where it stands.
 pub(super) type Placed<'m> = (Position, &'m Part<'m>);

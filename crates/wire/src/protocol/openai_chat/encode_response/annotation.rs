@@ -9,13 +9,13 @@ use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 
 /// Whether this protocol has a place for a citation: its own, or one with an address.
-pub(in crate::protocol::openai_chat) fn is_cited(citation: &Citation<'_>) -> bool {
+pub(in super::super) fn is_cited(citation: &Citation<'_>) -> bool {
     citation.protocol() == SELF || citation.url().is_some()
 }
 
 /// Writes a citation as this protocol spells it, if it has an address. `stretch` is where the text that it covers stands
 /// in the text of the answer; a citation without a stretch of its own covers all of it.
-pub(in crate::protocol::openai_chat) fn write_annotation(
+pub(in super::super) fn write_annotation(
     writer: &mut Writer,
     citation: &Citation<'_>,
     (from, to): (u64, u64),
@@ -61,7 +61,7 @@ pub(super) fn chars_of(part: &Part<'_>) -> u64 {
 }
 
 /// Reports what an annotation cannot say of the citations of a part.
-pub(in crate::protocol::openai_chat) fn report_citations(
+pub(in super::super) fn report_citations(
     semantics: &NodeSemantics<'_>,
     reporter: &mut Reporter<'_>,
 ) {

@@ -7,7 +7,7 @@ use crate::protocol::Field;
 use crate::protocol::reporter::Reporter;
 
 /// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
-pub(in crate::protocol::openai_chat) fn finish_word(
+pub(in super::super) fn finish_word(
     kind: FinishKind,
     ends_with: EndsWith,
     place: Place,
@@ -67,7 +67,7 @@ pub(in crate::protocol::openai_chat) fn finish_word(
 
 /// What an answer holds when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocol::openai_chat) enum EndsWith {
+pub(in super::super) enum EndsWith {
     Calls,
     /// A refusal in the protocol's own place for one.
     Refusal,

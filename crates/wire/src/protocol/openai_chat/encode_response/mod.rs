@@ -22,11 +22,11 @@ use crate::protocol::tier::Asking;
 use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Field, Logprobs, Protocol, tier};
 
-pub(in crate::protocol) use annotation::is_plain as is_plain_citation;
+pub(in super::super) use annotation::is_plain as is_plain_citation;
 pub(super) use annotation::{is_cited, report_citations, write_annotation};
 pub(super) use finish::{EndsWith, finish_word};
 
-pub(in crate::protocol) fn encode_response(
+pub(in super::super) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
     context: &AnswerContext<'_>,

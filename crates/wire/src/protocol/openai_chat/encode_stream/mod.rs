@@ -26,7 +26,7 @@ use crate::sse;
 
 /// Events in, frames out.
 #[derive(Debug)]
-pub(in crate::protocol) struct Encoder<'a> {
+pub(in super::super) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
     /// The members that every chunk begins with, behind an opening brace.
@@ -68,7 +68,7 @@ impl Losses {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
+    pub(in super::super) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         Self {
             source,
             context,

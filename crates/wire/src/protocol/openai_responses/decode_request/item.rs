@@ -47,7 +47,7 @@ pub(super) fn decode_item<'a>(reader: &mut Reader<'a>, place: Place) -> Result<D
 }
 
 /// Reads one item of an answer, whatever it is: the assistant made it.
-pub(in crate::protocol::openai_responses) fn decode_output_item<'a>(
+pub(in super::super) fn decode_output_item<'a>(
     reader: &mut Reader<'a>,
     place: Place,
 ) -> Result<Parts<'a>> {

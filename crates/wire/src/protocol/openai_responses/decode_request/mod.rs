@@ -20,9 +20,7 @@ use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 pub(super) use item::decode_output_item;
 pub(super) use part::{citation, decode_part};
 
-pub(in crate::protocol) fn decode_request(
-    mut reader: Reader<'_>,
-) -> Result<RequestAndSemantics<'_>> {
+pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, extras| {

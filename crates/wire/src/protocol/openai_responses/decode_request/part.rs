@@ -13,10 +13,7 @@ use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{CacheMarker, Citation, Logprobs, media_type};
 
 /// Reads one part. Parts of unknown type or without what their type needs are kept whole.
-pub(in crate::protocol::openai_responses) fn decode_part<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-) -> Result<Part<'a>> {
+pub(in super::super) fn decode_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
@@ -116,7 +113,7 @@ fn cache_marker(json: Json<'_>) -> CacheMarker<'_> {
 }
 
 /// An annotation as a citation; what other protocols understand of it is read off.
-pub(in crate::protocol::openai_responses) fn citation(json: Json<'_>) -> Citation<'_> {
+pub(in super::super) fn citation(json: Json<'_>) -> Citation<'_> {
     let mut citation = Citation::new(SELF, json.clone());
     if let Some(mut reader) = json.input_reader() {
         // An annotation of another shape is kept whole all the same.

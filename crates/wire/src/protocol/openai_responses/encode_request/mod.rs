@@ -31,7 +31,7 @@ use crate::target::{SystemRole, Target};
 
 const UNNAMED_MODEL: &str = "the body names the model, which the sender fills in";
 
-pub(in crate::protocol) fn encode_request(
+pub(in super::super) fn encode_request(
     decoded: &DecodedRequest<'_>,
     target: &Target,
     report: &mut Report,

@@ -23,7 +23,7 @@ use crate::protocol::tier::Asking;
 use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Field, Protocol, Start};
 
-pub(in crate::protocol) fn encode_response(
+pub(in super::super) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
     context: &AnswerContext<'_>,

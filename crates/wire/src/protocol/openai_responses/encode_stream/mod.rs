@@ -30,7 +30,7 @@ const EVENTS_BEFORE: u64 = 2;
 
 /// Events in, frames out.
 #[derive(Debug)]
-pub(in crate::protocol) struct Encoder<'a> {
+pub(in super::super) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
     report: Report,
@@ -79,7 +79,7 @@ enum Stage {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
+    pub(in super::super) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         Self {
             source,
             context,

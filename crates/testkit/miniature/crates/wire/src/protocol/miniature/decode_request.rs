@@ -9,7 +9,7 @@ use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
-pub(in crate::protocol) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
+pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
     let mut request = Request::default();
     let mut semantics = Semantics::default();
     read_object(&mut reader, "", semantics.extras_mut(), |key, reader, _| {

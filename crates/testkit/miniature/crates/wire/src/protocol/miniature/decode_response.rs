@@ -10,7 +10,7 @@ use crate::place::{Place, Step};
 use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
-pub(in crate::protocol) fn decode_response(body: &str) -> Result<Response<'_>> {
+pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let answer = AnswerObject::read(body, Place::default())?;
     let mut response = Response::default();
     if answer.text.is_some() || answer.finish.is_some() {

@@ -11,7 +11,7 @@ use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
-pub(in crate::protocol) struct Decoder {
+pub(in super::super) struct Decoder {
     frame: usize,
     has_begun: bool,
     has_text: bool,

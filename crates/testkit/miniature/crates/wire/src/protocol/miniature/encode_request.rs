@@ -11,7 +11,7 @@ use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 use crate::target::Target;
 
-pub(in crate::protocol) fn encode_request(
+pub(in super::super) fn encode_request(
     decoded: &DecodedRequest<'_>,
     _: &Target,
     report: &mut Report,

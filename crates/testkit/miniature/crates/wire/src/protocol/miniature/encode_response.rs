@@ -12,7 +12,7 @@ use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
 
-pub(in crate::protocol) fn encode_response(
+pub(in super::super) fn encode_response(
     response: &Response<'_>,
     source: Protocol,
     context: &AnswerContext<'_>,

@@ -14,7 +14,7 @@ use crate::sse;
 
 /// Events in, frames out.
 #[derive(Debug)]
-pub(in crate::protocol) struct Encoder<'a> {
+pub(in super::super) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
     sequence: Sequence,
@@ -26,7 +26,7 @@ pub(in crate::protocol) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(in crate::protocol) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
+    pub(in super::super) fn new(source: Protocol, context: AnswerContext<'a>) -> Self {
         let (sequence, fold) = (Sequence::default(), Fold::default());
         Self { source, context, sequence, fold, texts: Vec::new(), has_failed: false }
     }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Text, Writer};
 
-pub(in crate::protocol) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
+pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
     match Json::parse(body) {
         Ok(json) => read_fault(kind, json).into_owned(),
@@ -42,7 +42,7 @@ fn words<'a>(json: &Json<'a>) -> Result<(Option<Text<'a>>, Option<Text<'a>>)> {
     Ok((word, message))
 }
 
-pub(in crate::protocol) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
+pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let mut writer = Writer::default();
     write_fault(&mut writer, fault);
     (fault.kind.status(), writer.into_string())

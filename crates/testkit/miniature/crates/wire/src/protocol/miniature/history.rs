@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::json::{Reader, Writer};
 
-pub(in crate::protocol) fn answer_elements(body: &str) -> Result<Vec<String>> {
+pub(in super::super) fn answer_elements(body: &str) -> Result<Vec<String>> {
     let text = Reader::new(body).peek_tag("text")?;
     let turn = |text| {
         let mut writer = Writer::default();

@@ -7,7 +7,7 @@ use crate::protocol::miniature::usage::USAGE;
 use crate::protocol::semantics::Spelling;
 
 /// Where a canonical field stands, below its node.
-pub(in crate::protocol) fn pointer(field: Field, _: Spelling) -> &'static str {
+pub(in super::super) fn pointer(field: Field, _: Spelling) -> &'static str {
     FIELDS.row(field).pointer
 }
 

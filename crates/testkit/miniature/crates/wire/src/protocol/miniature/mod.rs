@@ -16,4 +16,4 @@ mod types;
 mod usage;
 mod watch;
 
-pub(in crate::protocol) use codec::CODEC;
+pub(super) use codec::CODEC;

@@ -9,14 +9,14 @@ pub(super) const SELF: Protocol = Protocol::Miniature;
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocol) struct Speaker;
+pub(in super::super) struct Speaker;
 
 impl semantics::Speller for Speaker {
     const PROTOCOL: Protocol = SELF;
 }
 
 /// Fields that only this protocol has, and what becomes of them elsewhere.
-pub(in crate::protocol) const DECLARED: &[Declared] = &[];
+pub(in super::super) const DECLARED: &[Declared] = &[];
 
 /// Who speaks in a turn. Results of tools are no turns.
 pub(super) fn who(role: Role) -> Option<&'static str> {

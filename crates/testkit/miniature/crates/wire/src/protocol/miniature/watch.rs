@@ -6,7 +6,7 @@ use crate::protocol::miniature::usage::USAGE;
 use crate::protocol::watch::Progress;
 use crate::sse::Frame;
 
-pub(in crate::protocol) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
+pub(in super::super) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
     progress.candidates.begin(0);
     Reader::new(frame.data).object(|key, reader| {
         match (&*key, reader.kind()?) {
