@@ -16,7 +16,7 @@ pub struct Process {
     child: Child,
     pub address: SocketAddr,
     folder: PathBuf,
-    /// What tells it to end; without one it is killed.
+    /// The signal that ends it; without one it is killed.
     stop: Option<Command>,
 }
 

@@ -11,7 +11,7 @@ use sabir_testkit::laws::Violation;
 use sabir_testkit::sample::Sample;
 use sabir_testkit::{laws, sample};
 
-/// How many violations of one sort are told in full unless `--all` is given.
+/// How many violations of one sort are printed in full unless `--all` is given.
 const PRINTED_MAX: usize = 5;
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
             "no sample found: expected PROTOCOL/request.json and the like, or lines of exchanges"
         );
     }
-    // A panic is a violation like another and is told as one.
+    // A panic is a violation like another and is reported as one.
     std::panic::set_hook(Box::new(|_| {}));
     let law = if arguments.iter().any(|it| it == "--round-trip") {
         laws::round_trip::check

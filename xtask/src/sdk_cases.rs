@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One translation as a line; none where the input is refused, which other tests speak of.
+/// One translation as a line; none where the input is refused, which other tests cover.
 fn case(sample: &Sample, target: Protocol) -> Option<String> {
     let (from, body) = (sample.protocol, &sample.body);
     let mut status = None;
@@ -40,7 +40,7 @@ fn case(sample: &Sample, target: Protocol) -> Option<String> {
             translate::request_as_sent(from, target, body, model).ok()?.0
         }
         Kind::Response => {
-            // An answer that is an error is sent as one; the samples of errors speak of those.
+            // An answer that is an error is sent as one; the samples of errors cover those.
             from.decode_response(body).ok().filter(|response| response.fault.is_none())?;
             translate::response(from, target, body).ok()?.0
         }

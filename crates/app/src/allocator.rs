@@ -1,4 +1,4 @@
-//! Telling the C library's allocator to give large blocks back: a gateway that held large bodies for a second would
+//! Configuring the C library's allocator to give large blocks back: a gateway that held large bodies for a second would
 //! otherwise keep their memory for good.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -21,7 +21,7 @@ pub(crate) struct Subject {
     #[arg(long, value_enum, default_value_t = Kind::Request)]
     pub(crate) kind: Kind,
 
-    /// The HTTP status that came with an error [default: what its body tells, else 400]
+    /// The HTTP status that came with an error [default: what its body states, else 400]
     #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]
     pub(crate) status: Option<u16>,
 

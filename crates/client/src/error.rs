@@ -1,4 +1,4 @@
-//! The one error of this crate: a kind for code, words for people. No key and no prompt of ours is ever in it.
+//! The one error of this crate: a kind for code, a message for people. No key and no prompt of ours is ever in it.
 
 use std::fmt;
 

@@ -14,7 +14,7 @@ pub(crate) struct Surface {
     pub(crate) adds_version: bool,
     pub(crate) path: fn(&Asked<'_>) -> String,
     pub(crate) key_header: HeaderName,
-    /// The word before the key in its header.
+    /// The scheme before the key in its header.
     pub(crate) key_scheme: Option<&'static str>,
     /// The edition of the API that is asked for.
     pub(crate) edition: Option<(HeaderName, HeaderValue)>,

@@ -171,7 +171,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) protocol: Protocol,
 }
 
-/// The header of a key, and the word before the key in it.
+/// The header of a key, and the scheme before the key in it.
 pub(crate) type KeyPlace = (HeaderName, Option<&'static str>);
 
 const SELF: &str = concat!("sabir-client/", env!("CARGO_PKG_VERSION"));

@@ -1,4 +1,4 @@
-//! What building says aloud. The words are fixed: people search their logs for them.
+//! The log of building. The texts are fixed: people search their logs for them.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -43,18 +43,18 @@ pub enum Unanswered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     Keep,
-    /// A turn of the user with these words is put in front.
+    /// A turn of the user with this text is put in front.
     Placeholder(&'static str),
 }
 
-/// Who tells the summary.
+/// The role of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryRole {
     System,
     User,
 }
 
-/// The words of the user's turn in front of an assistant who speaks first.
+/// The text of the user's turn in front of an assistant who speaks first.
 const PLACEHOLDER: &str = "(The conversation begins with the assistant.)";
 
 impl Default for Policy {

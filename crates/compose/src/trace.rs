@@ -24,7 +24,7 @@ pub struct Change {
     reason: &'static str,
 }
 
-/// The words for a change: what is done, why, and both in one.
+/// The texts of a change: what is done, why, and both in one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
     pub(crate) what: &'static str,
@@ -32,7 +32,7 @@ pub(crate) struct Words {
     pub(crate) reason: &'static str,
 }
 
-/// The words for a change. They are put together by the compiler: a long history may have a change in every message.
+/// The texts of a change. They are put together by the compiler: a long history may have a change in every message.
 macro_rules! words {
     ($what:literal, $why:literal $(,)?) => {
         $crate::trace::Words { what: $what, why: $why, reason: concat!($what, ": ", $why) }

@@ -1,4 +1,4 @@
-//! What ends a request without an answer: the words for the client, and whose fault it is.
+//! What ends a request without an answer: the message for the client, and whose fault it is.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ pub(crate) struct Failure {
     pub(crate) whose: Whose,
     /// A status that says more than the fault's own.
     pub(crate) status: Option<u16>,
-    /// What the provider answered, word for word.
+    /// What the provider answered, byte for byte.
     pub(crate) upstream: Option<Refusal>,
     /// How far the request had come when its connection failed before the first byte of an answer.
     pub(crate) broken: Option<Broken>,

@@ -52,7 +52,7 @@ impl Jobs {
         }
     }
 
-    /// Tells when there is more of an answer, if it is worked on here.
+    /// Notifies when there is more of an answer, if it is worked on here.
     pub(crate) fn follow(&self, key: &JobKey) -> Option<watch::Receiver<()>> {
         self.running().get(key).map(|signals| signals.progress.subscribe())
     }

@@ -8,7 +8,7 @@ use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
 use sabir_wire::protocol::{Entries, Entry};
 
-/// The end of a history: what was meant up to it, by which it is known again whoever tells it, and the ids by which its calls
+/// The end of a history: what was meant up to it, by which it is known again whoever sends it, and the ids by which its calls
 /// went. A line is found by both: the results of a call must find the call that they answer, not one that meant the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Position {
@@ -183,7 +183,7 @@ pub(crate) fn read(record: &Record) -> Option<(Protocol, &str)> {
     Some((Protocol::parse(protocol)?, text))
 }
 
-/// When it was said, if the record tells.
+/// When it was said, if the record states it.
 pub(crate) fn time_of(record: &Record) -> Option<Time> {
     let (_, time) = parts(record)?.0.split_once(' ')?;
     time.parse().ok().map(Time)

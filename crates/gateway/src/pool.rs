@@ -105,7 +105,7 @@ impl Pool {
         };
         let number = self.0.push(Box::new(run))?;
         let _waiting = Waiting { shared: &self.0, number, wanted };
-        // Without a word the work has ended in a panic.
+        // Without a result the work has ended in a panic.
         receiver.await.unwrap_or_else(|_| Err(abandoned()))
     }
 
@@ -197,7 +197,7 @@ impl Shared {
         stand_back();
         IS_FOR_LONG_WORK.set(true);
         while let Some(job) = self.next() {
-            // A panic has told of itself; the work of others goes on.
+            // A panic has been reported; the work of others goes on.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job.run));
         }
     }

@@ -109,7 +109,7 @@ fn without_scheme<'v>(name: &HeaderName, value: &'v str) -> Option<&'v str> {
     (has_scheme || is_scheme).then_some(credentials)
 }
 
-/// Words before credentials, whichever header they stand in.
+/// Schemes before credentials, whichever header they stand in.
 const SCHEMES: &[&str] = &["apikey", "api-key", "basic", "bearer", "key", "token"];
 
 /// A secret without what may get lost at its two ends: blanks, and backslashes that look like an escape of what follows.
@@ -169,7 +169,7 @@ enum Found {
     Beginning(usize),
 }
 
-/// All secrets of a provider, and what tells at a glance that none is in a text.
+/// All secrets of a provider, and the filter by which most texts are known to hold none.
 struct Secrets {
     spellings: Vec<Spelling>,
     spelled_bytes_max: usize,

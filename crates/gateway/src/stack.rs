@@ -54,7 +54,7 @@ where
         _ => serve(entry, head, body).await,
     };
     add_reason(&mut reply);
-    // Who waits for a word before it sends anything gets the refusal in its place.
+    // Who waits for `100 Continue` before it sends anything gets the refusal in its place.
     let is_refused = reply.status().is_client_error() || reply.status().is_server_error();
     if is_refused && !head.headers.contains_key(EXPECT) {
         ingress::drain(body).await;

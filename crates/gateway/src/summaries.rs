@@ -15,7 +15,7 @@ pub(crate) struct Summaries {
     pub(crate) made: Option<Made>,
 }
 
-/// A compaction that came back, and its words.
+/// A compaction that came back, and its text.
 #[derive(Clone)]
 pub(crate) struct Returned {
     /// The message that holds it, and its part there.

@@ -78,7 +78,7 @@ pub(crate) struct Head {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End<'a> {
     pub(crate) outcome: Outcome,
-    /// What the client was told of; `Truncated` if the provider's answer broke off.
+    /// What the client got; `Truncated` if the provider's answer broke off.
     #[cfg_attr(not(test), expect(dead_code, reason = "a recorder marks turns by it"))]
     pub(crate) fault: Option<FaultKind>,
     pub(crate) counts: Counts,

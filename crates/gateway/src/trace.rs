@@ -279,7 +279,7 @@ impl Trace {
         }
     }
 
-    /// The counts of what can change an answer, as the header `sabir-loss` tells them.
+    /// The counts of what can change an answer, as the header `sabir-loss` states them.
     pub(crate) fn loss_summary(&self) -> Cow<'static, str> {
         if self.losses.that_matter() == 0 {
             return "none".into();

@@ -1,4 +1,4 @@
-//! The one error of this crate: a kind for code, words for people. No content, no id and no password is ever in it.
+//! The one error of this crate: a kind for code, a message for people. No content, no id and no password is ever in it.
 
 use std::fmt;
 

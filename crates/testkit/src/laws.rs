@@ -24,7 +24,7 @@ mod watched;
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub law: Law,
-    /// The protocol that was translated to, where the law speaks of two.
+    /// The protocol that was translated to, where the law is about two.
     pub target: Option<Protocol>,
     pub detail: String,
 }
@@ -243,7 +243,7 @@ fn errors(sample: &Sample, status: Option<u16>) -> Vec<Violation> {
     violations
 }
 
-/// An error as its own protocol tells it again, in a list where it came in one.
+/// An error as its own protocol encodes it again, in a list where it came in one.
 fn encoded_back(protocol: Protocol, fault: &Fault<'_>, before: &Value) -> Value {
     let (_, body) = protocol.encode_fault(fault);
     let back: Value = serde_json::from_str(&body).unwrap_or_default();
@@ -262,7 +262,7 @@ fn fault_kept(target: Protocol, fault: &Fault<'_>, again: &Fault<'_>) -> Option<
     (one != other).then(|| violation(Law::Honest, target, detail))
 }
 
-/// The class by which a protocol can tell an error. Google's codes are fewer than the others'.
+/// The class by which a protocol can state an error. Google's codes are fewer than the others'.
 fn nearest(target: Protocol, kind: FaultKind) -> FaultKind {
     match (target, kind) {
         (Protocol::Gemini, FaultKind::Billing) => FaultKind::RateLimit,

@@ -13,7 +13,7 @@ mod default;
 mod gemini;
 mod responses;
 
-/// The pointers of `before` at which `after` says something else and no entry of `report` speaks of it.
+/// The pointers of `before` at which `after` says something else and no entry of `report` covers it.
 pub fn unreported(
     protocol: Protocol,
     before: &Value,
@@ -105,7 +105,7 @@ impl Comparison<'_> {
             .count()
     }
 
-    /// All that is said at or below the places which the report speaks of.
+    /// All that is said at or below the places which the report covers.
     fn moved_from(&self, before: &Value, report: &Report) -> BTreeSet<String> {
         let mut moved = BTreeSet::new();
         for loss in report.entries().iter().filter(|loss| !loss.pointer.is_empty()) {
@@ -143,7 +143,7 @@ impl Comparison<'_> {
         before.is_null() && !leaves.is_empty() && leaves.is_subset(&self.moved)
     }
 
-    /// Whether what stands at a place of which `before` says nothing is told there by another field, which is reported.
+    /// Whether what stands at a place of which `before` says nothing is stated there by another field, which is reported.
     fn has_reported_twin(&self, pointer: &str) -> bool {
         let is_element = |(_, name): &(&str, &str)| name.bytes().all(|byte| byte.is_ascii_digit());
         let list = pointer.rsplit_once('/').filter(is_element).map(|(list, _)| list);
@@ -152,7 +152,7 @@ impl Comparison<'_> {
         default::twins_of(self.protocol, name).any(|twin| self.is_touched(parent, twin))
     }
 
-    /// Whether an entry speaks of a field or of something in it.
+    /// Whether an entry covers a field or something in it.
     fn is_touched(&self, parent: &str, field: &str) -> bool {
         let below = self.covered.iter().filter_map(|entry| entry.strip_prefix(parent));
         let mut inner = below.filter_map(|entry| entry.strip_prefix('/')?.strip_prefix(field));
@@ -161,7 +161,7 @@ impl Comparison<'_> {
 
     /// Whether a text has nothing more behind it than what stood in a reported field beside it: the refusal of a message
     /// of Chat, or what names the media of a result of Gemini or
-    /// tells where they are.
+    /// states where they are.
     fn is_joined(&self, pointer: &str, before: &Value, after: &Value) -> bool {
         let (Value::String(before), Value::String(after)) = (before, after) else { return false };
         let Some(more) = after.strip_prefix(before.as_str()) else { return false };
@@ -179,7 +179,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Whether a part has no words, and nothing else that is not reported.
+    /// Whether a part has no text, and nothing else that is not reported.
     fn is_wordless(&self, pointer: &str, value: &Value) -> bool {
         let Some(object) = value.as_object() else { return false };
         let mut others = object.iter().filter(|(key, _)| *key != "type" && *key != "text");
@@ -187,7 +187,7 @@ impl Comparison<'_> {
             && others.all(|(key, it)| is_empty(it) || self.is_covered(&format!("{pointer}/{key}")))
     }
 
-    /// Whether an entry speaks of this place or of one above it. The root pointer covers nothing.
+    /// Whether an entry covers this place or one above it. The root pointer covers nothing.
     fn is_covered(&self, pointer: &str) -> bool {
         self.covered.iter().any(|entry| {
             !entry.is_empty()
@@ -420,7 +420,7 @@ fn is_empty(value: &Value) -> bool {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
         Value::Array(list) => list.iter().all(is_empty),
-        // A part without a word says nothing, though it says that it is text.
+        // A part without text says nothing, though it says that it is text.
         Value::Object(object) if object.get("text").is_some_and(is_empty) => {
             object.iter().all(|(key, value)| key == "type" || is_empty(value))
         }

@@ -101,7 +101,7 @@ pub fn decode_stream<'c>(
 ) {
     let mut decoder = Some(StreamDecoder::new(protocol));
     let mut has_failed = false;
-    // Nothing follows a failure, even where the frame that tells of it cannot be read to its end.
+    // Nothing follows a failure, even where the frame that states it cannot be read to its end.
     let mut emit = |event: Event<'_>| {
         let is_wanted = !has_failed;
         has_failed |= matches!(event, Event::Fault(_));

@@ -1,4 +1,4 @@
-//! What an agent is told of its gateway.
+//! The settings by which an agent finds its gateway.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! Which model an agent is told to ask for when the user names none.
+//! Which model an agent is configured with when the user names none.
 
 use sabir_gateway::config::SIMULATED_MODEL;
 use sabir_gateway::config::types::Config;

@@ -17,7 +17,7 @@ use crate::output;
 /// Reads {"messages": […], "systemPrompts": […], "summary": {…}|null} from standard input.
 /// The summary takes the place of what it sums up, empty messages go, tool calls and results
 /// are paired, system prompts are put in front, and the whole is validated. Prints
-/// {"messages": […], "trace": […]}, where the trace tells every change.
+/// {"messages": […], "trace": […]}, where the trace has every change.
 #[derive(Args)]
 #[command(verbatim_doc_comment, after_help = EXIT_CODES)]
 pub(crate) struct Build {

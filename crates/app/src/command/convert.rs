@@ -55,7 +55,7 @@ struct Translation {
     /// What is still to be printed, if nothing forbids it.
     body: String,
     report: Report,
-    /// What people are told beside the report.
+    /// What is printed for people beside the report.
     remark: Option<String>,
 }
 
@@ -123,7 +123,7 @@ impl Convert {
         read.map(|()| Translation { body: out, report, remark: None })
     }
 
-    /// What an answer's encoder is told. Ids are made from `seed`, a part of the input, so that they are the same
+    /// The context of an answer's encoder. Ids are made from `seed`, a part of the input, so that they are the same
     /// whenever the input is.
     fn context(&self, seed: &[u8]) -> AnswerContext<'_> {
         AnswerContext {

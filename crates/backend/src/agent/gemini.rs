@@ -16,7 +16,7 @@ pub struct Output {
     text: String,
     piece: Piece,
     ending: Option<Ending>,
-    /// The last error that was told of, which explains a failure that says nothing itself.
+    /// The last error that was reported, which explains a failure that says nothing itself.
     complaint: Option<String>,
     skipped_lines: usize,
 }

@@ -8,7 +8,7 @@ use http::uri::Scheme;
 
 use crate::http::Tls;
 
-/// A host and port, and whether and how TLS is spoken there.
+/// A host and port, and whether and how TLS is used there.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Address(Arc<Parts>);
 
@@ -26,7 +26,7 @@ struct Parts {
 }
 
 impl Address {
-    /// The address that a URL speaks of; none without a host or with a scheme other than `http` and `https`.
+    /// The address in a URL; none without a host or with a scheme other than `http` and `https`.
     pub fn of(url: &Uri) -> Option<Self> {
         let is_tls = match url.scheme() {
             Some(scheme) if *scheme == Scheme::HTTPS => true,
@@ -42,7 +42,7 @@ impl Address {
         Parts::of(url, default_port).map(|parts| Self(Arc::new(parts)))
     }
 
-    /// The address with certificates of its own, which matter where TLS is spoken.
+    /// The address with certificates of its own, which matter where TLS is used.
     pub fn with_tls(&self, tls: Tls) -> Self {
         Self(Arc::new(Parts { tls: Some(tls), ..Parts::clone(&self.0) }))
     }

@@ -163,7 +163,7 @@ impl Client {
         }
     }
 
-    /// The proxy that gets the requests for an address themselves, not a tunnel around them, and how it is spoken to.
+    /// The proxy that gets the requests for an address themselves, not a tunnel around them, and its credentials.
     fn plain_proxy(&self, address: &Address) -> Option<(&Proxy, &Http)> {
         let proxy = self.proxies.for_address(address).ok().flatten();
         match proxy.filter(|_| !address.is_tls())? {

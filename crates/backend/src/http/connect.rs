@@ -82,7 +82,7 @@ async fn open(address: &Address, proxy: Option<&Proxy>) -> Result<Connection> {
     secured(address, stream).await
 }
 
-/// Speaks TLS to the proxy, and within it to the address if that has it too.
+/// Opens TLS to the proxy, and within it to the address if that has it too.
 async fn open_within(
     proxy: &Proxy,
     http: &Http,

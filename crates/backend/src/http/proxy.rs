@@ -28,7 +28,7 @@ pub(super) struct Proxy {
     pub(super) speech: Speech,
 }
 
-/// What is spoken to a proxy.
+/// The protocol of a proxy.
 #[derive(Clone)]
 pub(super) enum Speech {
     /// HTTP, in TLS if the proxy's address says so.

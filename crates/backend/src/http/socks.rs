@@ -20,7 +20,7 @@ const V4: u8 = 1;
 const NAME: u8 = 3;
 const V6: u8 = 4;
 
-/// How a SOCKS proxy is spoken to.
+/// The version of SOCKS and its credentials.
 #[derive(Clone)]
 pub(super) struct Socks {
     pub(super) login: Option<Login>,
@@ -106,7 +106,7 @@ async fn log_in(
     }
 }
 
-/// The host as a proxy is told of it. Numbers need no looking up.
+/// The host as a proxy gets it. Numbers need no looking up.
 async fn target(address: &Address, names: Names) -> Result<Vec<u8>, String> {
     let host = address.host();
     if let Ok(number) = host.parse() {

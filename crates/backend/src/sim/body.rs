@@ -79,7 +79,7 @@ impl Body for ReplyBody {
         self.steps.is_empty() && self.wait.is_none()
     }
 
-    /// The length is told where the whole body is there at once, as servers do.
+    /// The length is stated where the whole body is there at once, as servers do.
     fn size_hint(&self) -> SizeHint {
         match self.steps.iter().collect::<Vec<_>>().as_slice() {
             [] => SizeHint::with_exact(0),

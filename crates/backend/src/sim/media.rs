@@ -48,7 +48,7 @@ pub(super) fn check_file_data(data: &str, param: &str) -> Result<(), Problem> {
     }
 }
 
-/// The media type that an image's first bytes tell.
+/// The media type by an image's first bytes.
 pub(super) fn sniff(base64: &str) -> Option<&'static str> {
     let head: String = base64.chars().take(24).collect();
     let bytes = seal::decode_base64(&head)?;

@@ -114,7 +114,7 @@ impl Plan {
         tokens::of_text(&self.text) + self.calls.iter().map(Call::tokens).sum::<u64>()
     }
 
-    /// What of the thinking may be told.
+    /// What of the thinking may be shown.
     pub(super) fn shown_thinking(&self, question: &Question) -> Option<&str> {
         let text = self.thinking.as_deref()?;
         Some(if question.thinking == Thinking::Shown { text } else { "" })

@@ -75,7 +75,7 @@ pub(super) enum Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Thinking {
     Off,
-    /// It happens, and its text is not told.
+    /// It happens, and its text is not shown.
     Hidden,
     Shown,
 }
@@ -158,7 +158,7 @@ impl Question {
         self.history.iter().filter(|it| **it == HistoryItem::Media(kind)).count()
     }
 
-    /// Whether the model has spoken before.
+    /// Whether the model has answered before.
     pub(super) fn is_continued(&self) -> bool {
         self.history.iter().any(|it| matches!(it, HistoryItem::Model { .. }))
     }

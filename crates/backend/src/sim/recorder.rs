@@ -13,7 +13,7 @@ const REQUESTS_MAX: usize = 1_000;
 /// How many bytes the bodies of all that is kept may have.
 const BYTES_MAX: usize = 64 << 20;
 
-/// A request that arrived. Credentials are named and not told.
+/// A request that arrived. Credentials are named and not shown.
 #[derive(Clone)]
 pub struct Received {
     pub protocol: Protocol,
@@ -70,7 +70,7 @@ impl Recorder {
         *self.lock() = Kept::default();
     }
 
-    /// What was received and holds a text in its path or body, as `GET /_sim/requests` tells it.
+    /// What was received and holds a text in its path or body, as `GET /_sim/requests` shows it.
     pub(super) fn to_json(&self, text: &str) -> Value {
         let kept = self.lock();
         kept.requests.iter().filter(|it| it.holds(text)).map(Received::to_json).collect()

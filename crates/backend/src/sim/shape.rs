@@ -79,7 +79,7 @@ pub(super) enum What {
     Above { maximum: String, found: String },
 }
 
-/// Compares a value with a shape and tells the first difference.
+/// Compares a value with a shape and returns the first difference.
 pub(super) fn check(value: &Value, kind: &'static Kind) -> Result<(), Violation> {
     Checker { path: Vec::new() }.kind(value, kind)
 }

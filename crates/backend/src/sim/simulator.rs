@@ -32,7 +32,7 @@ pub struct Simulator {
 const RECORDED: &str = "/_sim/requests";
 
 impl Simulator {
-    /// A simulator that tells nobody what it is asked.
+    /// A simulator that records no requests.
     pub fn new(protocol: Protocol) -> Self {
         let chains = api_of(protocol).keeps_answers().then(Chains::default);
         Self { protocol, recorder: None, flaky_calls: AtomicUsize::new(0), chains }
@@ -48,7 +48,7 @@ impl Simulator {
         Self { recorder: Some(recorder), ..Self::new(protocol) }
     }
 
-    /// The API's answer to a request. Where requests are kept, `GET` and `DELETE` of `/_sim/requests` tell and forget
+    /// The API's answer to a request. Where requests are kept, `GET` and `DELETE` of `/_sim/requests` list and forget
     /// them.
     pub fn answer(&self, request: Incoming<'_>) -> Reply {
         let url = Url::of(request.path);

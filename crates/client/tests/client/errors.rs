@@ -1,4 +1,4 @@
-//! What goes wrong: a kind for code, words for people, and no key in either.
+//! What goes wrong: a kind for code, a message for people, and no key in either.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A running gateway: conversations by header, in any protocol, and what it tells of them.
+//! A running gateway: conversations by header, in any protocol, and what it shows of them.
 
 use sabir_client::{
     ErrorKind, Gateway, Message, NewConversation, Page, Protocol, StreamEvent, Transcript,

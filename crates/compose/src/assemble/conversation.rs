@@ -14,7 +14,7 @@ impl<'a> Dialogue<'a> {
     /// The dialogue that a conversation was.
     ///
     /// What instructs before anybody speaks becomes the instructions. Tools take part under their names; what has no
-    /// words is told in brackets, and thinking is not told.
+    /// text is named in brackets, and thinking is left out.
     ///
     /// ```
     /// use sabir_compose::assemble::{Agent, Dialogue};
@@ -45,7 +45,7 @@ impl<'a> Dialogue<'a> {
     }
 }
 
-/// A conversation as far as it is told.
+/// A conversation as far as it is written.
 struct Transcript<'a> {
     utterances: Vec<Utterance<'a>>,
     user: Cow<'a, str>,
@@ -141,7 +141,7 @@ fn render<'p>(part: &'p Part<'_>) -> Option<Cow<'p, str>> {
         Content::Media(media) => Some(render_media(media).into()),
         Content::ToolCall(call) => Some(render_call(call).into()),
         Content::Opaque(opaque) => Some(format!("({})", opaque.kind.to_str()).into()),
-        // Results are told apart, and thinking is for who thought it.
+        // Results are separate, and thinking is for who thought it.
         Content::ToolResult(_) | Content::Reasoning(_) => None,
     }
 }

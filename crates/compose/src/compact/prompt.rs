@@ -7,7 +7,7 @@ use sabir_wire::conversation::{Content, Message, Part, Request, Response, Role};
 use super::Plan;
 use super::transcript::transcript;
 
-/// What is asked of the model unless the caller has words of its own.
+/// What is asked of the model unless the caller has a prompt of its own.
 pub const PROMPT: &str = include_str!("prompt.md");
 
 /// What is asked to have the covered messages summarised, by a model that reads `bytes_max` at once.
@@ -73,7 +73,7 @@ impl fmt::Debug for Questions {
     }
 }
 
-/// The summary in a model's answer; none if it has no words.
+/// The summary in a model's answer; none if it is empty.
 pub fn summary_in(response: &Response<'_>) -> Option<String> {
     let parts = response.candidates.first()?.message.parts.iter();
     let texts = parts.filter_map(|part| match part.content() {

@@ -108,7 +108,7 @@ fn result<'a>(reader: &mut Reader<'a>, role: Role) -> Result<ToolResult<'a>> {
 /// Where a block stands in the request that it is wrapped in to be read by a protocol.
 const WRAPPED: &str = "/messages/0/content/0";
 
-/// The place that an error speaks of, below the content.
+/// The place that an error points to, below the content.
 pub(super) fn place(error: &Error) -> String {
     error.pointer().replacen(WRAPPED, "", 1)
 }

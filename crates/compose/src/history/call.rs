@@ -6,7 +6,7 @@ use sabir_wire::Result;
 use sabir_wire::conversation::{Arguments, CallForm, Content, Part, Parts, ToolCall};
 use sabir_wire::json::{Json, Kind, Reader, Text};
 
-/// Adds the calls of a list to the parts of a message; those that its blocks tell already are the same.
+/// Adds the calls of a list to the parts of a message; those that its blocks hold already are the same.
 pub(super) fn add<'a>(calls: &Json<'a>, parts: &mut Parts<'a>) -> Result<()> {
     let known: HashSet<Text<'a>> = parts.iter().filter_map(call_id).cloned().collect();
     // What is read from the input is a slice of it.

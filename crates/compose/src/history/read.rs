@@ -158,7 +158,7 @@ fn message<'a>(given: &Given<'a>, index: usize) -> Result<Message<'a>, HistoryEr
     };
     let parts = parts(given, role).map_err(|error| below("content", &error))?;
     let mut message = Message::new(role, parts);
-    // What a tool is called is told by its call.
+    // The name of a tool is in its call.
     if role != Role::Tool {
         message.name.clone_from(&given.name);
     }

@@ -14,7 +14,7 @@ use super::{Given, block, call};
 pub(super) struct Spelling<'g> {
     pub(super) blocks: Vec<Spelled<'g>>,
     pub(super) calls: Vec<Spelled<'g>>,
-    /// For each part, the indices of the blocks that tell it.
+    /// For each part, the indices of the blocks that it was read from.
     blocks_of: HashMap<usize, Vec<usize>>,
 }
 
@@ -40,17 +40,17 @@ impl<'g> Spelling<'g> {
         reading.spelling
     }
 
-    /// The indices of the blocks that tell a part.
+    /// The indices of the blocks that a part was read from.
     pub(super) fn indices_of(&self, part: usize) -> &[usize] {
         self.blocks_of.get(&part).map_or(&[], Vec::as_slice)
     }
 
-    /// The blocks that tell a part.
+    /// The blocks that a part was read from.
     pub(super) fn blocks_of(&self, part: usize) -> Vec<&Json<'g>> {
         self.indices_of(part).iter().map(|index| &self.blocks[*index].json).collect()
     }
 
-    /// Whether all blocks tell one part.
+    /// Whether one part was read from all blocks.
     pub(super) fn is_single(&self) -> bool {
         self.blocks_of.len() <= 1
     }
@@ -60,12 +60,12 @@ impl<'g> Spelling<'g> {
 #[derive(Default)]
 struct Reading<'g> {
     role: Role,
-    /// Blank words beside calls are no part of what the assistant says.
+    /// Blank text beside calls is no part of what the assistant says.
     has_calls: bool,
     spelling: Spelling<'g>,
     /// How many parts there are so far.
     count: usize,
-    /// The parts of calls that blocks tell.
+    /// The parts of calls that were read from blocks.
     numbers: HashMap<Text<'g>, usize>,
 }
 

@@ -179,7 +179,7 @@ fn write_given(list: &mut Writer, message: &Message<'_>, given: &Given<'_>) {
     });
 }
 
-/// The call that a tool's message answers, whichever way it was told.
+/// The call that a tool's message answers, whichever way it was written.
 fn write_result_id(object: &mut Writer, message: &Message<'_>) {
     let id = message.parts.iter().find_map(result).and_then(|result| result.call_id.as_ref());
     if message.role == Role::Tool {
@@ -202,7 +202,7 @@ fn text_of(result: &ToolResult<'_>) -> String {
     texts.collect()
 }
 
-/// A message of plain words.
+/// A message of plain text.
 fn write_made(list: &mut Writer, message: &Message<'_>) {
     for unified in UnifiedMessage::of(message) {
         list.object(|object| {

@@ -240,7 +240,7 @@ fn call(call: &Members<'_>) -> String {
     })
 }
 
-/// The text that a tool gave, as the model was told it.
+/// The text that a tool gave, as the model got it.
 fn response(call: &Members<'_>, result: &Json<'_>) -> String {
     object(|part| {
         part.key("functionResponse");

@@ -34,7 +34,7 @@ pub const LINES_MAX: usize = 1_000_000;
 /// How many messages its history may have.
 pub const MESSAGES_MAX: usize = 20_000;
 
-/// An agent's session as its file tells it.
+/// An agent's session as its file holds it.
 ///
 /// ```
 /// use sabir_compose::session::Session;
@@ -61,7 +61,7 @@ pub struct Session {
 trait SessionReader<'a> {
     fn line(&mut self, line: Line<'a>) -> Result<(), SessionError>;
 
-    /// The history that the lines tell.
+    /// The history that the lines hold.
     fn finish(self) -> Result<Draft<'a>, SessionError>;
 }
 

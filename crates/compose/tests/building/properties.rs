@@ -211,7 +211,7 @@ fn assert_paired(turns: &[Turn<'_>]) {
     }
 }
 
-/// The indices of input messages that the trace speaks of.
+/// The indices of input messages that the trace names.
 fn traced(built: &Built<'_>) -> Vec<usize> {
     built.trace.changes().iter().filter_map(index_of).collect()
 }
@@ -220,7 +220,7 @@ fn index_of(change: &Change) -> Option<usize> {
     change.pointer.strip_prefix("/messages/")?.parse().ok()
 }
 
-/// The index of the first message that may have been mended otherwise in one of two histories: only one trace speaks of it,
+/// The index of the first message that may have been mended otherwise in one of two histories: only one trace names it,
 /// or each in other words. A result that moved may have gone to another call, which no trace tells.
 fn first_difference(one: &Built<'_>, other: &Built<'_>) -> Option<usize> {
     let count = |built: &Built<'_>, change: &Change| {
@@ -324,7 +324,7 @@ proptest! {
         let added = there.iter().filter(|word| **word != "text  ").count() - brought;
         let is_addition = |change: &&Change| change.what.contains("added") || change.what.contains("put ");
         prop_assert_eq!(added, built.trace.changes().iter().filter(is_addition).count());
-        // What stands elsewhere than it stood is spoken of.
+        // What stands elsewhere than it stood is reported.
         let mut last = 0;
         for turn in &built.turns {
             if let Origin::Given(index) | Origin::Edited(index) = turn.origin {

@@ -45,7 +45,7 @@ pub(super) fn all(snapshot: &Snapshot, viewer: Viewer<'_>) -> Reply {
     egress::json(StatusCode::OK, writer.into_string())
 }
 
-/// One exchange. That of another key is not told from one that nobody remembers.
+/// One exchange. That of another key looks like one that nobody remembers.
 pub(super) fn one(snapshot: &Snapshot, viewer: Viewer<'_>, id: &str) -> Reply {
     match snapshot.shared.exchanges.find(id).filter(|seen| viewer.may_see(seen)) {
         Some(seen) => {

@@ -258,7 +258,7 @@ fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &Header
     headers.iter().filter(move |(name, _)| !is_hop_by_hop(name.as_str()) && !is_named(name))
 }
 
-/// Headers that speak of one connection only. Many servers take an underscore in a name for a hyphen.
+/// Headers that are about one connection only. Many servers take an underscore in a name for a hyphen.
 fn is_hop_by_hop(name: &str) -> bool {
     matches!(
         name,

@@ -33,7 +33,7 @@ pub(crate) struct Answering {
     ended: Option<Box<Ended>>,
     are_taps_notified: bool,
     progress: Progress,
-    /// It broke off, and its form has no words for that.
+    /// It broke off, and its form has no error for that.
     is_cut: bool,
 }
 
@@ -181,7 +181,7 @@ impl Answering {
         }
     }
 
-    /// Waits until an answer that is all there may leave: before its head does, so that what goes wrong can be told by a
+    /// Waits until an answer that is all there may leave: before its head does, so that what goes wrong can be reported by a
     /// status.
     pub(crate) async fn settle(&mut self, flight: &mut InFlight) -> Result<()> {
         if !self.is_whole() || !flight.holds_end() {
@@ -291,7 +291,7 @@ impl Answering {
         self.progress = Progress::Over;
     }
 
-    /// Tells the taps of the end, once.
+    /// Notifies the taps of the end, once.
     fn notify_taps(&mut self, flight: &mut InFlight) {
         if let Some(ended) = &mut self.ended
             && !std::mem::replace(&mut self.are_taps_notified, true)

@@ -109,7 +109,7 @@ impl InFlight {
         self.record(&ended);
     }
 
-    /// Tells the taps how the answer ended. What it lost is known to all from here on.
+    /// Notifies the taps how the answer ended. What it lost is known to all from here on.
     pub(super) fn notify_taps(&mut self, ended: &mut Ended) {
         self.trace.add_losses(std::mem::take(&mut ended.losses));
         if !self.taps.is_empty() && !std::mem::replace(&mut self.are_taps_informed, true) {

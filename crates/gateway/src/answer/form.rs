@@ -93,7 +93,7 @@ impl Form {
         }
     }
 
-    /// Tells the client of a failure, if its form has a place for it.
+    /// Emits a failure to the client, if its form has a place for it.
     pub(super) fn fail(&mut self, fault: Fault<'static>) -> bool {
         match self {
             Self::PassThrough(it) => it.fail(fault),

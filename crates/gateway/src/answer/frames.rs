@@ -28,7 +28,7 @@ impl Frames {
         matches!(self, Self::Sse(_))
     }
 
-    /// How many of the bytes that were just read come before an event that has not ended. None can be told where it began
+    /// How many of the bytes that were just read come before an event that has not ended. It is not known where it began
     /// before them.
     pub(super) fn ended(&self, bytes: usize) -> Option<usize> {
         match self {
@@ -93,7 +93,7 @@ pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
 pub(crate) enum Beginning {
     Events,
     Other,
-    /// Too little has come to tell.
+    /// Too little has come to decide.
     Unclear,
 }
 
@@ -104,7 +104,7 @@ const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b":", b"id:", b"retry:"];
 const BLANK_BYTES_MAX: usize = 1_024;
 
 impl Beginning {
-    /// Tells events from anything else where the head of an answer does not: no JSON begins like one of their fields.
+    /// Distinguishes events from anything else where the head of an answer does not: no JSON begins like one of their fields.
     pub(crate) fn of(body: &[u8]) -> Self {
         let mark = "\u{feff}".as_bytes();
         let text = body.strip_prefix(mark).unwrap_or(body).trim_ascii_start();

@@ -240,7 +240,7 @@ impl PassThrough {
         }
     }
 
-    /// Tells the client of a stream that broke off, in its own protocol. Says whether that was possible: nothing can be
+    /// Emits the fault of a stream that broke off, in the client's protocol. Says whether that was possible: nothing can be
     /// added to a list.
     ///
     /// Lines that may have gone before and are no event, such as comments, are ended first.
@@ -314,7 +314,7 @@ fn up_to_frame_end(bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// The frame that tells of a fault in an answer that has begun elsewhere: neither its beginning nor an end around it.
+/// The frame that states a fault in an answer that has begun elsewhere: neither its beginning nor an end around it.
 pub(super) fn fault_frame(protocol: Protocol, fault: Fault<'_>) -> String {
     let mut frames = String::new();
     let encoder = StreamEncoder::new(protocol, protocol, AnswerContext::default());

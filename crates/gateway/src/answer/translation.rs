@@ -46,8 +46,8 @@ struct Writing {
     array: Option<ArrayWriter>,
     is_list: bool,
     has_begun: bool,
-    /// The provider's protocol begins streams that then fail, where the client's tells the failure by its status. What comes
-    /// before the first words of such a stream is held back.
+    /// The provider's protocol begins streams that then fail, where the client's states the failure by its status. What comes
+    /// before the first content of such a stream is held back.
     holds_start: bool,
     /// Whether anything is there.
     has_started: bool,
@@ -175,7 +175,7 @@ impl Translation {
         self.finish();
     }
 
-    /// The provider's stream has broken off; the client is told why in its own protocol, if there is a place for it.
+    /// The provider's stream has broken off; the client gets the fault in its own protocol, if there is a place for it.
     pub(super) fn fail(&mut self, fault: Fault<'static>) -> bool {
         self.frames = None;
         self.decoder = None;
@@ -237,7 +237,7 @@ impl Translation {
         self.writing.has_begun = true;
     }
 
-    /// Whether every candidate has said its last word: all that can follow is bookkeeping.
+    /// Whether every candidate has finished: all that can follow is bookkeeping.
     pub(super) fn has_finished(&self) -> bool {
         self.writing.has_finished() || self.decoder.as_ref().is_some_and(StreamDecoder::is_ending)
     }

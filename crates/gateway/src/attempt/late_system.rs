@@ -5,7 +5,7 @@ use sabir_wire::conversation::{Content, Message, Part, Parts, Request, Role};
 use sabir_wire::target::LateSystem;
 use sabir_wire::{LossKind, Protocol, Report};
 
-/// What tells the words of a system message from the user's.
+/// What marks the text of a system message as not the user's.
 const MARK: &str = "[system]\n";
 
 /// Puts late system messages where the operator wants them, and says which.
@@ -23,7 +23,7 @@ pub(super) fn place(request: &mut Request<'_>, upstream: Protocol, late: LateSys
     report
 }
 
-/// Whether a message instructs in words: what a protocol keeps in such a place beside words stays there.
+/// Whether a message instructs by text: what a protocol keeps in such a place beside text stays there.
 fn is_instruction(message: &Message<'_>) -> bool {
     let is_text = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
     message.role.instructs() && message.parts.iter().all(is_text)

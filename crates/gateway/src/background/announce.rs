@@ -1,4 +1,4 @@
-//! The beginning of an answer that nobody waits for: whose work it is, and what the client is told at once.
+//! The beginning of an answer that nobody waits for: whose work it is, and what the client gets at once.
 
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ fn context(call: &LargeCall, flight: &InFlight) -> Result<AnswerContext<'static>
     })
 }
 
-/// The call without the word that providers are not to see.
+/// The call without the field that providers are not to see.
 fn worked_on(call: LargeCall, background: &Background) -> Result<LargeCall> {
     let body = without_members(crate::call::unmarked(&call.body), &[background.member])?;
     let skimmed = ingress::skim(call.client, &body)?;

@@ -125,7 +125,7 @@ impl Tail {
         });
     }
 
-    /// The end of an answer that says nothing more. Its own last word may be on its way.
+    /// The end of an answer that says nothing more. Its own last event may be on its way.
     async fn finish(&mut self, job: &Job, bytes: &mut String) {
         if job.status == JobStatus::Finished && self.last_looks < LAST_LOOKS {
             self.last_looks += 1;

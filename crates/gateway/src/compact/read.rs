@@ -129,7 +129,7 @@ impl Sealed {
 
 /// What the user said in a conversation, as a list of the client's protocol.
 pub(super) fn user_items(recalled: &Recalled) -> Result<Json<'static>> {
-    // An earlier summary is no word of the user's.
+    // An earlier summary is not the user's.
     let given = Recalled { summaries: Summaries::default(), ..recalled.clone() };
     let decoded = given.decoded()?;
     let messages = decoded.request().messages.iter().filter(|message| is_users(message));
@@ -184,7 +184,7 @@ fn work(messages: &[Message<'_>], piece_bytes: usize) -> Option<Work> {
     // The model goes on from the newest message, with what that belongs to.
     let rest = plan(messages, Keep { turns: 0, bytes_max: 0 });
     let questions = questions(messages, &whole, piece_bytes);
-    // Messages without words have nothing to be summarised.
+    // Messages without text have nothing to be summarised.
     (!questions.is_empty()).then_some(Work { questions, rest })
 }
 

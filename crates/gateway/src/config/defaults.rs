@@ -85,7 +85,7 @@ impl Default for Limits {
             frame_bytes_max: 32 * MIB,
             // Four of the largest bodies, or a thousand of those that agents send.
             bodies_bytes_max: 256 * MIB,
-            // More than requests, so that those beyond their limit are refused in words.
+            // More than requests, so that those beyond their limit get an error with a message.
             connections_max: 12_000,
             requests_max: 10_000,
             stream_duration_max: Duration::from_secs(60 * 60),

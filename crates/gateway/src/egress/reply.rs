@@ -144,7 +144,7 @@ pub(crate) fn upgrade() -> Reply {
 fn content_type(delivery: Delivery, head: &Head, answering: &Answering) -> HeaderValue {
     let own = head.headers.get(CONTENT_TYPE).filter(|_| answering.is_own());
     match (own, delivery) {
-        // The bytes are the provider's own, and so is the word for what they are.
+        // The bytes are the provider's own, and so is their content type.
         (Some(own), _) => own.clone(),
         (None, Delivery::Stream) if !answering.is_whole() => EVENT_STREAM,
         (None, Delivery::Stream | Delivery::Array | Delivery::Whole) => JSON,

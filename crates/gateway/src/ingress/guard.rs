@@ -1,4 +1,4 @@
-//! Who may knock: hosts and origins, so that no web page spends the operator's keys, and no gateway asks itself.
+//! Which hosts and origins may ask, so that no web page spends the operator's keys, and no gateway asks itself.
 
 use http::header::{HOST, ORIGIN, VIA};
 use http::{HeaderMap, Uri};

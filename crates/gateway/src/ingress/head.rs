@@ -1,4 +1,4 @@
-//! How long the head of a request may be. The server beneath cuts off only what is much longer, and without a word.
+//! How long the head of a request may be. The server beneath cuts off only what is much longer, and without a message.
 
 use http::{HeaderMap, Uri};
 use sabir_wire::FaultKind;

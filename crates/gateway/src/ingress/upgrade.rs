@@ -33,7 +33,7 @@ pub(crate) fn accept_key(headers: &HeaderMap) -> Result<HeaderValue> {
     })
 }
 
-/// Whether a header that is a list has that word.
+/// Whether a header that is a list has that token.
 fn has_word(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|it| it.trim().eq_ignore_ascii_case(word))

@@ -37,7 +37,7 @@ pub(crate) struct Artefacts {
 struct Kept {
     store: Store,
     keep: Keep,
-    /// Whether thinking in words may be written: it is content.
+    /// Whether readable thinking may be written: it is content.
     keeps_words: bool,
     unwritten: Arc<Unwritten>,
     health: Arc<Health>,
@@ -134,7 +134,7 @@ impl Artefacts {
         }
     }
 
-    /// Asks the store for what only it may know, and tells whether it had any. A store that fails has nothing.
+    /// Asks the store for what only it may know, and returns whether it had any. A store that fails has nothing.
     pub(crate) async fn fetch(&self, lacking: Lacking) -> bool {
         let Lacking { issuer, mut ids } = lacking;
         let Some(kept) = self.kept.as_ref().filter(|kept| kept.health.is_up()) else {

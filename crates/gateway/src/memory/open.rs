@@ -157,7 +157,7 @@ pub(super) fn owner(key: Option<&Arc<GatewayKey>>) -> Owner {
     Owner::key(key.name.as_str()).expect("the configuration takes no other names of keys")
 }
 
-/// Opens the store in a runtime of this thread, and tells the one that waits.
+/// Opens the store in a runtime of this thread, and notifies the one that waits.
 fn open(
     url: &str,
     options: Options,

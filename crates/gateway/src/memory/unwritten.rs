@@ -25,7 +25,7 @@ struct Waiting {
 }
 
 impl Unwritten {
-    /// Takes artefacts, and tells how many of them found no room.
+    /// Takes artefacts, and returns how many of them found no room.
     pub(super) fn add(&self, artefacts: Vec<Artefact>) -> usize {
         let mut lost = 0;
         let mut waiting = self.waiting();

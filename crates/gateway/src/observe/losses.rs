@@ -1,4 +1,4 @@
-//! The entries of a loss report as they are handed on and remembered: all words in one text. With a block of memory for each,
+//! The entries of a loss report as they are handed on and remembered: all texts in one buffer. With a block of memory for each,
 //! the blocks that requests work with would be those of the oldest report, and in no cache any more; and small blocks of a
 //! thread for large bodies that others keep or free would hold all its memory back.
 
@@ -16,7 +16,7 @@ pub(crate) struct Losses {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Where its words end in the text, and those of the next one begin.
+    /// Where its texts end in the buffer, and those of the next one begin.
     end: usize,
     pointer_bytes: u32,
     kind: LossKind,

@@ -52,7 +52,7 @@ struct Series {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeriesKey<'p> {
     pub(crate) client: Protocol,
-    /// The provider and the protocol it was spoken to in; none if the request reached nobody.
+    /// The provider and the protocol in which it was asked; none if the request reached nobody.
     pub(crate) upstream: Option<(&'p ProviderMetrics, Protocol)>,
 }
 

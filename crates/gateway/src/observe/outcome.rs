@@ -1,4 +1,4 @@
-//! How a request ended, by the words under which it is counted.
+//! How a request ended, by the labels under which it is counted.
 
 use crate::failure::Whose;
 

@@ -30,7 +30,7 @@ pub(crate) fn own_id(item: &str) -> Option<String> {
     Some(id.into_str().into_owned()).filter(|id| !id.is_empty())
 }
 
-/// What lines of other protocols say, as items of the client's. They are read together, since some protocols tell only by
+/// What lines of other protocols say, as items of the client's. They are read together, since some protocols state only by
 /// the order which result belongs to which call.
 pub(crate) fn in_words_of(
     client: Protocol,

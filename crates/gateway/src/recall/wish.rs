@@ -46,7 +46,7 @@ impl Wish {
         Ok(is_wish.then_some(Self { header, asked }))
     }
 
-    /// Whether the call begins a thread, which providers are not told of.
+    /// Whether the call begins a thread, which providers do not see.
     pub(super) fn is_thread(&self, client: Protocol) -> bool {
         self.asked.is_kept && !surface::of(client).state.has_responses
     }

@@ -24,7 +24,7 @@ use crate::stack::Entry;
 /// How much of a body is read at once, if the headers may not be longer anyway.
 const READ_BYTES_MAX: usize = 128 * 1024;
 
-/// Heads that are longer than this many times their limit are cut off without a word. Below that they are read, so that
+/// Heads that are longer than this many times their limit are cut off without a message. Below that they are read, so that
 /// the refusal can be in the client's protocol.
 const HEADS_READ: usize = 2;
 

@@ -16,7 +16,7 @@ pub(super) struct Framing {
     /// How many requests have been served, and how many heads have come.
     served: Cell<u64>,
     heads: Cell<u64>,
-    /// The request whose end cannot be told, and why. None behind it is one.
+    /// The request whose end is ambiguous, and why. None behind it is one.
     fault: Cell<Option<(u64, Misframed)>>,
 }
 

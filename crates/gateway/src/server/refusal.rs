@@ -1,4 +1,4 @@
-//! Words for heads that the server beneath cannot read: it answers them by itself, with a status and no body. Which protocol
+//! Messages for heads that the server beneath cannot read: it answers them by itself, with a status and no body. Which protocol
 //! the client speaks is not known then.
 
 use sabir_wire::json::Text;

@@ -37,7 +37,7 @@ async fn read_again(gateway: &Arc<Gateway>) {
     let _ = tokio::task::spawn_blocking(move || gateway.reload()).await;
 }
 
-/// What tells one version of a file from the next; none while there is no file.
+/// What distinguishes one version of a file from the next; none while there is no file.
 type Stamp = Option<(SystemTime, u64, u64)>;
 
 async fn look(file: &Path) -> Stamp {

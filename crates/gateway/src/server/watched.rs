@@ -29,7 +29,7 @@ pub(super) struct Watched<'c> {
     /// Where requests end, as far as they have come.
     framing: &'c Framing,
     tracker: Tracker,
-    /// A refusal of the server's own, in words, as far as it has not been written.
+    /// A refusal of the server's own, with a message, as far as it has not been written.
     refusal: Vec<u8>,
 }
 
@@ -67,7 +67,7 @@ impl<'c> Watched<'c> {
         Ok(())
     }
 
-    /// Takes a refusal of the server's own, which is written in more words than it has.
+    /// Takes a refusal of the server's own, which is written with a message that it lacks.
     fn takes(&mut self, bytes: &[u8]) -> bool {
         let refusal = refusal::in_words(bytes, self.framing);
         refusal.map(|refusal| self.refusal = refusal).is_some()

@@ -135,7 +135,7 @@ async fn large_call(
     long_call(handles, arrived.action, (call, resolved), flight).await
 }
 
-/// A call whose answer nobody waits for. The client is told at once that it will be there.
+/// A call whose answer nobody waits for. The client gets its announcement at once.
 async fn background_call(
     entry: Entry<'_>,
     arrived: &Arrived<'_>,

@@ -66,7 +66,7 @@ impl Gateway {
     }
 }
 
-/// The snapshot in force, as one thread knows it: a look at a number tells whether there is a newer one.
+/// The snapshot in force, as one thread knows it: a counter says whether there is a newer one.
 #[derive(Debug)]
 pub(crate) struct Latest {
     gateway: Arc<Gateway>,

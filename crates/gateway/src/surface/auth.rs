@@ -12,7 +12,7 @@ use crate::surface::{SURFACES, all};
 /// The place of a key in a request.
 pub(crate) struct Auth {
     pub(crate) header: HeaderName,
-    /// The word before the key in its header.
+    /// The scheme before the key in its header.
     pub(crate) scheme: Option<&'static str>,
     /// The parameter of the query that clients may send their key in instead.
     pub(crate) query: Option<&'static str>,
@@ -69,7 +69,7 @@ impl Auth {
         pair.strip_prefix(self.query?)?.strip_prefix('=')
     }
 
-    /// How people are told to send a key.
+    /// The advice on how to send a key.
     pub(crate) fn advice(&self) -> String {
         match self.scheme {
             Some(scheme) => format!("as a {} token", scheme.to_ascii_lowercase()),

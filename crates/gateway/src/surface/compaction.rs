@@ -76,7 +76,7 @@ pub(crate) enum CompactionTrouble {
     Nothing,
     /// It was not sealed here.
     Unsealed,
-    /// It was sealed here, and its words were changed since.
+    /// It was sealed here, and its text was changed since.
     Changed,
     /// Another provider made it, and nobody else can read it.
     Foreign(String),
@@ -96,7 +96,7 @@ impl Compaction {
     }
 }
 
-/// What any client is told.
+/// The message for any client.
 pub(super) fn explain(trouble: &CompactionTrouble) -> Fault<'static> {
     let message = match trouble {
         CompactionTrouble::Nothing => "There is nothing to summarize.".to_owned(),

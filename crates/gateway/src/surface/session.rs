@@ -8,7 +8,7 @@ pub(crate) struct Session {
     pub(crate) parameters: &'static [SessionParameter],
     /// The type of items of a conversation that the provider keeps.
     pub(crate) reference: Option<&'static str>,
-    /// What a client is told that refers to something which the provider does not keep.
+    /// The message for a client that refers to something which the provider does not keep.
     pub(crate) refuse: fn(String, &'static str) -> Fault<'static>,
 }
 

@@ -4,10 +4,10 @@ use http::HeaderMap;
 use sabir_wire::json::Json;
 use sabir_wire::protocol::AnswerContext;
 
-/// The words of a protocol over a socket.
+/// The messages of a protocol over a socket.
 #[derive(Clone, Copy)]
 pub(crate) struct Socket {
-    /// Takes headers away that speak of the socket and mean nothing to providers.
+    /// Removes headers that are about the socket and mean nothing to providers.
     pub(crate) strip: fn(&mut HeaderMap),
     /// What a client's message asks for.
     pub(crate) read: fn(&str) -> Result<Asked, Refusal>,

@@ -20,7 +20,7 @@ async fn called(gateway: &Arc<Snapshot>) -> Vec<Value> {
     vec![question, message, json!({"role": "tool", "tool_call_id": id, "content": "low"})]
 }
 
-/// Asks, and tells whether anything was put back.
+/// Asks, and returns whether anything was put back.
 async fn ask(gateway: &Arc<Snapshot>, messages: &[Value]) -> (Value, bool) {
     let tool = json!({"type": "function", "function": {"name": "tide"}});
     let model = format!("{}/gemini-3-pro-preview", super::simulator(Protocol::Gemini));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// How many failures in a row make a provider one to try later.
 const FAILURES_MAX: u32 = 3;
 
-/// How long a provider stands back before it is tried in its own place again.
+/// The back-off of a provider before it is tried in its own place again.
 const STANDS_BACK: Duration = Duration::from_secs(15);
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -17,7 +17,7 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     failures: AtomicU32,
-    /// Until when it stands back, in milliseconds since the start.
+    /// Until when it backs off, in milliseconds since the start.
     until_ms: AtomicU64,
 }
 

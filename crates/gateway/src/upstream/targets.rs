@@ -1,4 +1,4 @@
-//! What the encoders are told of a provider's models. Looking a name up in all families takes a while, so it is done once.
+//! What the encoders know of a provider's models. Looking a name up in all families takes a while, so it is done once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -1,5 +1,5 @@
 //! What providers seal with their calls comes back to them from clients that strip it: the strict simulators behind the gateway,
-//! clients of every other protocol before it that keep nothing but words, calls and results.
+//! clients of every other protocol before it that keep nothing but text, calls and results.
 
 use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -144,7 +144,7 @@ enum Form {
     Stream,
 }
 
-/// A client that keeps nothing but words, calls and results.
+/// A client that keeps nothing but text, calls and results.
 struct Talk<'g> {
     gateway: &'g Running,
     client: Protocol,
@@ -413,7 +413,7 @@ fn with_metadata_the_store_has_seals_and_no_words() {
     gateway.stop();
     for (issuer, sealed) in kept {
         let is_kept = sealed.iter().any(|seal| folder.holds(seal).is_some());
-        // Thinking in words is content: what seals it is of no use without, and stays in memory.
+        // Readable thinking is content: what seals it is of no use without, and stays in memory.
         assert_eq!(is_kept, issuer == Protocol::Gemini, "{issuer:?}");
     }
     for word in ["in-confidence", "Porto", "Lagos"] {

@@ -44,7 +44,7 @@ fn streamed_chat(texts: &[&str]) -> String {
     sse(&format!("{chunks}{end}\n\ndata: [DONE]\n\n"))
 }
 
-/// A provider that falls silent after its first words, and hears when the gateway leaves.
+/// A provider that stalls after its first text, and notices when the gateway disconnects.
 fn silent(begun: String) -> (Provider, mpsc::Receiver<()>) {
     let (left, has_left) = mpsc::channel();
     (Provider::start(vec![Script::Hold(begun, left)]), has_left)

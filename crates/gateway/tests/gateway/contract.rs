@@ -25,7 +25,7 @@ fn the_operators_limit_of_tokens_reaches_every_protocol() {
     }
 }
 
-/// The roles and words of what a Chat provider gets, and what the gateway says was lost.
+/// The roles and texts of what a Chat provider gets, and what the gateway says was lost.
 fn late_system(setting: &str) -> (Vec<(String, String)>, Option<String>) {
     let provider = Provider::whole(&chat_answer("hi"));
     let toml = format!("{}late_system = \"{setting}\"\n", provider.toml("p", "openai-chat"));

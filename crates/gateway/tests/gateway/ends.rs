@@ -191,7 +191,7 @@ fn an_answer_goes_on_while_one_of_its_candidates_does() {
     assert!(body.contains("late") && !body.contains("error"), "{body}");
 }
 
-/// Whether the client of a stream that simply ends is told that something is missing.
+/// Whether the client of a stream that simply ends gets an error for what is missing.
 fn reports_cut(protocol: &str, path: &str, body: &str, stream: &str) -> bool {
     let provider = Provider::start(vec![Script::Reply(sse(stream))]);
     let gateway = Running::start(&provider.toml("p", protocol));

@@ -108,7 +108,7 @@ fn connections_beyond_the_limit_are_refused() {
     }
 }
 
-/// A provider that sends events as long as anybody takes them, and tells when nobody does.
+/// A provider that sends events as long as anybody takes them, and notices when nobody does.
 fn flood() -> (String, mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -171,7 +171,7 @@ fn a_chain_goes_on_with_any_provider() {
         for fact in ["FACT1", "BLUE", "FACT2"] {
             assert_eq!(sent.matches(fact).count(), 1, "{upstream:?} {fact}: {sent}");
         }
-        // Instructions are never carried over, and no provider hears of the chain.
+        // Instructions are never carried over, and no provider gets the chain.
         assert!(!sent.contains("be brief"), "{sent}");
         assert!(!sent.contains("previous_response_id"), "{sent}");
     }

@@ -123,7 +123,7 @@ fn every_providers_refusal_reaches_every_client_in_its_own_words() {
                 let (path, body) = asked(client, "hello", delivery);
                 let reply = gateway.post(path, &body);
                 check(client, delivery, &reply);
-                // In its own protocol a provider's words are not touched.
+                // In its own protocol a provider's error is not touched.
                 if upstream == client && reply.status == 400 {
                     assert_eq!(reply.body, refusal);
                 }
@@ -228,7 +228,7 @@ fn what_may_fit_is_sent_however_long_its_body_is() {
         // Signs and blanks, of which vocabularies make long tokens.
         asked("openai-chat", &"-".repeat(50_000), Delivery::Whole).1,
         asked("openai-chat", &" \n".repeat(50_000), Delivery::Whole).1,
-        // Pictures are not read as words.
+        // Images are not read as text.
         value!({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{picture}")}}]}]}).to_string(),
         // Blanks around the members are not of the prompt.
         format!("{}{}", asked("openai-chat", "hello", Delivery::Whole).1.replace("\"hello\"", &format!("{}\"hello\"", " \"\n ".replace('"', "").repeat(9_000))), ""),

@@ -109,7 +109,7 @@ fn streams_with_the_key() -> [(&'static str, &'static str, String); 5] {
     ]
 }
 
-/// Asks for a stream and checks that it tells of the error and not of the key.
+/// Asks for a stream and checks that it has the error and not the key.
 #[track_caller]
 fn check_key_stays(protocol: &str, path: &str, scripts: Vec<Script>) {
     let provider = Provider::start(scripts);

@@ -191,7 +191,7 @@ fn results_are_submitted_once_to_an_answer_that_asks_for_them() {
         assert_eq!(second.status, 200, "{upstream:?}: {}", second.body);
         assert!(second.body.contains("DONE"), "{}", second.body);
         let sent = &provider.received()[1].body;
-        // The one that keeps the answer itself is told which.
+        // The one that keeps the answer itself gets its id.
         let earlier = if upstream == Protocol::OpenaiResponses { id } else { "FACT1" };
         for fact in [earlier, "FOUND", "KIND", call] {
             assert!(sent.contains(fact), "{upstream:?} {fact}: {sent}");

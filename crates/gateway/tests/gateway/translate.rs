@@ -1,4 +1,4 @@
-//! Different protocols on the two sides, and what is told of it.
+//! Different protocols on the two sides, and what is reported of it.
 
 use serde_json::json;
 

@@ -36,7 +36,7 @@ pub(super) fn statement(protocol: Protocol, response: &Response<'_>) -> Statemen
     Statement { protocol, facts, lists: vec![nodes] }
 }
 
-/// The tier, which a stream may tell late, beside its usage.
+/// The tier, which a stream may state late, beside its usage.
 fn tier(response: &Response<'_>, pointer: String) -> Fact {
     if let Some(tier) = &response.service_tier {
         return fact(Field::ResponseServiceTier, Some(normal::tier(&tier.to_str())), pointer);

@@ -1,4 +1,4 @@
-//! Comparing two statements: every difference, unless the report speaks of it.
+//! Comparing two statements: every difference, unless the report has an entry for it.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl Difference {
         &self.name
     }
 
-    /// Whether both speak of the same statement, wherever it stood: one may be a piece of the other.
+    /// Whether both are about the same statement, wherever it stood: one may be a piece of the other.
     pub fn is_same_as(&self, other: &Self) -> bool {
         let is_piece = is_within(&self.before, &strings(&other.before).concat())
             || is_within(&other.before, &strings(&self.before).concat());
@@ -42,7 +42,7 @@ impl Difference {
         &self.before
     }
 
-    /// The words of what was stated.
+    /// The text of what was stated.
     pub(super) fn words(&self) -> Vec<&str> {
         strings(&self.before)
     }
@@ -61,7 +61,7 @@ impl Difference {
         normal::is_void(&self.before) && self.name == name && normal::same(&self.after, value)
     }
 
-    /// Whether it speaks of what only its issuer can read.
+    /// Whether it is about what only its issuer can read.
     pub fn is_sealed(&self) -> bool {
         [Field::Signature, Field::Ciphertext].iter().any(|field| field.name() == self.name)
     }
@@ -214,7 +214,7 @@ impl Comparison<'_> {
             }
     }
 
-    /// Whether an entry speaks of such a change at this place or above it. The root pointer covers nothing.
+    /// Whether an entry is about such a change at this place or above it. The root pointer covers nothing.
     pub(super) fn is_covered(&self, pointer: &str, change: Change) -> bool {
         self.has(pointer, |kind| match (change, kind) {
             (Change::Gone, kind) => kind != LossKind::Synthesised,
@@ -309,7 +309,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Whether one of several sources that share a place is gone: the entry of that place speaks of it.
+/// Whether one of several sources that share a place is gone: the entry of that place covers it.
 fn is_one_gone(arrived: &Difference, before: &[Fact], after: &[Fact]) -> bool {
     let mut sources = before.iter().filter(|it| it.name.starts_with(CITATION));
     arrived.name.starts_with(CITATION)

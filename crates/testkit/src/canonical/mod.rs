@@ -90,7 +90,7 @@ impl Statement {
         self.facts.iter().any(|fact| fact.name == FAILURE && !fact.value.is_null())
     }
 
-    /// What `after` states otherwise, and no entry of `report` speaks of; and what is reported as dropped and arrived.
+    /// What `after` states otherwise, and no entry of `report` covers; and what is reported as dropped and arrived.
     pub fn unreported(&self, after: &Statement, report: &Report) -> Vec<Difference> {
         compare::compare(self, after, report)
     }
@@ -159,14 +159,14 @@ impl Statement {
         difference.is_sealed() && self.lists.iter().any(follows_thought)
     }
 
-    /// Whether all words of what is missing stand somewhere here.
+    /// Whether all text of what is missing stands somewhere here.
     pub fn has_words_of(&self, difference: &Difference) -> bool {
         let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);
         let words: Vec<&str> = facts.flat_map(|fact| values::strings(&fact.value)).collect();
         difference.words().iter().all(|it| words.iter().any(|word| word.contains(it)))
     }
 
-    /// Whether the texts here hold these words, white space apart and in whatever pieces.
+    /// Whether the texts here hold this text, white space apart and in whatever pieces.
     fn holds_text(&self, words: &[&str]) -> bool {
         let spelled = |words: &[&str]| words.concat().split_whitespace().collect::<String>();
         let facts = self.lists.iter().flatten().flat_map(|node| &node.facts);

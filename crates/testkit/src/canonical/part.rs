@@ -207,7 +207,7 @@ pub(super) fn joined(nodes: Vec<Node>) -> Vec<Node> {
     joined
 }
 
-/// The words of a text or thought that states nothing else.
+/// The text of a part or thought that states nothing else.
 fn lone_words(node: &Node) -> Option<String> {
     let mut stated = node.facts.iter().filter(|fact| !normal::is_void(&fact.value));
     let only = stated.next().filter(|_| stated.next().is_none())?;
@@ -409,7 +409,7 @@ pub(super) fn of_extras(
     let fact = |extra: &Extra<'_>| {
         let (place, pointer) = (place(extra), extra.pointer());
         let value = normal::json(&extra.json);
-        // A stream tells the message in deltas.
+        // A stream emits the message in deltas.
         let inner = pointer.strip_prefix("/message").filter(|_| place.ends_with("/delta"));
         let place = format!("{place}{}", inner.unwrap_or(&pointer));
         let group = if is_spelling(&pointer) { Group::Spelling } else { Group::Alone };

@@ -57,7 +57,7 @@ pub fn stream_of(protocol: Protocol, response: &Value, cuts: Cuts) -> Vec<u8> {
     (Generator::of(protocol).stream)(response, cuts)
 }
 
-/// Joins what a stream of the protocol cannot tell apart: texts that follow each other are one in Gemini's.
+/// Joins what a stream of the protocol cannot separate: texts that follow each other are one in Gemini's.
 pub fn join_as_streams_do(protocol: Protocol, response: &mut Value) {
     (Generator::of(protocol).join)(response);
 }
@@ -74,7 +74,7 @@ struct Generator {
     stream: fn(&Value, Cuts) -> Vec<u8>,
     /// Names of tools that the protocol allows and others do not.
     odd_name: fn() -> BoxedStrategy<String>,
-    /// Joins the parts of an answer that the protocol's streams cannot tell apart.
+    /// Joins the parts of an answer that the protocol's streams cannot separate.
     join: fn(&mut Value),
     error: fn() -> BoxedStrategy<(u16, Value)>,
 }

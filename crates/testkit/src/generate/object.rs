@@ -1,4 +1,4 @@
-//! Objects out of members that are always, sometimes or never there, and the fields that nobody has heard of.
+//! Objects out of members that are always, sometimes or never there, and unknown fields.
 
 use proptest::collection::vec;
 use proptest::prelude::{BoxedStrategy, Just, Strategy};
@@ -57,7 +57,7 @@ impl Object {
         self.weighed([0, 1, 2], key, value)
     }
 
-    /// The object, now and then with fields that nobody has heard of.
+    /// The object, now and then with unknown fields.
     pub(super) fn open(self) -> BoxedStrategy<Value> {
         let extras = prop_oneof![
             7 => Just(Vec::new()),
@@ -119,7 +119,7 @@ pub(super) fn string_or(
     prop_oneof![string, parts].boxed()
 }
 
-/// Takes out every field that nobody has heard of.
+/// Takes out every unknown field.
 pub fn without_extras(value: &mut Value) {
     match value {
         Value::Object(object) => {

@@ -87,7 +87,7 @@ fn in_responses(frame: &Value, head: &str, tail: &str) -> Option<String> {
     let number = |key: &str| frame[key].as_u64();
     match head {
         "response" => Some(tail.to_owned()),
-        // What happens to the whole item of a part is told at its id.
+        // What happens to the whole item of a part is reported at its id.
         "item_id" => Some(format!("/output/{}{tail}", number("output_index")?)),
         "item" => Some(format!("/output/{}{tail}", number("output_index")?)),
         "part" | "delta" => {

@@ -206,12 +206,12 @@ impl Reports {
         self.back.entries().iter().any(|entry| entry.kind == LossKind::Repaired)
     }
 
-    /// What the report of the answer does not speak of.
+    /// What the report of the answer does not cover.
     fn silent_there(&self, given: &Statement, arrived: &Statement) -> Vec<Difference> {
         let unreported_ones = given.unreported(arrived, &self.there);
         let is_unreported =
             |it: &Difference| unreported_ones.iter().any(|other| it.is_same_as(other));
-        // What is told under another name or at another place has to arrive there.
+        // What is written under another name or at another place has to arrive there.
         let mut silent = given.unreported(arrived, &without_names(&self.there));
         silent.retain(|it| is_unreported(it) || it.is_sealed() || !arrived.has_words_of(it));
         silent
@@ -222,7 +222,7 @@ fn has_names(report: &Report) -> bool {
     report.entries().iter().any(|entry| entry.kind == LossKind::Renamed)
 }
 
-/// The entries that speak of more than another name or place.
+/// The entries that are about more than another name or place.
 fn without_names(report: &Report) -> Report {
     let mut reasons = Report::default();
     for entry in report.entries().iter().filter(|entry| entry.kind != LossKind::Renamed) {

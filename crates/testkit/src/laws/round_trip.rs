@@ -12,7 +12,7 @@ use crate::{meaning, translate};
 
 mod returned;
 
-/// What comes back otherwise from every other protocol, and no report speaks of.
+/// What comes back otherwise from every other protocol, and no report covers.
 pub fn check(sample: &Sample) -> Vec<Violation> {
     match sample.kind {
         Kind::Request => requests(sample),

@@ -54,10 +54,10 @@ pub(super) fn unfold(sample: &Sample) -> Vec<Violation> {
     violations
 }
 
-/// A stream as it was heard.
+/// A stream as it was decoded.
 struct Translated {
     response: Response<'static>,
-    /// The stream as this project writes it in its own protocol, which tells every event.
+    /// The stream as this project writes it in its own protocol, which has every event.
     written: String,
     disorder: Option<String>,
 }
@@ -186,7 +186,7 @@ fn pair(
     violations
 }
 
-/// The report with every entry also at the place in the answer that its frame speaks of.
+/// The report with every entry also at the place in the answer that its frame is about.
 pub(super) fn in_answer(protocol: Protocol, bytes: &[u8], report: &Report) -> Report {
     let frames = frames::values(bytes);
     let mut both = report.clone();

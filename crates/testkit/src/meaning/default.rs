@@ -80,13 +80,13 @@ fn snake(camel: &str) -> String {
     spelled.collect()
 }
 
-/// The fields beside `name` that tell the same in another way; which of them is used is the writer's choice.
+/// The fields beside `name` that state the same in another way; which of them is used is the writer's choice.
 pub(super) fn twins_of(protocol: Protocol, name: &str) -> impl Iterator<Item = &'static str> {
     let twins = TWINS.iter().filter(move |(by, one, _)| *by == protocol && *one == name);
     twins.map(|(_, _, twin)| *twin)
 }
 
-/// A field that a translation may write, and the one in which the input tells the same.
+/// A field that a translation may write, and the one in which the input states the same.
 const TWINS: &[(Protocol, &str, &str)] = &[
     (Protocol::OpenaiChat, "refusal", "content"),
     (Protocol::OpenaiChat, "tool_calls", "function_call"),

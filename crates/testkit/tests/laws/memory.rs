@@ -1,5 +1,5 @@
 //! What translations take of memory: at most eight times the body, however it is made up. Each is measured in a process of
-//! its own, whose memory nobody else has used; where the system does not tell how much that is, nothing is held.
+//! its own, whose memory nobody else has used; where the system does not report how much that is, nothing is held.
 
 use std::process::Command;
 use std::{env, fs};

@@ -1,4 +1,4 @@
-//! A plain conversation with a tool is translated with few words: reports that are always long are not read.
+//! A plain conversation with a tool is translated with few entries: reports that are always long are not read.
 
 use std::fs;
 

@@ -9,7 +9,7 @@ use sabir_wire::conversation::Content as Part;
 use sabir_wire::json::Reader;
 use serde_json::Value;
 
-/// A conversation as a file tells it.
+/// A conversation as a file holds it.
 #[derive(Debug, PartialEq)]
 pub(super) struct History {
     pub(super) content: Content,

@@ -161,7 +161,7 @@ fn opened(item: &Value) -> Value {
     empty
 }
 
-/// A log probability as events about a text tell it.
+/// A log probability as events about a text state it.
 fn without_bytes(logprob: &Value) -> Value {
     let others = logprob["top_logprobs"].as_array().into_iter().flatten();
     let others: Vec<Value> =

@@ -60,7 +60,7 @@ impl<'a> Node<'a> {
 
 enum NodeKind<'a> {
     Piece(Piece<'a>),
-    /// What the CLI tells the model beside what the user says.
+    /// What the CLI sends to the model beside what the user says.
     Context(Context<'a>),
     /// The lines that a compaction kept, and the line that they stand behind.
     Kept {
@@ -189,7 +189,7 @@ fn first_words<'a>(piece: &Piece<'a>) -> Option<Cow<'a, str>> {
     texts.filter(|_| piece.speaker == Speaker::User).find(|words| is_typed(words))
 }
 
-/// Whether it told the model something that the file does not say.
+/// Whether it sent the model something that the file does not hold.
 fn is_unrendered(node: &Node<'_>) -> bool {
     matches!(&node.kind, NodeKind::Context(context) if context.is_unrendered())
 }

@@ -51,7 +51,7 @@ impl<'m> OpenCalls<'m> {
     }
 
     /// Gives the results that bear ids of waiting calls theirs, where results without an id come before them: these answer
-    /// what is left. Tells the indices of the parts that have theirs, each with the number of its call.
+    /// what is left. Returns the indices of the parts that have theirs, each with the number of its call.
     pub(super) fn reserve(&mut self, parts: &'m [Part<'_>]) -> Vec<(usize, usize)> {
         let mut reserved = Vec::new();
         let Some(without_id) = parts.iter().position(|part| matches!(id_of(part), Some(None)))
@@ -113,7 +113,7 @@ impl<'m> OpenCalls<'m> {
     }
 }
 
-/// The id that a result tells, if the part is one.
+/// The id that a result states, if the part is one.
 fn id_of<'p>(part: &'p Part<'_>) -> Option<Option<&'p Text<'p>>> {
     match part.content() {
         Content::ToolResult(result) => Some(result.call_id.as_ref()),

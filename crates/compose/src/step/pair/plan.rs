@@ -245,7 +245,7 @@ impl Plan {
     }
 }
 
-/// What a result tells its call by. An id that a call bears is for that call and no other.
+/// What a result names its call by. An id that a call bears is for that call and no other.
 fn keys<'m>(result: &'m ToolResult<'_>, known: &HashSet<&Text<'_>>) -> CallKeys<'m> {
     let [first, second] = CallKey::of_result(result);
     let is_known = result.call_id.as_ref().is_some_and(|id| known.contains(id));

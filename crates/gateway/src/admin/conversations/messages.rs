@@ -94,7 +94,7 @@ fn written(to: Protocol, recalled: &Recalled) -> Result<String> {
     }))
 }
 
-/// Whether an entry speaks of what was said, and not of what a request needs beside it.
+/// Whether an entry is about what was said, and not of what a request needs beside it.
 fn is_of_history(loss: &Loss) -> bool {
     loss.kind != LossKind::Synthesised || loss.pointer.starts_with("/turns/")
 }

@@ -19,7 +19,7 @@ const ANSWER_TOKENS: u64 = 3;
 const MESSAGE_TOKENS: u64 = 4;
 /// What is put around a call.
 const CALL_TOKENS: u64 = 6;
-/// What tells the model that it has tools at all, and what is put around each.
+/// What states to the model that it has tools at all, and what is put around each.
 const TOOLS_TOKENS: u64 = 35;
 const TOOL_TOKENS: u64 = 42;
 /// An image of a usual size in full detail. Sounds and documents depend on what is in them, which nobody looks at.
@@ -29,7 +29,7 @@ const BYTES_PER_TOKEN: usize = 4;
 
 /// The tokens of a request as it would be sent to a provider of the protocol.
 ///
-/// The figures are OpenAI's. Over 52 Chat requests of which the provider told its count, the estimate was 5 % off on
+/// The figures are OpenAI's. Over 52 Chat requests of which the provider stated its count, the estimate was 5 % off on
 /// average and 16 % at worst. A token for every four bytes of the body was 80 % off on average, since in a short request
 /// most bytes are names of fields.
 pub(super) fn tokens(protocol: Protocol, body: &[u8]) -> u64 {

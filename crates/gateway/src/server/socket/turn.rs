@@ -180,7 +180,7 @@ impl Passing<'_> {
         })
     }
 
-    /// An answer that broke off without a word of its own is an error.
+    /// An answer that broke off without an error of its own is an error.
     async fn end(mut self) -> Option<Ended> {
         if self.ended.is_none() {
             let fault = self.fault.take();

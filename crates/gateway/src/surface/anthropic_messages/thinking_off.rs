@@ -61,7 +61,7 @@ fn is_lasting(takes: target::Thinking) -> bool {
     matches!(takes, target::Thinking::AnthropicAdaptive { disable: Disable::Never, .. })
 }
 
-/// Whether the assistant spoke last by calling tools, and has not thought before.
+/// Whether the assistant's turn is last and calls tools, and has not thought before.
 fn calls_unthinking(messages: &[Message<'_>]) -> bool {
     let last = messages.iter().rfind(|message| message.role == Role::Assistant);
     let any = |is: fn(&Part<'_>) -> bool| last.is_some_and(|message| message.parts.iter().any(is));

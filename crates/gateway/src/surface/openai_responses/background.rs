@@ -1,4 +1,4 @@
-//! Answers of Responses that are worked on while nobody waits: how they look before they are there, and how streams tell.
+//! Answers of Responses that are worked on while nobody waits: how they look before they are there, and their events.
 
 use std::fmt::Write as _;
 

@@ -38,7 +38,7 @@ trait Job: Send {
     fn run(&mut self, session: &mut SqliteSession);
     /// The trouble with the store itself that this job met.
     fn outage(&self) -> Option<Error>;
-    /// Tells the caller, now that the transaction is there or not.
+    /// Answers the caller, now that the transaction is there or not.
     fn settle(self: Box<Self>, committed: Result<()>);
 }
 
@@ -132,7 +132,7 @@ impl<W: Work> Job for Pending<W> {
 
     fn settle(self: Box<Self>, committed: Result<()>) {
         let outcome = self.outcome.unwrap_or_else(|| Err(stopped()));
-        // Where nobody waits, nobody needs to be told.
+        // Where nobody waits, nobody needs an answer.
         let _ = self.reply.send(committed.and(outcome));
     }
 }

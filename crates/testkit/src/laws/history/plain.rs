@@ -11,7 +11,7 @@
 //! | two messages of one speaker in a row, two texts in one message | some targets make one of them, others two |
 //! | text behind calls, results out of order, calls without results | they are put in order |
 //! | results of several texts, failed ones, objects of more than one text | Gemini has one text, and an object as its JSON |
-//! | names and ids that a target does not take | they are told by an alias |
+//! | names and ids that a target does not take | they are written as an alias |
 
 use sabir_wire::conversation::{
     CallForm, Content, Message, Part, Request, ResultOutput, Role, ToolCall, ToolResult,

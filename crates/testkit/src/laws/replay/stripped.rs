@@ -1,4 +1,4 @@
-//! The law for clients that keep nothing of an answer but words and calls: what the provider sealed with a call comes back with
+//! The law for clients that keep nothing of an answer but text and calls: what the provider sealed with a call comes back with
 //! it, if somebody remembers that by the call.
 
 use std::collections::HashMap;

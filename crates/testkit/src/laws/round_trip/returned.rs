@@ -36,7 +36,7 @@ fn came_back(
 }
 
 /// The outermost element of a list on the way to a place whose number may have changed: the list has another length now,
-/// an entry speaks of the element, or it is itself what was dropped.
+/// an entry covers the element, or it is itself what was dropped.
 fn uncertain_element<'p>(
     before: &Value,
     after: &Value,

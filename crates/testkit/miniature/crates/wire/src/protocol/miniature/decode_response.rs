@@ -27,7 +27,7 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     Ok(response)
 }
 
-/// An answer, or what a frame tells of one.
+/// An answer, or what a frame holds of one.
 #[derive(Default)]
 pub(super) struct AnswerObject<'a> {
     pub(super) id: Option<Text<'a>>,

@@ -79,7 +79,7 @@ impl Encoder<'_> {
                 self.has_failed = true;
                 sse::data_frame(out, |writer| write_fault(writer, &fault));
             }
-            // They are told at the end, or have been reported.
+            // They are emitted at the end, or have been reported.
             Event::Open(_)
             | Event::Delta(..)
             | Event::Note(_)

@@ -1,4 +1,4 @@
-//! What the frames of a passing stream tell.
+//! What the frames of a passing stream hold.
 
 use crate::error::Result;
 use crate::json::{Kind, Reader};
