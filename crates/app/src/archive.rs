@@ -22,7 +22,7 @@ use crate::output::printable;
 
 /// Which gateway is asked, and how it answers.
 #[derive(Args)]
-pub(crate) struct Place {
+pub(crate) struct GatewayOptions {
     /// The config file [default: $SABIR_CONFIG, else ./sabir.toml, else sabir/sabir.toml in the
     /// user's config folder, else none]
     #[arg(long, value_name = "FILE", global = true)]
@@ -65,7 +65,7 @@ const KEY_VARIABLE: &str = "SABIR_KEY";
 const TIMEOUTS: Timeouts =
     Timeouts { connect: Duration::from_secs(5), first_byte: Duration::from_secs(120) };
 
-impl Place {
+impl GatewayOptions {
     /// The configuration that this place names.
     pub(crate) fn load(&self) -> Result<Config> {
         let file = self.config.clone().map_or_else(ConfigFile::found, ConfigFile::named);

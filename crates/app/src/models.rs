@@ -1,7 +1,7 @@
 //! Which model is asked for where nobody names one.
 
 use sabir_gateway::config::SIMULATED_MODEL;
-use sabir_gateway::config::types::{Config, Place, Provider, Substitution};
+use sabir_gateway::config::types::{Config, Location, Provider, Substitution};
 
 /// The first name of the operator's own, else the default of the first provider; a simulator only where there is nobody else.
 pub(crate) fn default_model(config: &Config) -> Option<String> {
@@ -29,7 +29,7 @@ fn default_of(provider: &Provider) -> Option<String> {
 }
 
 pub(crate) fn is_simulator(provider: &Provider) -> bool {
-    provider.endpoints.iter().any(|it| matches!(it.place, Place::Simulator))
+    provider.endpoints.iter().any(|it| matches!(it.place, Location::Simulator))
 }
 
 #[cfg(test)]

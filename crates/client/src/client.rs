@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::request::{Prepared, Question};
 use crate::stream::Stream;
 use crate::surface;
-use crate::surface::{Asked, Delivery};
+use crate::surface::{Delivery, PathParameters};
 use crate::transport::{ANSWER_BYTES_MAX, Ask, Timeouts, Transport};
 
 /// A client of one model. Clones are cheap and share their connections; all of them stay on one thread.
@@ -139,7 +139,7 @@ impl Client {
     }
 
     async fn ask(&self, prepared: &Prepared, delivery: Delivery) -> Result<HttpResponse> {
-        let asked = Asked { model: &self.model, delivery };
+        let asked = PathParameters { model: &self.model, delivery };
         let below = (surface::of(self.protocol).path)(&asked);
         let ask = Ask {
             method: http::Method::POST,

@@ -12,7 +12,7 @@ pub(crate) struct Surface {
     pub(crate) version: &'static str,
     /// Whether a provider's base URL without a version gets it. OpenAI's clients leave the version to the user.
     pub(crate) adds_version: bool,
-    pub(crate) path: fn(&Asked<'_>) -> String,
+    pub(crate) path: fn(&PathParameters<'_>) -> String,
     pub(crate) key_header: HeaderName,
     /// The scheme before the key in its header.
     pub(crate) key_scheme: Option<&'static str>,
@@ -23,7 +23,7 @@ pub(crate) struct Surface {
 }
 
 /// What a path may depend on.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PathParameters<'a> {
     pub(crate) model: &'a str,
     pub(crate) delivery: Delivery,
 }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_model_s_name_cannot_change_its_path() {
-        let asked = Asked { model: "models/a?b#c d", delivery: Delivery::Streamed };
+        let asked = PathParameters { model: "models/a?b#c d", delivery: Delivery::Streamed };
         let path = (of(Protocol::Gemini).path)(&asked);
         assert_eq!(path, "/models/a%3Fb%23c%20d:streamGenerateContent?alt=sse");
     }

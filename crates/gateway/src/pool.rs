@@ -104,7 +104,7 @@ impl Pool {
             }
         };
         let number = self.0.push(Box::new(run))?;
-        let _waiting = Waiting { shared: &self.0, number, wanted };
+        let _waiting = JobWaiter { shared: &self.0, number, wanted };
         // Without a result the work has ended in a panic.
         receiver.await.unwrap_or_else(|_| Err(abandoned()))
     }
@@ -270,13 +270,13 @@ const NICENESS: i32 = 10;
 fn stand_back() {}
 
 /// Somebody who waits for a job.
-struct Waiting<'p> {
+struct JobWaiter<'p> {
     shared: &'p Shared,
     number: u64,
     wanted: Wanted,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for JobWaiter<'_> {
     fn drop(&mut self) {
         self.wanted.is_abandoned.store(true, Relaxed);
         self.shared.withdraw(self.number);

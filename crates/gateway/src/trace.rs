@@ -9,7 +9,7 @@ use sabir_wire::conversation::Counts;
 use sabir_wire::{LossKind, Protocol};
 
 use crate::config::types::GatewayKey;
-use crate::memory::{Asked, Row, Try};
+use crate::memory::{AskedModel, Row, Try};
 use crate::observe::{
     Exchanges, Losses, Measured, Outcome, Seen, SeriesKey, Upstream, log_exchange,
 };
@@ -180,7 +180,7 @@ impl Trace {
         }
         let last = || self.upstream().map(|upstream| upstream.model.clone());
         let model = tried.model.or_else(last).unwrap_or_default();
-        let asked = Asked { provider: Arc::clone(&tried.provider.name), model };
+        let asked = AskedModel { provider: Arc::clone(&tried.provider.name), model };
         self.failed.push(Try { asked, duration: tried.began.elapsed() });
     }
 
@@ -196,7 +196,7 @@ impl Trace {
         let last_try = self.end_last_try();
         let asked = self
             .upstream()
-            .map(|it| Asked { provider: Arc::clone(&it.provider), model: it.model.clone() });
+            .map(|it| AskedModel { provider: Arc::clone(&it.provider), model: it.model.clone() });
         Row {
             id: self.id.clone(),
             began_ms: self.began_ms,

@@ -7,12 +7,12 @@ use super::tree::Tree;
 /// Text that must not stand in code.
 struct Ban {
     needle: &'static str,
-    place: Place,
+    place: Scope,
     reason: &'static str,
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum Scope {
     Anywhere,
     /// Outside tests and outside xtask, where a panic reaches only a developer.
     Product,
@@ -32,24 +32,24 @@ const EXPECT: &str =
     "write #[expect(lint, reason = \"…\")], which says why and ends when it is not needed";
 
 const BANS: &[Ban] = &[
-    Ban::new("#[allow(", Place::Anywhere, EXPECT),
-    Ban::new("#![allow(", Place::Anywhere, EXPECT),
-    Ban::new("#[ignore", Place::Anywhere, "assert today's behaviour, or delete the test"),
-    Ban::new("todo!(", Place::Anywhere, UNFINISHED),
-    Ban::new("unimplemented!(", Place::Anywhere, UNFINISHED),
-    Ban::new("dbg!(", Place::Anywhere, UNFINISHED),
-    Ban::new(".unwrap()", Place::Product, "return an error, or expect(\"…\") with the invariant"),
-    Ban::new("serde_json", Place::WireProduct, "wire reads and writes JSON by its own json module"),
-    Ban::new(".. }", Place::Walk, "name every field: a new one must break the build here"),
-    Ban::new("tokio", Place::Wire, PURE),
-    Ban::new("rand", Place::Wire, PURE),
-    Ban::new("std::env", Place::Wire, PURE),
-    Ban::new("std::fs", Place::Wire, PURE),
-    Ban::new("std::net", Place::Wire, PURE),
-    Ban::new("std::process", Place::Wire, PURE),
-    Ban::new("std::thread", Place::Wire, PURE),
-    Ban::new("std::time", Place::Wire, PURE),
-    Ban::new("std::{", Place::Wire, "import one module per line, so that an impure one is seen"),
+    Ban::new("#[allow(", Scope::Anywhere, EXPECT),
+    Ban::new("#![allow(", Scope::Anywhere, EXPECT),
+    Ban::new("#[ignore", Scope::Anywhere, "assert today's behaviour, or delete the test"),
+    Ban::new("todo!(", Scope::Anywhere, UNFINISHED),
+    Ban::new("unimplemented!(", Scope::Anywhere, UNFINISHED),
+    Ban::new("dbg!(", Scope::Anywhere, UNFINISHED),
+    Ban::new(".unwrap()", Scope::Product, "return an error, or expect(\"…\") with the invariant"),
+    Ban::new("serde_json", Scope::WireProduct, "wire reads and writes JSON by its own json module"),
+    Ban::new(".. }", Scope::Walk, "name every field: a new one must break the build here"),
+    Ban::new("tokio", Scope::Wire, PURE),
+    Ban::new("rand", Scope::Wire, PURE),
+    Ban::new("std::env", Scope::Wire, PURE),
+    Ban::new("std::fs", Scope::Wire, PURE),
+    Ban::new("std::net", Scope::Wire, PURE),
+    Ban::new("std::process", Scope::Wire, PURE),
+    Ban::new("std::thread", Scope::Wire, PURE),
+    Ban::new("std::time", Scope::Wire, PURE),
+    Ban::new("std::{", Scope::Wire, "import one module per line, so that an impure one is seen"),
 ];
 
 pub(super) fn banned_code(tree: &Tree) -> Vec<Finding> {
@@ -108,7 +108,7 @@ fn is_glob_use(statement: &str) -> bool {
 }
 
 impl Ban {
-    const fn new(needle: &'static str, place: Place, reason: &'static str) -> Self {
+    const fn new(needle: &'static str, place: Scope, reason: &'static str) -> Self {
         Self { needle, place, reason }
     }
 
@@ -117,7 +117,7 @@ impl Ban {
     }
 }
 
-impl Place {
+impl Scope {
     fn holds(self, source: &Source, line: usize) -> bool {
         match self {
             Self::Anywhere => true,

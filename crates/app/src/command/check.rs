@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use sabir_gateway::config::Loaded;
-use sabir_gateway::config::types::{Config, Place, Provider};
+use sabir_gateway::config::types::{Config, Location, Provider};
 
 use crate::command::models;
 use crate::configuration::ConfigFile;
@@ -80,9 +80,9 @@ fn provider(provider: &Provider) -> Vec<String> {
     vec![provider.name.clone(), protocols.join(", "), places.join(", "), key.to_owned()]
 }
 
-fn place(place: &Place) -> String {
+fn place(place: &Location) -> String {
     match place {
-        Place::Url(url) => url.to_string(),
-        Place::Simulator => "built in".to_owned(),
+        Location::Url(url) => url.to_string(),
+        Location::Simulator => "built in".to_owned(),
     }
 }

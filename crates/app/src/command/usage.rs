@@ -8,7 +8,7 @@ use sabir_backend::percent;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::archive::Place;
+use crate::archive::GatewayOptions;
 use crate::output::printable;
 use crate::table::{Column, Squeeze, fitted};
 use crate::{output, terminal};
@@ -36,7 +36,7 @@ pub(crate) struct Usage {
     json: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: GatewayOptions,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -15,7 +15,7 @@ use crate::http::body::Line;
 use crate::http::connect::Connection;
 use crate::http::head::{Framing, Head, Receiver};
 use crate::http::pool::Pool;
-use crate::http::proxy::{Http, Proxy, Speech};
+use crate::http::proxy::{Http, Proxy, ProxyProtocol};
 use crate::http::reuse::Conduct;
 use crate::http::{Address, Afterwards, Body, Proxies, connect, scratch, tls};
 
@@ -167,8 +167,8 @@ impl Client {
     fn plain_proxy(&self, address: &Address) -> Option<(&Proxy, &Http)> {
         let proxy = self.proxies.for_address(address).ok().flatten();
         match proxy.filter(|_| !address.is_tls())? {
-            proxy @ Proxy { speech: Speech::Http(http), .. } => Some((proxy, http)),
-            Proxy { speech: Speech::Socks(_), .. } => None,
+            proxy @ Proxy { protocol: ProxyProtocol::Http(http), .. } => Some((proxy, http)),
+            Proxy { protocol: ProxyProtocol::Socks(_), .. } => None,
         }
     }
 

@@ -14,7 +14,7 @@ use tokio_rustls::client::TlsStream;
 use crate::error::{Error, ErrorKind, Result};
 use crate::http::dial::dial;
 use crate::http::head::Head;
-use crate::http::proxy::{Http, Proxy, Speech};
+use crate::http::proxy::{Http, Proxy, ProxyProtocol};
 use crate::http::{Address, scratch, socks, tls};
 
 /// A connection to a provider, or to the proxy in front of it.
@@ -68,15 +68,15 @@ pub(super) async fn connect(
 async fn open(address: &Address, proxy: Option<&Proxy>) -> Result<Connection> {
     let Some(proxy) = proxy else { return secured(address, dial(address).await?).await };
     let mut stream = dial(&proxy.address).await?;
-    match &proxy.speech {
+    match &proxy.protocol {
         // Boxed, since two sessions of TLS would make the future of every request larger.
-        Speech::Http(http) if proxy.address.is_tls() => {
+        ProxyProtocol::Http(http) if proxy.address.is_tls() => {
             return Box::pin(open_within(proxy, http, address, stream)).await;
         }
-        Speech::Http(http) if address.is_tls() => tunnel(&mut stream, http, address).await,
+        ProxyProtocol::Http(http) if address.is_tls() => tunnel(&mut stream, http, address).await,
         // It takes the requests themselves.
-        Speech::Http(_) => Ok(()),
-        Speech::Socks(socks) => socks::ask(&mut stream, socks, address).await,
+        ProxyProtocol::Http(_) => Ok(()),
+        ProxyProtocol::Socks(socks) => socks::ask(&mut stream, socks, address).await,
     }
     .map_err(|detail| ungiven(proxy, address, &detail))?;
     secured(address, stream).await

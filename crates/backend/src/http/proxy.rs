@@ -25,12 +25,12 @@ type Configured = Result<Proxy, String>;
 #[derive(Clone)]
 pub(super) struct Proxy {
     pub(super) address: Address,
-    pub(super) speech: Speech,
+    pub(super) protocol: ProxyProtocol,
 }
 
 /// The protocol of a proxy.
 #[derive(Clone)]
-pub(super) enum Speech {
+pub(super) enum ProxyProtocol {
     /// HTTP, in TLS if the proxy's address says so.
     Http(Http),
     Socks(Socks),
@@ -103,11 +103,11 @@ fn read(url: &str) -> Option<Proxy> {
         "socks5h" => Names::AtProxy,
         _ => {
             let address = Address::of(&url)?;
-            return Some(Proxy { address, speech: Speech::Http(Http::of(user)) });
+            return Some(Proxy { address, protocol: ProxyProtocol::Http(Http::of(user)) });
         }
     };
     let address = Address::of_other(&url, SOCKS_PORT)?;
-    Some(Proxy { address, speech: Speech::Socks(Socks { login: login(user), names }) })
+    Some(Proxy { address, protocol: ProxyProtocol::Socks(Socks { login: login(user), names }) })
 }
 
 impl Http {
@@ -209,7 +209,7 @@ mod tests {
     fn credentials_are_sent_and_never_shown() {
         let proxies = proxies(&[("HTTPS_PROXY", "http://me:p%40ss@a:1")]);
         let proxy = proxies.https.as_ref().unwrap().as_ref().unwrap();
-        let Speech::Http(http) = &proxy.speech else { panic!("expected HTTP") };
+        let ProxyProtocol::Http(http) = &proxy.protocol else { panic!("expected HTTP") };
         assert_eq!(http.credentials.as_deref(), Some("Basic bWU6cEBzcw=="));
         assert!(!format!("{proxies:?}").contains("bWU6"));
     }
@@ -224,7 +224,9 @@ mod tests {
         ] {
             let proxies = proxies(&[("ALL_PROXY", url)]);
             let proxy = proxies.http.as_ref().unwrap().as_ref().unwrap();
-            let Speech::Socks(socks) = &proxy.speech else { panic!("expected SOCKS: {url}") };
+            let ProxyProtocol::Socks(socks) = &proxy.protocol else {
+                panic!("expected SOCKS: {url}")
+            };
             let found = format!("{}:{}", proxy.address.host(), proxy.address.port());
             assert_eq!((&*found, socks.names), (address, names), "{url}");
             let login = socks.login.as_ref().map(|it| (&*it.user, &*it.password));

@@ -20,7 +20,7 @@ const V4: u8 = 1;
 const NAME: u8 = 3;
 const V6: u8 = 4;
 
-/// The version of SOCKS and its credentials.
+/// The login of a SOCKS proxy, and who looks up names.
 #[derive(Clone)]
 pub(super) struct Socks {
     pub(super) login: Option<Login>,

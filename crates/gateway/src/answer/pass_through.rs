@@ -31,14 +31,14 @@ pub(super) struct PassThrough {
     pub(super) output: Output,
     /// Frames for other threads, and what waits for them.
     large: LargeFrames<Looked>,
-    waiting: Waiting,
+    waiting: Deferred,
     /// What is wrong with the last frame.
     defect: Option<Defect>,
 }
 
 /// What waits until other threads have looked at large frames.
 #[derive(Debug, Default)]
-struct Waiting {
+struct Deferred {
     /// How much of what is held may pass then.
     passing: usize,
     /// What came behind, unread.
@@ -71,7 +71,7 @@ impl PassThrough {
             held_bytes_max: frame_bytes_max.saturating_add(AROUND_BYTES_MAX),
             output: Output::default(),
             large: LargeFrames::default(),
-            waiting: Waiting::default(),
+            waiting: Deferred::default(),
             defect: None,
         }
     }
@@ -163,7 +163,7 @@ impl PassThrough {
         taps: &mut Taps,
     ) -> Result<(), Defect> {
         self.watch = watch;
-        let Waiting { passing, behind, has_ended, was_complete } =
+        let Deferred { passing, behind, has_ended, was_complete } =
             std::mem::take(&mut self.waiting);
         if let Some(was_complete) = was_complete {
             let held = std::mem::take(&mut self.held);

@@ -9,7 +9,7 @@ use crate::surface;
 /// A path of older servers.
 const COMPLETIONS: &str = "/completions";
 
-/// Brings a base URL into the form of [`Place::Url`](crate::config::types::Place): with a version segment where the
+/// Brings a base URL into the form of [`Location::Url`](crate::config::types::Location): with a version segment where the
 /// protocol has one, without a slash at its end. The error is for people and does not quote the URL, which may hold a key.
 pub(super) fn resolve(text: &str, protocol: Protocol) -> Result<Uri, String> {
     let text = text.trim();

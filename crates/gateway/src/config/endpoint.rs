@@ -7,7 +7,7 @@ use crate::config::presets::Preset;
 use crate::config::problem::Collector;
 use crate::config::section::{Item, Section, shortened};
 use crate::config::suggest::{did_you_mean, nearest, suggestion};
-use crate::config::types::{Endpoint, Place};
+use crate::config::types::{Endpoint, Location};
 use crate::surface;
 
 /// The endpoints of a provider, the preferred one first. `None` means that problems were noted.
@@ -47,7 +47,7 @@ fn endpoint(
 ) -> Option<Endpoint> {
     let text = item.string(problems)?;
     match base_url::resolve(text, protocol) {
-        Ok(url) => Some(Endpoint { protocol, place: Place::Url(url) }),
+        Ok(url) => Some(Endpoint { protocol, place: Location::Url(url) }),
         Err(message) => {
             item.wrong(message, problems);
             None

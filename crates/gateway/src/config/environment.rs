@@ -6,7 +6,7 @@ use sabir_backend::Secret;
 
 use crate::config::locate::{Platform, data_folder};
 use crate::config::presets::{PRESETS, Preset};
-use crate::config::types::{Config, Endpoint, Place, Provider, Store, Substitution};
+use crate::config::types::{Config, Endpoint, Location, Provider, Store, Substitution};
 use crate::surface;
 use crate::surface::Surface;
 
@@ -34,7 +34,7 @@ pub(super) fn environment_providers(variable: Lookup<'_>) -> impl Iterator<Item 
 /// The simulators, which are always there.
 pub(super) fn simulators() -> impl Iterator<Item = Provider> {
     surface::all().map(|Surface { protocol, simulator, .. }| {
-        let endpoint = Endpoint { protocol: *protocol, place: Place::Simulator };
+        let endpoint = Endpoint { protocol: *protocol, place: Location::Simulator };
         let default_model = Some(SIMULATED_MODEL.to_owned());
         // They ask for a key, as the real ones do, and take any.
         let key = Some(Secret::new(SIMULATED_MODEL));
@@ -103,7 +103,7 @@ mod tests {
     fn every_simulator_speaks_its_own_protocol() {
         for (provider, protocol) in simulators().zip(Protocol::ALL) {
             assert_eq!(provider.endpoints[0].protocol, protocol);
-            assert!(matches!(provider.endpoints[0].place, Place::Simulator));
+            assert!(matches!(provider.endpoints[0].place, Location::Simulator));
         }
     }
 }

@@ -4,7 +4,7 @@ use sabir_backend::Secret;
 use sabir_wire::Protocol;
 use sabir_wire::target::Dialect;
 
-use crate::config::types::{Endpoint, Place, Provider};
+use crate::config::types::{Endpoint, Location, Provider};
 use crate::config::{Glob, base_url};
 
 /// What is known of a provider.
@@ -144,7 +144,7 @@ impl Preset {
     pub(super) fn endpoints(&self) -> Vec<Endpoint> {
         let endpoint = |(protocol, url): &(Protocol, &str)| {
             let url = base_url::resolve(url, *protocol).expect("a test resolves every preset");
-            Endpoint { protocol: *protocol, place: Place::Url(url) }
+            Endpoint { protocol: *protocol, place: Location::Url(url) }
         };
         self.endpoints.iter().map(endpoint).collect()
     }

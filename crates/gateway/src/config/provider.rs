@@ -9,7 +9,7 @@ use crate::config::problem::Collector;
 use crate::config::secret_source::{Outside, sendable};
 use crate::config::section::{Item, Section, shortened};
 use crate::config::suggest::suggestion;
-use crate::config::types::{Endpoint, Place, Provider, Timeouts};
+use crate::config::types::{Endpoint, Location, Provider, Timeouts};
 use crate::config::{Glob, endpoint, tls};
 
 /// The dialects that a file may name.
@@ -131,8 +131,8 @@ fn key(
 /// What is known of the server, from its host alone.
 fn known_dialect(endpoints: &[Endpoint]) -> Option<Dialect> {
     let hosts = endpoints.iter().filter_map(|endpoint| match &endpoint.place {
-        Place::Url(url) => url.host(),
-        Place::Simulator => None,
+        Location::Url(url) => url.host(),
+        Location::Simulator => None,
     });
     let mut presets = hosts.filter_map(|host| PRESETS.iter().find(|preset| preset.is_at(host)));
     presets.next().and_then(|preset| preset.dialect)

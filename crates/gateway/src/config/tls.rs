@@ -10,7 +10,7 @@ use crate::config::bounded;
 use crate::config::problem::{Collector, reason};
 use crate::config::secret_source::Outside;
 use crate::config::section::{Item, Section};
-use crate::config::types::{Endpoint, Place};
+use crate::config::types::{Endpoint, Location};
 
 /// A bundle of all authorities that browsers know has a quarter of a megabyte.
 const PEM_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -45,8 +45,8 @@ pub(super) fn read(
 
 fn is_https(endpoint: &Endpoint) -> bool {
     match &endpoint.place {
-        Place::Url(url) => url.scheme() == Some(&Scheme::HTTPS),
-        Place::Simulator => false,
+        Location::Url(url) => url.scheme() == Some(&Scheme::HTTPS),
+        Location::Simulator => false,
     }
 }
 

@@ -68,11 +68,11 @@ pub struct Provider {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     pub protocol: Protocol,
-    pub place: Place,
+    pub place: Location,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// The base of all paths, with the version segment and without a slash at its end.
     Url(Uri),
     /// The simulator of that protocol, inside this process.

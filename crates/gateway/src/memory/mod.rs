@@ -19,4 +19,4 @@ pub(crate) use artefacts::{Artefacts, Issuer, Known, Lacking};
 pub(crate) use form::{as_request, check as check_form, lost_of, times};
 pub(crate) use open::Memory;
 pub use open::NotOpened;
-pub(crate) use row::{Asked, Row, Try};
+pub(crate) use row::{AskedModel, Row, Try};

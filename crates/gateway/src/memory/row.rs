@@ -29,7 +29,7 @@ pub(crate) struct Row {
     pub(crate) counts: Counts,
     pub(crate) losses: usize,
     /// Who was asked last, if anybody was.
-    pub(crate) asked: Option<Asked>,
+    pub(crate) asked: Option<AskedModel>,
     /// Tries that failed and were followed by another. None in most exchanges, and then nothing is allocated.
     pub(crate) failed: Vec<Try>,
     /// How long the last try took, if there was one. It ended as the exchange did.
@@ -38,7 +38,7 @@ pub(crate) struct Row {
 
 /// A provider and the model that it was asked for.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct AskedModel {
     pub(crate) provider: Arc<str>,
     pub(crate) model: String,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Asked {
 /// A try at a provider that was followed by another.
 #[derive(Debug)]
 pub(crate) struct Try {
-    pub(crate) asked: Asked,
+    pub(crate) asked: AskedModel,
     pub(crate) duration: Duration,
 }
 
@@ -82,7 +82,7 @@ impl Row {
     }
 }
 
-impl Asked {
+impl AskedModel {
     fn attempt(&self, outcome: &'static str, duration: Duration) -> Attempt {
         let (provider, model) = (name(&self.provider), name(&self.model));
         Attempt { provider, model, outcome: name(outcome), milliseconds: milliseconds(duration) }

@@ -15,7 +15,7 @@ use sabir_wire::conversation::{Count, Counts};
 use crate::config::types::{GatewayKey, Level, Store};
 use crate::memory::health::{Duty, Health};
 use crate::memory::queue::{Queue, ROWS_MAX};
-use crate::memory::{Asked, Memory, Row, Try};
+use crate::memory::{AskedModel, Memory, Row, Try};
 use crate::observe::Outcome;
 
 /// A folder that is gone after the test.
@@ -73,8 +73,8 @@ fn row(number: u64) -> Row {
     }
 }
 
-fn asked(provider: &str, model: &str) -> Asked {
-    Asked { provider: provider.into(), model: model.to_owned() }
+fn asked(provider: &str, model: &str) -> AskedModel {
+    AskedModel { provider: provider.into(), model: model.to_owned() }
 }
 
 fn key(name: &str) -> Arc<GatewayKey> {

@@ -14,12 +14,12 @@ const ARTEFACT_BYTES: usize = 512;
 
 #[derive(Debug, Default)]
 pub(super) struct Unwritten {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<Batch>,
     some: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct Batch {
     artefacts: Vec<Artefact>,
     bytes: usize,
 }
@@ -53,7 +53,7 @@ impl Unwritten {
         self.some.notified().await;
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, Batch> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Submission {
 const PATIENCE: Duration = Duration::from_secs(30 * 60);
 
 /// What was kept of the answer.
-struct Waiting {
+struct PendingAnswer {
     turn: TurnId,
     details: Details,
     calls: Vec<Open>,
@@ -78,7 +78,7 @@ async fn waiting(
     snapshot: &Snapshot,
     key: Option<&Arc<GatewayKey>>,
     id: &ResponseId,
-) -> Result<Waiting> {
+) -> Result<PendingAnswer> {
     let memory = snapshot.shared.memory.as_ref();
     let memory = memory.filter(|memory| memory.level() >= Level::Stateful).ok_or_else(expired)?;
     let (store, owner) = (memory.store(), memory.owner(key));
@@ -90,7 +90,7 @@ async fn waiting(
     }
     let (pool, body) = (&snapshot.shared.pool, response.body);
     let calls = pool.run_on(body.as_bytes().len(), move |_| open_calls(body.as_bytes())).await?;
-    Ok(Waiting { turn: turn.id, details: Details::read(&turn.details), calls })
+    Ok(PendingAnswer { turn: turn.id, details: Details::read(&turn.details), calls })
 }
 
 /// The calls of an answer, which nobody has answered.
@@ -158,7 +158,7 @@ impl Submitted {
 }
 
 /// The call that goes on from the answer.
-fn call(id: &str, waiting: &Waiting, submitted: Submitted) -> Result<String> {
+fn call(id: &str, waiting: &PendingAnswer, submitted: Submitted) -> Result<String> {
     let settings = waiting.details.settings.as_deref().unwrap_or("{}");
     let replaced: &[&str] = match (submitted.stream, &submitted.metadata) {
         (Some(_), Some(_)) => &["stream", "metadata"],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sabir_wire::Protocol;
 
-use crate::config::types::{Config, Endpoint, Place, Strategy, Substitution};
+use crate::config::types::{Config, Endpoint, Location, Strategy, Substitution};
 use crate::config::{Glob, Preset, SIMULATED_MODEL, Specificity, types};
 use crate::route::{Candidate, Directory, Model};
 use crate::surface;
@@ -119,7 +119,7 @@ fn simulator_for(directory: &Directory, client: Protocol) -> Option<&Arc<Provide
 
 fn simulator_of(directory: &Directory, protocol: Protocol) -> Option<&Arc<Provider>> {
     let simulates = |endpoint: &Endpoint| {
-        endpoint.protocol == protocol && matches!(endpoint.place, Place::Simulator)
+        endpoint.protocol == protocol && matches!(endpoint.place, Location::Simulator)
     };
     directory.providers.iter().find(|provider| provider.config.endpoints.iter().any(simulates))
 }
@@ -140,7 +140,7 @@ fn substitute(directory: &Directory, client: Protocol) -> Option<Resolved> {
 
 /// Whether the provider is somebody else, and not a simulator.
 pub(super) fn is_real(provider: &types::Provider) -> bool {
-    provider.endpoints.iter().any(|endpoint| matches!(endpoint.place, Place::Url(_)))
+    provider.endpoints.iter().any(|endpoint| matches!(endpoint.place, Location::Url(_)))
 }
 
 fn alias(model: &Arc<Model>) -> Resolved {

@@ -10,7 +10,7 @@ pub(crate) struct Socket {
     /// Removes headers that are about the socket and mean nothing to providers.
     pub(crate) strip: fn(&mut HeaderMap),
     /// What a client's message asks for.
-    pub(crate) read: fn(&str) -> Result<Asked, Refusal>,
+    pub(crate) read: fn(&str) -> Result<SocketMessage, Refusal>,
     /// The body that a POST would have: on what it is based, and the elements that stand before its own.
     pub(crate) body: fn(&Create, Option<&str>, &str) -> String,
     /// What a call adds to a history, with commas between the elements.
@@ -34,7 +34,7 @@ pub(crate) struct Socket {
 }
 
 /// What a client's message asks for.
-pub(crate) enum Asked {
+pub(crate) enum SocketMessage {
     Create(Create),
     Steer { lane: Option<String>, input: Option<Json<'static>> },
 }

@@ -9,7 +9,7 @@ use sabir_backend::sim::Simulator;
 use sabir_wire::Protocol;
 
 use crate::config::types;
-use crate::config::types::{Limits, Place};
+use crate::config::types::{Limits, Location};
 use crate::observe::ProviderMetrics;
 use crate::redact::Redactor;
 use crate::surface;
@@ -120,7 +120,7 @@ impl Endpoint {
     ) -> Option<Self> {
         let protocol = configured.protocol;
         let (backend, base_path) = match &configured.place {
-            Place::Url(url) => {
+            Location::Url(url) => {
                 let types::Timeouts { connect, first_byte, .. } = provider.timeouts;
                 let timeouts = Timeouts { connect, first_byte };
                 let auth = &surface::of(protocol).auth;
@@ -129,7 +129,7 @@ impl Endpoint {
                 let server = Http { address, timeouts, auth, key };
                 (AnyBackend::Http(server), url.path().trim_end_matches('/').to_owned())
             }
-            Place::Simulator => {
+            Location::Simulator => {
                 let simulator = Simulated(Arc::new(Simulator::new(protocol)));
                 (AnyBackend::Simulated(simulator), surface::of(protocol).version().to_owned())
             }

@@ -42,7 +42,7 @@ impl Queue {
         if let Ok(permit) = Arc::clone(places).try_acquire_owned() {
             return Ok(Some(permit));
         }
-        let Some(_waiting) = Waiting::begin(self) else {
+        let Some(_waiting) = QueueSlot::begin(self) else {
             return Err(full("too many requests wait for this provider already"));
         };
         match tokio::time::timeout(self.wait_max, Arc::clone(places).acquire_owned()).await {
@@ -53,9 +53,9 @@ impl Queue {
 }
 
 /// A request in line; it leaves the line however its wait ends.
-struct Waiting<'q>(&'q Queue);
+struct QueueSlot<'q>(&'q Queue);
 
-impl<'q> Waiting<'q> {
+impl<'q> QueueSlot<'q> {
     fn begin(queue: &'q Queue) -> Option<Self> {
         if queue.waiting.fetch_add(1, Relaxed) < queue.waiting_max {
             return Some(Self(queue));
@@ -65,7 +65,7 @@ impl<'q> Waiting<'q> {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Relaxed);
     }

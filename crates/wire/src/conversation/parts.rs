@@ -11,10 +11,10 @@ use crate::conversation::Part;
 
 /// A list of parts, to be used like a vector of them.
 #[derive(Clone, Debug, Default)]
-pub struct Parts<'a>(Held<'a>);
+pub struct Parts<'a>(Storage<'a>);
 
 #[derive(Clone, Debug)]
-enum Held<'a> {
+enum Storage<'a> {
     One(Part<'a>),
     Several(Vec<Part<'a>>),
 }
@@ -26,34 +26,34 @@ impl<'a> Parts<'a> {
     #[inline]
     pub fn push(&mut self, part: Part<'a>) {
         match &mut self.0 {
-            Held::Several(parts) if parts.capacity() == 0 => self.0 = Held::One(part),
-            Held::Several(parts) => parts.push(part),
-            Held::One(_) => self.push_second(part),
+            Storage::Several(parts) if parts.capacity() == 0 => self.0 = Storage::One(part),
+            Storage::Several(parts) => parts.push(part),
+            Storage::One(_) => self.push_second(part),
         }
     }
 
     fn push_second(&mut self, part: Part<'a>) {
         let mut parts = Vec::with_capacity(SEVERAL);
-        if let Held::One(first) = mem::take(&mut self.0) {
+        if let Storage::One(first) = mem::take(&mut self.0) {
             parts.push(first);
         }
         parts.push(part);
-        self.0 = Held::Several(parts);
+        self.0 = Storage::Several(parts);
     }
 
     /// Keeps the parts of which `keep` says so.
     pub fn retain(&mut self, mut keep: impl FnMut(&Part<'a>) -> bool) {
         match &mut self.0 {
-            Held::One(part) if keep(part) => {}
-            Held::One(_) => self.0 = Held::default(),
-            Held::Several(parts) => parts.retain(keep),
+            Storage::One(part) if keep(part) => {}
+            Storage::One(_) => self.0 = Storage::default(),
+            Storage::Several(parts) => parts.retain(keep),
         }
     }
 
     pub fn into_vec(self) -> Vec<Part<'a>> {
         match self.0 {
-            Held::One(part) => vec![part],
-            Held::Several(parts) => parts,
+            Storage::One(part) => vec![part],
+            Storage::Several(parts) => parts,
         }
     }
 
@@ -62,7 +62,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl Default for Held<'_> {
+impl Default for Storage<'_> {
     fn default() -> Self {
         Self::Several(Vec::new())
     }
@@ -74,8 +74,8 @@ impl<'a> Deref for Parts<'a> {
     #[inline]
     fn deref(&self) -> &[Part<'a>] {
         match &self.0 {
-            Held::One(part) => slice::from_ref(part),
-            Held::Several(parts) => parts,
+            Storage::One(part) => slice::from_ref(part),
+            Storage::Several(parts) => parts,
         }
     }
 }
@@ -84,21 +84,21 @@ impl DerefMut for Parts<'_> {
     #[inline]
     fn deref_mut(&mut self) -> &mut Self::Target {
         match &mut self.0 {
-            Held::One(part) => slice::from_mut(part),
-            Held::Several(parts) => parts,
+            Storage::One(part) => slice::from_mut(part),
+            Storage::Several(parts) => parts,
         }
     }
 }
 
 impl<'a> From<Part<'a>> for Parts<'a> {
     fn from(part: Part<'a>) -> Self {
-        Self(Held::One(part))
+        Self(Storage::One(part))
     }
 }
 
 impl<'a> From<Vec<Part<'a>>> for Parts<'a> {
     fn from(parts: Vec<Part<'a>>) -> Self {
-        Self(Held::Several(parts))
+        Self(Storage::Several(parts))
     }
 }
 
@@ -122,8 +122,8 @@ impl<'a> IntoIterator for Parts<'a> {
 
     fn into_iter(self) -> Self::IntoIter {
         let (one, several) = match self.0 {
-            Held::One(part) => (Some(part), Vec::new()),
-            Held::Several(parts) => (None, parts),
+            Storage::One(part) => (Some(part), Vec::new()),
+            Storage::Several(parts) => (None, parts),
         };
         one.into_iter().chain(several)
     }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn one_part_takes_no_memory_of_its_own() {
-        let held = |parts: &Parts<'_>| matches!(parts.0, Held::One(_));
+        let held = |parts: &Parts<'_>| matches!(parts.0, Storage::One(_));
         let mut parts: Parts<'_> = [Part::text("a")].into_iter().collect();
         assert!(held(&parts) && held(&Part::text("a").into()));
         parts.extend([Part::text("b")]);

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use sabir_client::Gateway;
 
-use crate::archive::Place;
+use crate::archive::GatewayOptions;
 use crate::gateway::Running;
 use crate::input::Input;
 use crate::models::default_model;
@@ -48,7 +48,7 @@ pub(crate) struct Chat {
     conversation: Option<String>,
 
     #[command(flatten)]
-    place: Place,
+    place: GatewayOptions,
 }
 
 impl Chat {

@@ -9,7 +9,7 @@ use sabir_backend::percent;
 use serde::Deserialize;
 
 use super::PATH;
-use crate::archive::Place;
+use crate::archive::GatewayOptions;
 use crate::output;
 use crate::output::printable;
 
@@ -32,12 +32,12 @@ struct Row {
 }
 
 impl Ids {
-    pub(super) fn run(self, place: &Place) -> ExitCode {
+    pub(super) fn run(self, place: &GatewayOptions) -> ExitCode {
         let _ = self.print(place);
         ExitCode::SUCCESS
     }
 
-    fn print(&self, place: &Place) -> Result<()> {
+    fn print(&self, place: &GatewayOptions) -> Result<()> {
         let archive = place.open()?;
         let answer =
             archive.get(&format!("{PATH}?limit=100&query={}", percent::encode(&self.prefix)));

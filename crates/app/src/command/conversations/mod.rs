@@ -15,7 +15,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use sabir_backend::percent;
 
-use crate::archive::{Archive, Place};
+use crate::archive::{Archive, GatewayOptions};
 
 /// List, show, export, import, fork and delete what is kept.
 ///
@@ -31,7 +31,7 @@ pub(crate) struct Conversations {
     command: Option<Command>,
 
     #[command(flatten)]
-    place: Place,
+    place: GatewayOptions,
 
     /// Print JSON for programs
     #[arg(long, global = true)]

@@ -31,7 +31,7 @@ pub(super) struct Show {
 
 /// What the gateway says of a conversation.
 #[derive(Deserialize)]
-struct Answer {
+struct Shown {
     turns: Vec<Turn>,
 }
 
@@ -60,7 +60,7 @@ impl Show {
         match reader {
             Reader::Program => output::print(&joined(&answer, &messages)?),
             Reader::Person => {
-                let answer: Answer = serde_json::from_str(&answer).context(NO_CONVERSATION)?;
+                let answer: Shown = serde_json::from_str(&answer).context(NO_CONVERSATION)?;
                 let transcript = Transcript::parse(&messages).context(NO_CONVERSATION)?;
                 output::print(&listed(&answer, &transcript))
             }
@@ -79,7 +79,7 @@ fn joined(answer: &str, messages: &str) -> Result<String> {
     Ok(Value::Object(answer).to_string())
 }
 
-fn listed(answer: &Answer, transcript: &Transcript) -> String {
+fn listed(answer: &Shown, transcript: &Transcript) -> String {
     let rows: Vec<Vec<String>> = answer.turns.iter().map(Turn::cells).collect();
     let mut text = match rows.is_empty() {
         true => String::new(),

@@ -10,7 +10,7 @@ use sabir_wire::target::{Dialect, LateSystem};
 use super::read;
 use crate::config::parse;
 use crate::config::types::{
-    Config, Limits, LogFormat, Place, Provider, Repair, Strategy, Substitution, Timeouts,
+    Config, Limits, Location, LogFormat, Provider, Repair, Strategy, Substitution, Timeouts,
 };
 
 #[track_caller]
@@ -24,9 +24,9 @@ fn names(config: &Config) -> Vec<&str> {
 
 /// The endpoints of a provider as `protocol url`.
 fn places(provider: &Provider) -> Vec<String> {
-    let place = |place: &Place| match place {
-        Place::Url(url) => url.to_string(),
-        Place::Simulator => "simulator".to_owned(),
+    let place = |place: &Location| match place {
+        Location::Url(url) => url.to_string(),
+        Location::Simulator => "simulator".to_owned(),
     };
     let endpoints = provider.endpoints.iter();
     endpoints.map(|it| format!("{} {}", it.protocol.as_str(), place(&it.place))).collect()

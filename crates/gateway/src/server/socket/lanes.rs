@@ -24,12 +24,12 @@ const NAME_BYTES_MAX: usize = 256;
 pub(super) struct Lanes {
     shared: Rc<Shared>,
     /// The calls that wait in each lane; a lane is there while one of its calls is answered.
-    waiting: HashMap<Option<String>, VecDeque<Waiting>>,
+    waiting: HashMap<Option<String>, VecDeque<QueuedCall>>,
     /// Ended with the socket, and with them the work of their providers.
     answering: JoinSet<Option<String>>,
 }
 
-struct Waiting {
+struct QueuedCall {
     create: Create,
     /// The memory that it takes counts with that of all bodies.
     _held: Held,
@@ -59,7 +59,7 @@ impl Lanes {
             let mut held = Held::nothing(snapshot);
             held.grow(create.head.len() + create.input.as_ref().map_or(0, |it| it.as_str().len()))?;
             let lane = self.waiting.entry(create.lane.clone()).or_default();
-            lane.push_back(Waiting { create, _held: held });
+            lane.push_back(QueuedCall { create, _held: held });
             return Ok(());
         }
         if self.waiting.len() >= LANES_MAX {

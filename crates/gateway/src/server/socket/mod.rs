@@ -30,7 +30,7 @@ use crate::server::socket::recent::Recent;
 use crate::server::socket::turn::Shared;
 use crate::server::worker::{LAST_WRITE_MAX, Phase, WorkerState};
 use crate::surface;
-use crate::surface::socket::{Asked, Refusal};
+use crate::surface::socket::{Refusal, SocketMessage};
 
 /// A connection that has become a WebSocket.
 pub(super) struct Upgraded {
@@ -213,11 +213,11 @@ impl Session {
                 }
                 self.refuse(failure, lane.as_deref()).await
             }
-            Ok(Ok(Asked::Steer { lane, input })) => {
+            Ok(Ok(SocketMessage::Steer { lane, input })) => {
                 let refused = self.shared.socket.steering_refused;
                 self.send(vec![refused(input.as_ref(), lane.as_deref())]).await
             }
-            Ok(Ok(Asked::Create(create))) => {
+            Ok(Ok(SocketMessage::Create(create))) => {
                 let lane = create.lane.clone();
                 match self.lanes.add(create, &snapshot) {
                     Ok(()) => Ok(()),

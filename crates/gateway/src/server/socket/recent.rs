@@ -26,10 +26,10 @@ impl Past {
 
 /// The answers that are kept, the newest of each lane.
 #[derive(Debug, Default)]
-pub(super) struct Recent(HashMap<Option<String>, Answer>);
+pub(super) struct Recent(HashMap<Option<String>, RecentAnswer>);
 
 #[derive(Debug)]
-struct Answer {
+struct RecentAnswer {
     id: String,
     past: Past,
     /// The memory that it takes counts with that of all bodies.
@@ -53,7 +53,7 @@ impl Recent {
         let mut held = Held::nothing(snapshot);
         let is_short = past.elements.len() <= snapshot.config().limits.body_bytes_max;
         if is_short && held.grow(past.elements.len()).is_ok() {
-            self.0.insert(lane, Answer { id, past, _held: held });
+            self.0.insert(lane, RecentAnswer { id, past, _held: held });
         }
     }
 

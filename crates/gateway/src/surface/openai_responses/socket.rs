@@ -7,7 +7,7 @@ use sabir_wire::conversation::Response;
 use sabir_wire::json::{Json, Kind, Reader, Writer};
 use sabir_wire::protocol::{AnswerContext, Echo};
 
-use crate::surface::socket::{Asked, Create, Ended, EventKind, Refusal, Socket};
+use crate::surface::socket::{Create, Ended, EventKind, Refusal, Socket, SocketMessage};
 
 pub(super) const SOCKET: Socket = Socket {
     strip,
@@ -43,7 +43,7 @@ fn strip(headers: &mut HeaderMap) {
     }
 }
 
-fn read(message: &str) -> Result<Asked, Refusal> {
+fn read(message: &str) -> Result<SocketMessage, Refusal> {
     let mut asked = Reading::begin();
     let mut reader = Reader::new(message);
     let read = reader.object(|name, reader| asked.member(&name, reader));
@@ -62,9 +62,9 @@ fn read(message: &str) -> Result<Asked, Refusal> {
             asked.head.field("stream", &true);
             let Reading { head, input, previous, is_generated, .. } = asked;
             let head = head.into_string();
-            Ok(Asked::Create(Create { lane, head, input, previous, is_generated }))
+            Ok(SocketMessage::Create(Create { lane, head, input, previous, is_generated }))
         }
-        Some("response.steer") => Ok(Asked::Steer { lane, input: asked.input }),
+        Some("response.steer") => Ok(SocketMessage::Steer { lane, input: asked.input }),
         _ => {
             let message = "expected the type `response.create` or `response.steer`";
             Err(refuse(message.to_owned(), Some("type")))
@@ -273,7 +273,7 @@ mod tests {
 
     fn create(message: &str) -> Create {
         match read(message) {
-            Ok(Asked::Create(create)) => create,
+            Ok(SocketMessage::Create(create)) => create,
             _ => panic!("{message}"),
         }
     }

@@ -37,7 +37,7 @@ pub(super) struct MessageObject<'a> {
     pub(super) usage: Option<Report<'a>>,
     pub(super) semantics: NodeSemantics<'a>,
     pub(super) parts: Vec<Part<'a>>,
-    pub(super) ending: Ending<'a>,
+    pub(super) ending: StopFields<'a>,
     has_content: bool,
     has_error: bool,
 }
@@ -104,13 +104,13 @@ impl<'a> MessageObject<'a> {
 
 /// How an answer ended, as far as it is known.
 #[derive(Debug, Default)]
-pub(super) struct Ending<'a> {
+pub(super) struct StopFields<'a> {
     reason: Option<Text<'a>>,
     stop_sequence: Option<Text<'a>>,
     details: Option<Json<'a>>,
 }
 
-impl<'a> Ending<'a> {
+impl<'a> StopFields<'a> {
     pub(super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
         match (key, reader.kind()?) {
             ("stop_reason", Kind::String) => self.reason = Some(reader.string()?),
@@ -154,7 +154,7 @@ impl<'a> Ending<'a> {
 }
 
 into_owned! {
-    pub(super) struct Ending { reason, stop_sequence, details }
+    pub(super) struct StopFields { reason, stop_sequence, details }
 }
 
 fn finish_kind(word: &str) -> FinishKind {

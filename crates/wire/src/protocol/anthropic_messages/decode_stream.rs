@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::decode_request::blocks;
-use super::decode_response::{Ending, MessageObject};
+use super::decode_response::{MessageObject, StopFields};
 use super::fault::read_fault;
 use super::types::SELF;
 use super::usage::USAGE;
@@ -33,7 +33,7 @@ pub(in super::super) struct Decoder {
     parts: u32,
     /// What was counted so far, since later reports need not repeat it.
     counts: Counts,
-    ending: Ending<'static>,
+    ending: StopFields<'static>,
     /// Where the ending was stated.
     ending_place: Place,
     /// Blocks that the message held when it began, by their index. They wait, since most servers that state some tell
@@ -334,7 +334,7 @@ impl Decoder {
     ) -> Result<()> {
         self.ensure_started(place, &mut |event| emit(event.into_owned()));
         let (mut extras, mut of_delta) = (Extras::default(), Extras::default());
-        let mut ending = Ending::default();
+        let mut ending = StopFields::default();
         let mut report = None;
         read_object(reader, "", &mut extras, |key, reader, _| {
             match (key, reader.kind()?) {

@@ -8,14 +8,14 @@ use crate::protocol::event::{Event, NoteAt, PartId};
 #[derive(Debug, Default)]
 pub(in super::super) struct Sequence {
     current: Option<PartId>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<BufferedPart>,
     /// Ends of candidates, which come after all parts.
     ends: Vec<Event<'static>>,
 }
 
 /// A part that has begun while another was open.
 #[derive(Debug)]
-struct Waiting {
+struct BufferedPart {
     part: PartId,
     closed: bool,
     events: Vec<Event<'static>>,
@@ -31,7 +31,7 @@ impl Sequence {
         let closes = matches!(event, Event::Close(_));
         if opens && self.current.is_some() {
             let events = vec![event.into_owned()];
-            self.waiting.push_back(Waiting { part, closed: false, events });
+            self.waiting.push_back(BufferedPart { part, closed: false, events });
         } else if let Some(waiting) = self.find(part) {
             waiting.closed |= closes;
             waiting.events.push(event.into_owned());
@@ -46,7 +46,7 @@ impl Sequence {
     }
 
     /// The events of a part that waits. Parts are numbered as they begin.
-    fn find(&mut self, part: PartId) -> Option<&mut Waiting> {
+    fn find(&mut self, part: PartId) -> Option<&mut BufferedPart> {
         let at = self.waiting.binary_search_by_key(&part, |waiting| waiting.part).ok()?;
         self.waiting.get_mut(at)
     }
@@ -66,7 +66,7 @@ impl Sequence {
     /// Lets the waiting parts out one by one, up to the first that is still open.
     fn release(&mut self, emit: &mut dyn FnMut(Event<'_>)) {
         self.current = None;
-        while let Some(Waiting { part, closed, events }) = self.waiting.pop_front() {
+        while let Some(BufferedPart { part, closed, events }) = self.waiting.pop_front() {
             events.into_iter().for_each(&mut *emit);
             if !closed {
                 self.current = Some(part);

@@ -16,7 +16,7 @@ pub struct Coverage {
 impl Coverage {
     /// Compares a telling with what is known. A user's text counts as said where it is part of a longer one.
     pub fn of(given: &[Entry<'_>], known: &[Entry<'_>]) -> Self {
-        let mut walk = Walk { known: meanings(known), at: Place::default() };
+        let mut walk = Walk { known: meanings(known), at: Cursor::default() };
         let mut elements = 0;
         for entry in given {
             let before = walk.at;
@@ -38,7 +38,7 @@ fn meanings<'e>(entries: &'e [Entry<'_>]) -> Vec<&'e [u8]> {
 
 /// A meaning, and how many bytes of its text are behind.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct Cursor {
     index: usize,
     bytes: usize,
 }
@@ -46,7 +46,7 @@ struct Place {
 /// A way through what is known, which never turns back: comparing takes as long as both are.
 struct Walk<'e> {
     known: Vec<&'e [u8]>,
-    at: Place,
+    at: Cursor,
 }
 
 impl Walk<'_> {
@@ -69,7 +69,7 @@ impl Walk<'_> {
     }
 
     fn step(&mut self) {
-        self.at = Place { index: self.at.index + 1, bytes: 0 };
+        self.at = Cursor { index: self.at.index + 1, bytes: 0 };
     }
 
     /// Whether all that is known is behind. What stands behind words of the user in the same text is context.

@@ -147,12 +147,12 @@ struct Gathering<'r, 'g, 'l> {
     reporter: &'g mut Reporter<'l>,
     turns: Turns<'r>,
     /// Late system messages that wait for the end of the user's turn.
-    held: Vec<Held<'r>>,
+    held: Vec<HeldBack<'r>>,
     /// Whether a message in between had nothing to say here. The turns stay apart, so that what was sent before stays as it was.
     is_parted: bool,
 }
 
-struct Held<'r> {
+struct HeldBack<'r> {
     index: usize,
     message: &'r Message<'r>,
     moved: bool,
@@ -216,7 +216,7 @@ impl<'r> Gathering<'r, '_, '_> {
                 self.lift(index, message);
             }
             LateSystem::Native if self.target.family.system_among_turns => {
-                self.held.push(Held { index, message, moved: false });
+                self.held.push(HeldBack { index, message, moved: false });
             }
             LateSystem::Native | LateSystem::Inline => self.mark(index, message),
         }
@@ -235,7 +235,7 @@ impl<'r> Gathering<'r, '_, '_> {
     /// Places the late system messages: the role is legal only right after the user's turn.
     fn settle(&mut self) {
         let follows_user = self.turns.turns.last().is_some_and(|turn| turn.side == Side::User);
-        for Held { index, message, moved } in std::mem::take(&mut self.held) {
+        for HeldBack { index, message, moved } in std::mem::take(&mut self.held) {
             self.reporter.turn_to(message.semantics().place());
             if !follows_user {
                 self.mark(index, message);

@@ -18,7 +18,7 @@ use crate::protocol::gemini::usage::USAGE;
 
 /// How one candidate ends.
 #[derive(Debug, Default)]
-pub(super) struct Ending {
+pub(super) struct CandidateEnd {
     pub(super) finish: Option<Finish<'static>>,
     pub(super) semantics: NodeSemantics<'static>,
     /// Whether one of its parts is a refusal.
@@ -33,7 +33,7 @@ pub(super) struct Ending {
     pub(super) unsent: VecDeque<usize>,
 }
 
-impl Ending {
+impl CandidateEnd {
     pub(super) fn is_finished(&self) -> bool {
         self.finish.is_some()
     }
@@ -74,7 +74,12 @@ impl Encoder<'_> {
     }
 
     /// Writes an empty content too: the official clients look for one in every frame.
-    fn candidate(&self, writer: &mut Writer, (index, ending): (u32, &Ending), parts: &[&OpenPart]) {
+    fn candidate(
+        &self,
+        writer: &mut Writer,
+        (index, ending): (u32, &CandidateEnd),
+        parts: &[&OpenPart],
+    ) {
         let same = self.is_same();
         let cited: Vec<(&[Citation<'_>], Option<&Text<'_>>)> =
             parts.iter().map(|it| (it.citations.as_slice(), it.text.as_ref())).collect();

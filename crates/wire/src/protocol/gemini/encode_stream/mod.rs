@@ -23,7 +23,7 @@ use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Prot
 use crate::sse;
 
 use crate::protocol::gemini::usage::USAGE;
-use ending::Ending;
+use ending::CandidateEnd;
 use part::OpenPart;
 
 /// Events in, frames out.
@@ -45,7 +45,7 @@ pub(in super::super) struct Encoder<'a> {
     parts: Vec<OpenPart>,
     /// Those that are closed and have log probabilities which have not gone out.
     late: Vec<PartId>,
-    endings: Vec<Ending>,
+    endings: Vec<CandidateEnd>,
     usage: Option<Usage<'static>>,
     failed: bool,
 }
@@ -101,7 +101,7 @@ impl EncodeStream for Encoder<'_> {
         if !self.failed {
             (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
         }
-        if !self.failed && self.endings.iter().any(Ending::is_finished) {
+        if !self.failed && self.endings.iter().any(CandidateEnd::is_finished) {
             self.last_frame(out);
         }
         self.report
@@ -162,7 +162,7 @@ impl Encoder<'_> {
     }
 
     fn finish(&mut self, candidate: u32, place: crate::Place, finish: Finish<'_>) {
-        let Ending { calls, refused, .. } = *self.ending(candidate);
+        let CandidateEnd { calls, refused, .. } = *self.ending(candidate);
         let fate = finish_fate(&finish, calls, refused);
         self.report(|reporter| {
             reporter.finish(place, &finish);
@@ -199,10 +199,10 @@ impl Encoder<'_> {
         add(&mut Reporter::new(self.source, SELF, &mut self.report));
     }
 
-    fn ending(&mut self, candidate: u32) -> &mut Ending {
+    fn ending(&mut self, candidate: u32) -> &mut CandidateEnd {
         let index = (candidate as usize).min(CANDIDATES_MAX - 1);
         while self.endings.len() <= index {
-            self.endings.push(Ending::default());
+            self.endings.push(CandidateEnd::default());
         }
         &mut self.endings[index]
     }

@@ -39,7 +39,7 @@ pub(in super::super) fn encode_response(
     let parts = candidate.map(|candidate| &*candidate.message.parts);
     let finish = candidate.and_then(|candidate| candidate.finish.as_ref());
     let refused = parts.is_some_and(|parts| parts.iter().any(is_refusal));
-    let ending = Ending::of(finish, response.fault.as_ref(), refused);
+    let ending = ResponseEnd::of(finish, response.fault.as_ref(), refused);
     let output = parts.map(|parts| encode_output(&mut reporter, context, (parts, &ending)));
     let called = parts.is_some_and(|parts| parts.iter().any(is_call));
     if let Some(finish) = finish {
@@ -110,7 +110,7 @@ pub(super) fn report_finish(
 
 /// What is known of an answer when it ends.
 pub(super) struct End<'e> {
-    pub(super) ending: Ending<'e>,
+    pub(super) ending: ResponseEnd<'e>,
     pub(super) usage: Option<&'e Usage<'e>>,
     /// The items as a JSON list; none for an answer that came without.
     pub(super) output: Option<&'e str>,
@@ -118,7 +118,7 @@ pub(super) struct End<'e> {
 
 /// How an answer ends.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ending<'e> {
+pub(super) struct ResponseEnd<'e> {
     /// None if it has not ended, or the wire's own word for where it stands is among the extras.
     pub(super) status: Option<Text<'e>>,
     /// Why it ended before its end.
@@ -126,7 +126,7 @@ pub(super) struct Ending<'e> {
     fault: Option<&'e Fault<'e>>,
 }
 
-impl<'e> Ending<'e> {
+impl<'e> ResponseEnd<'e> {
     /// `refused` says that a part is a refusal, so that the end need not state it.
     pub(super) fn of(
         finish: Option<&'e Finish<'e>>,
@@ -214,7 +214,7 @@ pub(super) fn write_response(
     write_head(&mut object, (reporter, context), (start, semantics));
     let required = required_action(context, end);
     let ending = match &required {
-        Some(_) => &Ending::with("requires_action"),
+        Some(_) => &ResponseEnd::with("requires_action"),
         None => &end.ending,
     };
     write_ending(&mut object, reporter, ending);
@@ -290,8 +290,8 @@ pub(super) fn response_id<'t>(
     id.filter(|_| is_own).map_or_else(minted, Text::reborrow)
 }
 
-fn write_ending(object: &mut Object<'_, '_>, reporter: &Reporter<'_>, ending: &Ending<'_>) {
-    let Ending { status, details, fault } = ending;
+fn write_ending(object: &mut Object<'_, '_>, reporter: &Reporter<'_>, ending: &ResponseEnd<'_>) {
+    let ResponseEnd { status, details, fault } = ending;
     let is_foreign = !reporter.is_same();
     match status {
         Some(status) => object.field("status", status),

@@ -8,7 +8,7 @@ use crate::loss::LossKind;
 use crate::protocol::openai_responses::encode_request::item::{
     Call, Header, item_len, write_call, write_message, write_reasoning,
 };
-use crate::protocol::openai_responses::encode_response::Ending;
+use crate::protocol::openai_responses::encode_response::ResponseEnd;
 use crate::protocol::openai_responses::types::{IN_CONTENT, SELF, unqualified};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{AnswerContext, Artefact, Field, arguments};
@@ -17,7 +17,7 @@ use crate::protocol::{AnswerContext, Artefact, Field, arguments};
 pub(in super::super) fn encode_output(
     reporter: &mut Reporter<'_>,
     context: &AnswerContext<'_>,
-    (parts, ending): (&[Part<'_>], &Ending<'_>),
+    (parts, ending): (&[Part<'_>], &ResponseEnd<'_>),
 ) -> String {
     let mut writer = Writer::default();
     let last = parts.iter().rposition(|part| !is_unwritten(reporter, part));

@@ -12,7 +12,7 @@ use crate::protocol::openai_responses::encode_response::output::{
 use crate::protocol::openai_responses::encode_stream::item::{
     Names, OutItem, TEXT, input_names, words_of,
 };
-use crate::protocol::openai_responses::encode_stream::{Encoder, Seat};
+use crate::protocol::openai_responses::encode_stream::{Encoder, ItemPart};
 use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{AnswerContext, Logprobs, Protocol, arguments};
@@ -115,7 +115,7 @@ impl Encoder<'_> {
     }
 
     /// Emits that a part is complete, with all that it has grown to; once.
-    fn part_done(&mut self, (item, at): Seat, out: &mut String) {
+    fn part_done(&mut self, (item, at): ItemPart, out: &mut String) {
         if std::mem::replace(&mut self.items[item].states[at].done, true) {
             return;
         }
@@ -129,7 +129,7 @@ impl Encoder<'_> {
 
     fn text_done(
         &mut self,
-        (item, at): Seat,
+        (item, at): ItemPart,
         (names, text): (&Names, &Text<'_>),
         out: &mut String,
     ) {
@@ -160,7 +160,7 @@ impl Encoder<'_> {
         });
     }
 
-    fn call_done(&mut self, (item, at): Seat, out: &mut String) {
+    fn call_done(&mut self, (item, at): ItemPart, out: &mut String) {
         let mut unread = Report::default();
         let reporter = Reporter::new(self.source, SELF, &mut unread);
         if let Content::ToolCall(call) = self.items[item].parts[at].content()

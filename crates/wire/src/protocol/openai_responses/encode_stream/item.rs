@@ -10,7 +10,7 @@ use crate::protocol::openai_responses::encode_response::output::{
     Stage, Thing, client_form, handed, is_doubled, is_words, item_id, takes, withhold, write_item,
 };
 use crate::protocol::openai_responses::encode_stream::done::write_own_logprobs;
-use crate::protocol::openai_responses::encode_stream::{Encoder, Placed, Seat};
+use crate::protocol::openai_responses::encode_stream::{Encoder, ItemPart, Placed};
 use crate::protocol::openai_responses::types::{CONTINUES, SELF};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{NodeSemantics, add_to};
@@ -148,7 +148,7 @@ impl Encoder<'_> {
     }
 
     /// Adds a part to the message before it, or the item that it begins.
-    fn add(&mut self, part: Part<'static>, out: &mut String) -> Seat {
+    fn add(&mut self, part: Part<'static>, out: &mut String) -> ItemPart {
         self.hand(&part);
         match self.message_before(&part) {
             Some(item) => {
@@ -170,7 +170,7 @@ impl Encoder<'_> {
         continues.then_some(last)
     }
 
-    fn continue_item(&mut self, index: usize, part: Part<'static>) -> Seat {
+    fn continue_item(&mut self, index: usize, part: Part<'static>) -> ItemPart {
         let item = &mut self.items[index];
         item.states.push(PartState::of(&part));
         item.parts.push(part);
@@ -178,7 +178,7 @@ impl Encoder<'_> {
     }
 
     /// Adds an item that begins with a part.
-    fn add_item(&mut self, part: Part<'static>, out: &mut String) -> Seat {
+    fn add_item(&mut self, part: Part<'static>, out: &mut String) -> ItemPart {
         self.finish_closed(out);
         self.interrupted = false;
         let index = self.items.len();
@@ -250,7 +250,7 @@ impl Encoder<'_> {
     }
 
     /// Announces a part of a message, unless that has been done. Those before it are empty so far and come first.
-    pub(super) fn add_part(&mut self, (item, at): Seat, out: &mut String) {
+    pub(super) fn add_part(&mut self, (item, at): ItemPart, out: &mut String) {
         if self.items[item].states[at].added {
             return;
         }
@@ -265,7 +265,7 @@ impl Encoder<'_> {
         *begun = at.max(*begun);
     }
 
-    fn add_one(&mut self, (item, at): Seat, out: &mut String) {
+    fn add_one(&mut self, (item, at): ItemPart, out: &mut String) {
         self.items[item].states[at].added = true;
         let is_refusal = matches!(self.items[item].parts[at].content(), Content::Refusal(_));
         let position = (item, Some((TEXT.index, at)));
@@ -278,7 +278,7 @@ impl Encoder<'_> {
         });
     }
 
-    fn grow_text(&mut self, (item, at): Seat, text: &Text<'_>, out: &mut String) {
+    fn grow_text(&mut self, (item, at): ItemPart, text: &Text<'_>, out: &mut String) {
         self.add_part((item, at), out);
         let Some((names, own)) = words_of(&mut self.items[item].parts[at]) else { return };
         own.push(text);
@@ -288,7 +288,7 @@ impl Encoder<'_> {
     /// Writes more of a text, with the log probabilities that came before it.
     pub(super) fn text_delta(
         &mut self,
-        (item, at): Seat,
+        (item, at): ItemPart,
         (names, text): (&Names, &Text<'_>),
         out: &mut String,
     ) {
@@ -302,7 +302,7 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn grow_call(&mut self, (item, at): Seat, text: &Text<'_>, out: &mut String) {
+    pub(super) fn grow_call(&mut self, (item, at): ItemPart, text: &Text<'_>, out: &mut String) {
         let Content::ToolCall(call) = self.items[item].parts[at].content_mut() else { return };
         if let Arguments::Text(own) = &mut call.arguments {
             own.push(text);
@@ -342,7 +342,7 @@ impl Encoder<'_> {
     }
 
     /// Reports notes on a part after its item was emitted as complete.
-    fn report_late(&mut self, (item, at): Seat, kind: NoteKind<'_>) {
+    fn report_late(&mut self, (item, at): ItemPart, kind: NoteKind<'_>) {
         let place = self.items[item].parts[at].semantics().place();
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let lost = (LossKind::Dropped, "sent when its message is complete");
@@ -358,7 +358,12 @@ impl Encoder<'_> {
     }
 
     /// Emits a citation of a part, if the protocol has a place for it.
-    pub(super) fn annotate(&mut self, (item, at): Seat, citation: &Citation<'_>, out: &mut String) {
+    pub(super) fn annotate(
+        &mut self,
+        (item, at): ItemPart,
+        citation: &Citation<'_>,
+        out: &mut String,
+    ) {
         let part = &self.items[item].parts[at];
         let mut annotation = Writer::default();
         if !write_citation(&mut annotation, citation, chars_of(part)) {

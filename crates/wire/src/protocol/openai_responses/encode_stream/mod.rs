@@ -14,7 +14,7 @@ use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::machine::EncodeStream;
 use crate::protocol::openai_responses::encode_response::{
-    End, Ending, is_call, is_refusal, report_finish, report_tier, response_id, write_response,
+    End, ResponseEnd, is_call, is_refusal, report_finish, report_tier, response_id, write_response,
 };
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::fault::{message, own_code, response_code};
@@ -58,12 +58,12 @@ pub(in super::super) struct Encoder<'a> {
 }
 
 /// An item, and the place of a part in it.
-type Seat = (usize, usize);
+type ItemPart = (usize, usize);
 
 /// Where a part went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placed {
-    At(Seat),
+    At(ItemPart),
     /// Among those left out, until it says something.
     Waiting(usize),
     /// It has no place here.
@@ -175,7 +175,7 @@ impl Encoder<'_> {
         report_tier(&mut reporter, start.service_tier.as_ref(), start.semantics.place());
         start.id = Some(response_id(&reporter, &self.context, start.id.as_ref()).into_owned());
         self.start = start;
-        let end = End { ending: Ending::with("in_progress"), usage: None, output: Some("[]") };
+        let end = End { ending: ResponseEnd::with("in_progress"), usage: None, output: Some("[]") };
         let response = self.response(&end);
         let mut kinds: &[&str] = &["response.created", "response.in_progress"];
         if self.context.in_background {
@@ -285,12 +285,12 @@ impl Encoder<'_> {
     }
 
     /// How the answer ends, as far as is known.
-    fn ending(&self) -> Ending<'_> {
+    fn ending(&self) -> ResponseEnd<'_> {
         let is_refusal_stated = |finish: &Finish<'_>| finish.kind == FinishKind::Refusal;
         let refused =
             self.finish.as_ref().is_some_and(is_refusal_stated) && self.parts().any(is_refusal);
-        let ending = Ending::of(self.finish.as_ref(), self.fault.as_ref(), refused);
-        if ending.status.is_some() { ending } else { Ending::with("completed") }
+        let ending = ResponseEnd::of(self.finish.as_ref(), self.fault.as_ref(), refused);
+        if ending.status.is_some() { ending } else { ResponseEnd::with("completed") }
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part<'static>> {
@@ -348,7 +348,7 @@ impl Encoder<'_> {
     }
 
     /// The part of that number and the item it is in, unless that is complete.
-    fn find(&self, part: PartId) -> Option<Seat> {
+    fn find(&self, part: PartId) -> Option<ItemPart> {
         match self.places.get(part.0 as usize)? {
             Placed::At(seat) => Some(*seat).filter(|(item, _)| self.items[*item].json.is_none()),
             Placed::Waiting(_) | Placed::Nowhere => None,

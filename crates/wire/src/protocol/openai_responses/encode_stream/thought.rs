@@ -4,7 +4,7 @@ use crate::conversation::{Content, Reasoning, ReasoningForm};
 use crate::json::Text;
 use crate::protocol::openai_responses::encode_request::item::write_piece;
 use crate::protocol::openai_responses::encode_stream::item::Names;
-use crate::protocol::openai_responses::encode_stream::{Encoder, Seat};
+use crate::protocol::openai_responses::encode_stream::{Encoder, ItemPart};
 
 const SUMMARY: Names = Names {
     added: "response.reasoning_summary_part.added",
@@ -25,7 +25,10 @@ const THOUGHT: Names = Names {
 
 impl Encoder<'_> {
     /// The thinking of a part and the names of its events: another vendor's is shown as a summary.
-    fn thought(&mut self, (item, at): Seat) -> Option<(&'static Names, &mut Reasoning<'static>)> {
+    fn thought(
+        &mut self,
+        (item, at): ItemPart,
+    ) -> Option<(&'static Names, &mut Reasoning<'static>)> {
         let is_same = self.is_same();
         let Content::Reasoning(thought) = self.items[item].parts[at].content_mut() else {
             return None;
@@ -34,7 +37,7 @@ impl Encoder<'_> {
         Some((if is_raw { &THOUGHT } else { &SUMMARY }, thought))
     }
 
-    pub(super) fn think(&mut self, (item, at): Seat, text: &Text<'_>, out: &mut String) {
+    pub(super) fn think(&mut self, (item, at): ItemPart, text: &Text<'_>, out: &mut String) {
         if self.thought((item, at)).is_some_and(|(_, thought)| thought.texts.is_empty()) {
             self.next_piece((item, at), out);
         }
@@ -47,7 +50,7 @@ impl Encoder<'_> {
         self.item_frame(out, names.delta, position, |writer| writer.field("delta", text));
     }
 
-    pub(super) fn next_piece(&mut self, (item, at): Seat, out: &mut String) {
+    pub(super) fn next_piece(&mut self, (item, at): ItemPart, out: &mut String) {
         self.end_piece((item, at), out);
         let Some((names, thought)) = self.thought((item, at)) else { return };
         thought.texts.push(Text::default());
@@ -56,7 +59,7 @@ impl Encoder<'_> {
     }
 
     /// Emits that the current piece is complete.
-    pub(super) fn end_piece(&mut self, (item, at): Seat, out: &mut String) {
+    pub(super) fn end_piece(&mut self, (item, at): ItemPart, out: &mut String) {
         let Some((names, thought)) = self.thought((item, at)) else { return };
         let Some(text) = thought.texts.last().cloned() else { return };
         let piece = thought.texts.len() - 1;
