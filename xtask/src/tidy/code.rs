@@ -1,4 +1,4 @@
-//! What must not stand in Rust code: a table of banned text, and glob re-exports.
+//! What must not stand in Rust code: a table of banned text, tests that sleep, statuses of failures, and glob re-exports.
 
 use super::Finding;
 use super::source::Source;
@@ -82,6 +82,29 @@ pub(super) fn sleeping_tests(tree: &Tree) -> Vec<Finding> {
         lines.map(|line| Finding::new(&source.path, line, advice)).collect()
     };
     sources.flat_map(lines).collect()
+}
+
+/// The statuses that HTTP itself has for a failure of the gateway; every other follows from the failure's kind.
+const STATUSES: [&str; 8] = ["408", "415", "426", "431", "502", "503", "504", "508"];
+
+/// A status in the middle of the gateway would be a second place that decides what clients see.
+pub(super) fn failure_statuses(tree: &Tree) -> Vec<Finding> {
+    let sources = tree.sources().iter().filter(|it| it.path.starts_with("crates/gateway/src/"));
+    let strange = |source: &'_ Source| -> Vec<Finding> {
+        let stated = source.statements("with_status(").filter(|(line, _)| !source.is_test(*line));
+        let stated = stated.map(|(line, call)| (line, digits(&call["with_status(".len()..])));
+        let strange = stated.filter(|(_, it)| !it.is_empty() && !STATUSES.contains(it));
+        let finding = |(line, status): (usize, &str)| {
+            let message = format!("{status} follows from no failure of HTTP's own: give it a kind");
+            Finding::new(&source.path, line, message)
+        };
+        strange.map(finding).collect()
+    };
+    sources.flat_map(strange).collect()
+}
+
+fn digits(text: &str) -> &str {
+    &text[..text.bytes().take_while(u8::is_ascii_digit).count()]
 }
 
 /// A face that names what it shows can be read; a glob shows whatever is added later.
@@ -203,6 +226,14 @@ mod tests {
         for (path, text) in [(APP_FILE, sleeps), (path, "asleep(1);"), (SLEEPERS[0].0, sleeps)] {
             assert!(places(sleeping_tests, &[(path, text)]).is_empty(), "{path}");
         }
+    }
+
+    #[test]
+    fn failures_have_few_statuses_of_their_own() {
+        let text = "a.with_status(502);\nb.with_status(404);\nc.with_status(match d {\n});";
+        let path = "crates/gateway/src/a.rs";
+        assert_eq!(places(failure_statuses, &[(path, text)]), [format!("{path}:2")]);
+        assert!(places(failure_statuses, &[(APP_FILE, text)]).is_empty());
     }
 
     #[test]

@@ -35,6 +35,7 @@ const RULES: &[Rule] = &[
     cargo::dependency_arrows,
     cargo::lock_sources,
     code::banned_code,
+    code::failure_statuses,
     code::glob_reexports,
     code::sleeping_tests,
     fixtures::expectations_exist,
