@@ -93,3 +93,20 @@ impl Latest {
         Arc::clone(&known.1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_serves_takes_no_lock_while_nothing_changes() {
+        let gateway = Gateway::new(Config::default());
+        let latest = Latest::of(Arc::clone(&gateway));
+        let known = latest.snapshot();
+        let writing = gateway.current.write().unwrap();
+        assert!(Arc::ptr_eq(&known, &latest.snapshot()));
+        drop(writing);
+        gateway.replace(Config::default());
+        assert!(!Arc::ptr_eq(&known, &latest.snapshot()));
+    }
+}
