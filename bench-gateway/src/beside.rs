@@ -12,8 +12,8 @@ use crate::answers;
 use crate::answers::{Request, Size};
 use crate::load::Clients;
 use crate::mock::Mode;
-use crate::verdicts::Verdicts;
 use crate::stage::{Effort, Stage};
+use crate::verdicts::Verdicts;
 
 /// How many large bodies are under way at any time.
 const LARGE_CLIENTS: usize = 4;

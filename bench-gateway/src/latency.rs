@@ -10,8 +10,8 @@ use crate::answers::{Request, Size};
 use crate::case::short;
 use crate::load::{Clients, Timing};
 use crate::mock::Mode;
-use crate::verdicts::{Verdicts, ratio};
 use crate::stage::{Effort, Stage};
+use crate::verdicts::{Verdicts, ratio};
 
 /// How often each process is asked in a repeat. They take turns with each request: a proxy adds a hundredth of a
 /// millisecond to a stream, and the machine drifts by more from one second to the next.

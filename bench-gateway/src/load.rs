@@ -168,11 +168,7 @@ impl Client {
         Ok(Self { stream, buffer: vec![0; BUFFER_BYTES], head: Vec::new(), kept: None })
     }
 
-    async fn ask_while(
-        &mut self,
-        left: &Cell<usize>,
-        request: &Numbered,
-    ) -> Result<Vec<Timing>> {
+    async fn ask_while(&mut self, left: &Cell<usize>, request: &Numbered) -> Result<Vec<Timing>> {
         let mut timings = Vec::new();
         while left.get() > 0 {
             left.set(left.get() - 1);

@@ -5,6 +5,7 @@ mod case;
 mod latency;
 mod memory;
 mod nginx;
+mod reload;
 mod report;
 mod stage;
 
@@ -59,6 +60,9 @@ fn main() -> Result<ExitCode> {
     }
     if plan.wants("beside") {
         beside::measure(&stage, &mut verdicts)?;
+    }
+    if plan.wants("reload") {
+        reload::measure(&stage, &mut verdicts)?;
     }
     if plan.wants("memory") {
         memory::measure(&stage, &plan.binary, &mut verdicts)?;

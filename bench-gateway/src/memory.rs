@@ -12,9 +12,9 @@ use crate::case::short;
 use crate::load::Clients;
 use crate::mock::{HOLD, Mode};
 use crate::process::Process;
-use crate::verdicts::Verdicts;
 use crate::sabir::Setup;
 use crate::stage::Stage;
+use crate::verdicts::Verdicts;
 use crate::{answers, sabir};
 
 const MEGABYTE: f64 = 1_000_000.0;
