@@ -3,6 +3,7 @@
 
 use super::entry::element_of;
 use super::normal;
+use super::normal::LeftOut;
 use crate::conversation::{
     Arguments, CallForm, Content, Media, MediaKind, Message, Opaque, Part, ResultOutput, Role,
     Source, ToolCall, ToolResult,
@@ -206,7 +207,8 @@ fn opaque_meaning(speaker: Speaker, opaque: &Opaque<'_>) -> Vec<u8> {
     put(&mut meaning, opaque.protocol.as_str().as_bytes());
     put(&mut meaning, opaque.kind.to_str().as_bytes());
     let start = meaning.len();
-    normal::put_without(&mut meaning, &opaque.json, &UNCOUNTED);
+    let left_out = LeftOut { here: &UNCOUNTED, in_lists: &MARKERS };
+    normal::put_without(&mut meaning, &opaque.json, &left_out);
     if meaning.len() - start == normal::EMPTY_LEN {
         meaning.truncate(start);
         normal::put(&mut meaning, &opaque.json);
@@ -216,3 +218,6 @@ fn opaque_meaning(speaker: Speaker, opaque: &Opaque<'_>) -> Vec<u8> {
 
 /// Members of what only one protocol says that change from turn to turn, or say what its kind says.
 const UNCOUNTED: [&str; 5] = ["type", "id", "status", CacheMarker::ANTHROPIC, CacheMarker::OPENAI];
+
+/// The same of blocks inside it.
+const MARKERS: [&str; 2] = [CacheMarker::ANTHROPIC, CacheMarker::OPENAI];

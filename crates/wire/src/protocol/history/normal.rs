@@ -9,11 +9,20 @@ use crate::json::{Json, Kind, Reader};
 /// Appends a value: without whitespace and escapes, the members of objects in the order of their keys, of equal keys the
 /// last.
 pub(super) fn put(out: &mut Vec<u8>, json: &Json<'_>) {
-    put_without(out, json, &[]);
+    put_without(out, json, &LeftOut::default());
 }
 
-/// The same without some members of the value itself.
-pub(super) fn put_without(out: &mut Vec<u8>, json: &Json<'_>, left_out: &[&str]) {
+/// Members that are left out.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LeftOut<'o> {
+    /// Of the value itself.
+    pub(super) here: &'o [&'o str],
+    /// Of objects in lists, at any depth.
+    pub(super) in_lists: &'o [&'o str],
+}
+
+/// The same without some members.
+pub(super) fn put_without(out: &mut Vec<u8>, json: &Json<'_>, left_out: &LeftOut<'_>) {
     // What has been read once can be read again.
     let _ = value(out, &mut json.reader(), left_out);
 }
@@ -21,13 +30,14 @@ pub(super) fn put_without(out: &mut Vec<u8>, json: &Json<'_>, left_out: &[&str])
 /// What an object without members takes.
 pub(super) const EMPTY_LEN: usize = 2;
 
-fn value(out: &mut Vec<u8>, reader: &mut Reader<'_>, left_out: &[&str]) -> Result<()> {
+fn value(out: &mut Vec<u8>, reader: &mut Reader<'_>, left_out: &LeftOut<'_>) -> Result<()> {
     match reader.kind()? {
         Kind::String => string(out, &reader.string()?.to_str()),
         Kind::Object => return object(out, reader, left_out),
         Kind::Array => {
             out.push(b'[');
-            reader.array(|_, reader| value(out, reader, &[]))?;
+            let inside = LeftOut { here: left_out.in_lists, ..*left_out };
+            reader.array(|_, reader| value(out, reader, &inside))?;
             out.push(b']');
         }
         Kind::Null | Kind::Boolean | Kind::Number => {
@@ -48,17 +58,18 @@ fn string(out: &mut Vec<u8>, text: &str) {
 /// A member: its key, and where key and value stand.
 type Placed<'k> = (Cow<'k, str>, Range<usize>);
 
-fn object(out: &mut Vec<u8>, reader: &mut Reader<'_>, left_out: &[&str]) -> Result<()> {
+fn object(out: &mut Vec<u8>, reader: &mut Reader<'_>, left_out: &LeftOut<'_>) -> Result<()> {
+    let inside = LeftOut { here: &[], ..*left_out };
     out.push(b'{');
     let start = out.len();
     let mut members: Vec<Placed<'_>> = Vec::new();
     reader.object(|key, reader| {
-        if left_out.contains(&&*key) {
+        if left_out.here.contains(&&*key) {
             return reader.skip();
         }
         let from = out.len();
         string(out, &key);
-        value(out, reader, &[])?;
+        value(out, reader, &inside)?;
         members.push((key, from..out.len()));
         Ok(())
     })?;
