@@ -276,7 +276,8 @@ impl<'x> Scribe<'x, '_> {
         let signature = self.signature(part);
         let result = &*self.sendable(result);
         let name = match self.is_same() {
-            true => result.name.as_ref().map(Text::reborrow),
+            // In a request of another protocol its call may have another name.
+            true => result.name.as_ref().map(|name| self.tool_name(name)),
             false => Some(self.result_name(piece, result)),
         };
         let id = result.call_id.as_ref().filter(|_| self.sends_ids());
