@@ -2,6 +2,7 @@
 
 pub mod assemble;
 pub mod budget;
+pub mod class;
 pub mod compact;
 pub mod history;
 pub mod session;

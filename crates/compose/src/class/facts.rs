@@ -1,0 +1,196 @@
+//! What the classes look at: read once from the canonical request, and from nothing else.
+
+use sabir_wire::conversation::{
+    CallKey, Content, HostedService, MediaKind, Message, Part, Request, Role, Tool, ToolCall,
+    ToolKind, ToolResult,
+};
+
+use crate::class::intent::Intent;
+use crate::class::tool::{self, ToolEffect};
+use crate::class::words::REMINDER_TAGS;
+
+/// What is known of a request before it is decided where it goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    pub(super) has_media_in_user_turn: bool,
+    /// An image that is not part of the newest user turn.
+    pub(super) has_other_image: bool,
+    /// The newest message is the user's.
+    pub(super) is_users_turn: bool,
+    pub(super) asks_for_web: bool,
+    /// What the tools did whose results are the newest, the farthest-reaching of them.
+    pub(super) last_tools: Option<ToolEffect>,
+    pub(super) offers_tools: bool,
+    pub(super) offers_web_search: bool,
+    pub(super) tokens: u64,
+    pub(super) is_background: bool,
+}
+
+impl Facts {
+    /// Reads a request whose input has about so many tokens.
+    pub fn read(request: &Request<'_>, tokens: u64, intent: &Intent) -> Self {
+        let messages = &request.messages;
+        let turn = user_turn(messages);
+        let newest = messages.iter().rev().find(|message| speaks(message));
+        let is_users_turn = newest.is_some_and(is_word_of_user);
+        Self {
+            has_media_in_user_turn: in_turn(messages, turn).any(has_media),
+            has_other_image: has_image_outside(messages, turn),
+            is_users_turn,
+            asks_for_web: is_users_turn
+                && in_turn(messages, turn).any(|it| asks_for_web(it, intent)),
+            last_tools: if is_users_turn { None } else { last_tools(messages) },
+            offers_tools: !request.tools.is_empty(),
+            offers_web_search: request.tools.iter().any(is_web_search),
+            tokens,
+            is_background: false,
+        }
+    }
+
+    /// The name that the client asked for is one of those for work that nobody waits for.
+    pub fn in_background(self) -> Self {
+        Self { is_background: true, ..self }
+    }
+
+    /// Whether the model is to go on with what a tool answered.
+    pub fn is_in_tool_loop(&self) -> bool {
+        self.last_tools.is_some()
+    }
+}
+
+/// The newest turn of the user: messages in a row with what the user said, from the first to behind the last.
+#[derive(Clone, Copy)]
+struct UserTurn {
+    first: usize,
+    end: usize,
+}
+
+fn user_turn(messages: &[Message<'_>]) -> UserTurn {
+    let Some(last) = messages.iter().rposition(is_word_of_user) else {
+        return UserTurn { first: 0, end: 0 };
+    };
+    let is_other = |message: &Message<'_>| speaks(message) && !is_word_of_user(message);
+    let first = messages[..last].iter().rposition(is_other).map_or(0, |before| before + 1);
+    UserTurn { first, end: last + 1 }
+}
+
+fn in_turn<'m, 'a>(
+    messages: &'m [Message<'a>],
+    turn: UserTurn,
+) -> impl Iterator<Item = &'m Message<'a>> {
+    messages[turn.first..turn.end].iter().filter(|message| is_word_of_user(message))
+}
+
+/// Whether a message takes part in the conversation: instructions and reminders are put between the turns by agents.
+fn speaks(message: &Message<'_>) -> bool {
+    match message.role {
+        Role::System | Role::Developer => false,
+        Role::Assistant | Role::Tool => true,
+        Role::User => message.parts.iter().any(|part| is_result(part) || is_word(part)),
+    }
+}
+
+/// Whether the user says something in it, be it beside results of tools.
+pub(crate) fn is_word_of_user(message: &Message<'_>) -> bool {
+    message.role == Role::User && message.parts.iter().any(is_word)
+}
+
+fn is_result(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::ToolResult(_))
+}
+
+fn is_word(part: &Part<'_>) -> bool {
+    match part.content() {
+        Content::Text(text) => !part.is_blank() && !is_reminder(&text.to_str()),
+        Content::Media(_) => true,
+        Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Reasoning(_)
+        | Content::Refusal(_)
+        | Content::Opaque(_) => false,
+    }
+}
+
+/// Whether an agent put this text into the user's mouth: it is one element of a name that agents use for it.
+fn is_reminder(text: &str) -> bool {
+    let text = text.trim();
+    let is_one = |tag: &&str| {
+        let inner = text.strip_prefix('<').and_then(|it| it.strip_prefix(*tag));
+        let inner =
+            inner.and_then(|it| it.strip_suffix('>')?.strip_suffix(*tag)?.strip_suffix("</"));
+        inner.is_some()
+    };
+    REMINDER_TAGS.iter().any(is_one)
+}
+
+fn has_media(message: &Message<'_>) -> bool {
+    message.parts.iter().any(|part| matches!(part.content(), Content::Media(_)))
+}
+
+fn has_image_outside(messages: &[Message<'_>], turn: UserTurn) -> bool {
+    let is_outside = |index: usize| !(turn.first..turn.end).contains(&index);
+    let mut numbered = messages.iter().enumerate();
+    numbered.any(|(index, message)| {
+        let shows = |part: &Part<'_>| shown_by_tool(part) || (is_outside(index) && is_image(part));
+        message.parts.iter().any(shows)
+    })
+}
+
+fn is_image(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::Media(media) if media.kind == MediaKind::Image)
+}
+
+fn shown_by_tool(part: &Part<'_>) -> bool {
+    matches!(part.content(), Content::ToolResult(result) if result.output.parts().iter().any(is_image))
+}
+
+fn asks_for_web(message: &Message<'_>, intent: &Intent) -> bool {
+    message.parts.iter().any(|part| match part.content() {
+        Content::Text(text) => intent.asks_for_web(&text.to_str()),
+        _ => false,
+    })
+}
+
+fn is_web_search(tool: &Tool<'_>) -> bool {
+    match &tool.kind {
+        ToolKind::Hosted(hosted) => hosted.service == HostedService::WebSearch,
+        ToolKind::Namespace(namespace) => namespace.tools.iter().any(is_web_search),
+        ToolKind::Function(_) | ToolKind::Custom(_) => false,
+    }
+}
+
+/// What the tools did whose results stand at the end.
+fn last_tools(messages: &[Message<'_>]) -> Option<ToolEffect> {
+    let ended = messages.iter().rposition(speaks)? + 1;
+    let is_before = |message: &Message<'_>| speaks(message) && !message.parts.iter().any(is_result);
+    let first = messages[..ended].iter().rposition(is_before).map_or(0, |before| before + 1);
+    let calls = last_calls(&messages[..first]);
+    let parts = messages[first..ended].iter().flat_map(|message| message.parts.iter());
+    let results = parts.filter_map(|part| match part.content() {
+        Content::ToolResult(result) => Some(&**result),
+        _ => None,
+    });
+    results.map(|result| effect(result, &calls)).max()
+}
+
+/// The calls at the end of these messages.
+fn last_calls<'m>(messages: &'m [Message<'_>]) -> Vec<&'m ToolCall<'m>> {
+    let assistant = messages.iter().rev().filter(|message| !message.role.instructs());
+    let assistant = assistant.take_while(|message| message.role == Role::Assistant);
+    let parts = assistant.flat_map(|message| message.parts.iter());
+    let calls = parts.filter_map(|part| match part.content() {
+        Content::ToolCall(call) => Some(&**call),
+        _ => None,
+    });
+    calls.collect()
+}
+
+fn effect(result: &ToolResult<'_>, calls: &[&ToolCall<'_>]) -> ToolEffect {
+    let keys = CallKey::of_result(result);
+    let found = keys.into_iter().flatten().find_map(|key| calls.iter().find(|it| key.matches(it)));
+    match (found, &result.name) {
+        (Some(call), _) => tool::effect_of_call(call),
+        (None, Some(name)) => tool::effect_of_name(&name.to_str()).unwrap_or(ToolEffect::Other),
+        (None, None) => ToolEffect::Other,
+    }
+}

@@ -1,0 +1,270 @@
+//! What the classes know as data: names of tools and programs, and how people ask for a web search.
+
+/// Elements in which agents put their own words into the user's turn.
+pub(super) const REMINDER_TAGS: &[&str] = &[
+    "system-reminder",
+    "total_tokens",
+    "environment_context",
+    "user_instructions",
+    "turn_aborted",
+    "session_context",
+];
+
+/// Tools that run a command.
+pub(super) const SHELLS: &[&str] = &[
+    "bash",
+    "shell",
+    "local_shell",
+    "local_shell_call",
+    "shell_command",
+    "exec_command",
+    "execute_command",
+    "run_command",
+    "run_shell_command",
+    "run_terminal_cmd",
+    "run_in_terminal",
+    "container_exec",
+    "terminal",
+];
+
+/// The members of a call's arguments in which a command stands.
+pub(super) const COMMAND_MEMBERS: &[&str] = &["command", "cmd", "script"];
+
+/// Tools that view and edit by one name; `command` says which.
+pub(super) const EDITORS: &[&str] =
+    &["str_replace_editor", "str_replace_based_edit_tool", "text_editor"];
+
+pub(super) const VIEWING: &[&str] = &["view", "read", "open"];
+
+pub(super) const WRITERS: &[&str] = &[
+    "apply_patch",
+    "edit",
+    "multi_edit",
+    "write",
+    "create_file",
+    "delete_file",
+    "move_file",
+    "rename_file",
+    "insert",
+    "replace",
+    "str_replace",
+    "search_replace",
+    "save",
+    "patch",
+];
+
+pub(super) const SEARCHERS: &[&str] = &["grep", "glob", "find", "search", "ripgrep", "rg"];
+
+pub(super) const READERS: &[&str] =
+    &["read", "view", "open", "cat", "list_dir", "list_directory", "list_files", "ls", "fetch"];
+
+pub(super) const WRITING_PROGRAMS: &[&str] = &[
+    "rm",
+    "mv",
+    "cp",
+    "mkdir",
+    "rmdir",
+    "touch",
+    "tee",
+    "dd",
+    "ln",
+    "chmod",
+    "chown",
+    "truncate",
+    "patch",
+    "apply_patch",
+    "install",
+    "rsync",
+    "unzip",
+    "applypatch",
+];
+
+pub(super) const SEARCHING_PROGRAMS: &[&str] =
+    &["grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "fdfind", "locate"];
+
+pub(super) const READING_PROGRAMS: &[&str] = &[
+    "cat", "head", "tail", "less", "more", "nl", "ls", "tree", "wc", "stat", "file", "awk", "jq",
+    "diff", "cmp", "xxd", "hexdump", "strings", "du", "df", "pwd", "readlink", "realpath", "bat",
+    "cut", "sort", "uniq",
+];
+
+/// What git does without changing anything.
+pub(super) const GIT_READERS: &[&str] = &[
+    "diff",
+    "log",
+    "show",
+    "status",
+    "blame",
+    "ls-files",
+    "ls-tree",
+    "cat-file",
+    "rev-parse",
+    "shortlog",
+    "describe",
+    "reflog",
+    "whatchanged",
+    "rev-list",
+];
+
+/// Verbs that ask for a search where a place on the web follows.
+pub(super) const VERBS: &[&str] = &[
+    "search",
+    "searching",
+    "look",
+    "looking",
+    "browse",
+    "browsing",
+    "find",
+    "check",
+    "query",
+    "research",
+    "scan",
+    "crawl",
+    "surf",
+    "consult",
+];
+
+pub(super) const PLACES: &[&str] = &["web", "internet", "online", "www"];
+
+/// What may follow a place; anything else makes a compound of it, as in "web server".
+pub(super) const BEHIND_PLACES: &[&str] = &[
+    "for", "and", "to", "about", "on", "if", "first", "now", "please", "then", "before", "when",
+    "what", "who", "how", "where", "why", "which", "whether", "or", "but", "again", "today",
+    "with", "as", "in", "until", "so", "by", "using", "right", "at",
+];
+
+/// Words that make "a web search" something to do.
+pub(super) const DOING: &[&str] =
+    &["do", "run", "perform", "make", "try", "use", "conduct", "start", "doing", "using"];
+
+/// Search engines whose name is a verb.
+pub(super) const ENGINES: &[&str] = &["google", "bing", "duckduckgo"];
+
+/// What follows the name of an engine that is used as a verb.
+pub(super) const BEHIND_ENGINES: &[&str] = &[
+    "the", "for", "it", "this", "that", "what", "who", "how", "when", "where", "why", "a", "an",
+    "them", "my", "some",
+];
+
+/// Words before a wish that turn it round.
+pub(super) const NEGATIONS: &[&str] = &[
+    "don't",
+    "dont",
+    "don’t",
+    "not",
+    "never",
+    "no",
+    "without",
+    "avoid",
+    "stop",
+    "cannot",
+    "can't",
+    "can’t",
+    "shouldn't",
+    "shouldn’t",
+    "mustn't",
+    "refrain",
+    "instead",
+    "rather",
+];
+
+/// Wishes to search the web, in Chinese.
+pub(super) const CHINESE_WISHES: &[&str] = &[
+    "联网搜",
+    "联网查",
+    "联网看",
+    "联网检索",
+    "联网找",
+    "联网一下",
+    "联网核实",
+    "联网确认",
+    "上网搜",
+    "上网查",
+    "上网找",
+    "上网看",
+    "上网检索",
+    "网上搜",
+    "网上查",
+    "网上找",
+    "网上检索",
+    "网上看看",
+    "互联网搜",
+    "互联网查",
+    "互联网检索",
+    "互联网上搜",
+    "互联网上查",
+    "互联网上找",
+    "互联网上检索",
+    "网络搜索",
+    "网络检索",
+    "网络查询",
+    "搜索网络",
+    "搜索互联网",
+    "搜索网上",
+    "搜一下网上",
+    "搜网上",
+    "搜搜网上",
+    "查一下网上",
+    "查查网上",
+    "检索网络",
+    "检索互联网",
+    "浏览网页",
+    "百度一下",
+    "百度搜",
+    "谷歌一下",
+    "谷歌搜",
+    "必应搜",
+    "用google搜",
+    "google一下",
+    "全网搜",
+];
+
+/// What follows a wish that is only the name of a thing.
+pub(super) const CHINESE_THINGS: &[&str] = &[
+    "引擎",
+    "框",
+    "功能",
+    "接口",
+    "结果",
+    "算法",
+    "技术",
+    "工具",
+    "服务",
+    "按钮",
+    "页面",
+    "的原理",
+    "组件",
+    "是什么",
+    "api",
+];
+
+pub(super) const CHINESE_NEGATIONS: &[&str] = &[
+    "不要",
+    "别",
+    "不用",
+    "无需",
+    "毋需",
+    "不必",
+    "禁止",
+    "不需要",
+    "没必要",
+    "没有必要",
+    "不能",
+    "不准",
+    "不许",
+    "不得",
+    "不可",
+    "不允许",
+    "避免",
+    "停止",
+    "勿",
+    "不想",
+    "不应",
+    "不应该",
+    "无须",
+    "不",
+];
+
+/// Two negations that are none.
+pub(super) const CHINESE_DOUBLE_NEGATIONS: &[&str] =
+    &["不能不", "不得不", "不可不", "不会不", "不应不", "不应该不", "不要不", "非要", "不妨"];
