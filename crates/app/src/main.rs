@@ -51,6 +51,7 @@ enum Command {
     Build(command::build::Build),
     Check(command::check::Check),
     Models(command::models::Models),
+    Route(command::route::Route),
     Conversations(command::conversations::Conversations),
     Usage(command::usage::Usage),
     Sim(command::sim::Sim),
@@ -70,7 +71,8 @@ Examples:
   sabir build --to messages < history.json
   sabir conversations list
   sabir usage --by day --since 30d
-  sabir check --config sabir.toml";
+  sabir check --config sabir.toml
+  sabir route --from messages request.json";
 
 fn main() -> ExitCode {
     match run(Sabir::parse()) {
@@ -90,6 +92,7 @@ fn run(sabir: Sabir) -> Result<ExitCode> {
         Some(Command::Build(build)) => build.run(),
         Some(Command::Check(check)) => check.run(),
         Some(Command::Models(models)) => models.run(),
+        Some(Command::Route(route)) => route.run(),
         Some(Command::Conversations(conversations)) => conversations.run(),
         Some(Command::Usage(usage)) => usage.run(),
         Some(Command::Sim(sim)) => sim.run(),

@@ -30,6 +30,7 @@
 //! - `recall`: where a call goes on, and the turn that is opened for it
 //! - `attempt`: one target after the other until one begins to answer
 //! - `compact`: summaries of conversations that are too long, or that a client wants summarised
+//! - `classing`: the class of a call, where that decides who answers
 //! - `egress`: replies, and failures made replies
 //! - `background`: answers that nobody waits for, and their events from any number on
 //! - `admin`: what the gateway answers itself
@@ -52,6 +53,7 @@ mod attempt;
 mod authority;
 mod background;
 mod call;
+mod classing;
 mod compact;
 mod egress;
 mod failure;

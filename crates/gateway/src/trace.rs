@@ -5,14 +5,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use sabir_wire::conversation::Counts;
+use sabir_compose::budget::Counted;
+use sabir_compose::class::Classified;
+use sabir_wire::conversation::{Count, Counts};
 use sabir_wire::{LossKind, Protocol};
 
 use crate::config::types::GatewayKey;
 use crate::memory::{AskedModel, Row, Try};
 use crate::observe::{
-    Exchanges, Losses, Measured, Outcome, Seen, SeriesKey, Upstream, log_exchange,
+    ClassSeen, Exchanges, Losses, Measured, Outcome, Seen, SeriesKey, Upstream, log_exchange,
 };
+use crate::route::{Candidate, Choice, Model};
 use crate::state::Snapshot;
 use crate::tap::{End, Tap};
 use crate::upstream::Provider;
@@ -30,6 +33,7 @@ pub(crate) struct Trace {
     began: Instant,
     began_ms: u64,
     upstream: Option<(Arc<Provider>, Upstream)>,
+    chosen: Option<Box<Chosen>>,
     /// The last try.
     tried: Option<Tried>,
     /// Those before it.
@@ -56,6 +60,14 @@ pub(crate) struct TurnNames {
     pub(crate) is_named_by_header: bool,
     /// Whether its answer can be asked for by its id.
     pub(crate) is_answer_named: bool,
+}
+
+/// What was chosen by the class of the request, for the model that leaves its targets to that.
+#[derive(Debug)]
+struct Chosen {
+    model: Arc<Model>,
+    weight: u64,
+    seen: Box<ClassSeen>,
 }
 
 /// Where a try was made, and when.
@@ -87,6 +99,7 @@ impl Trace {
             began: Instant::now(),
             began_ms,
             upstream: None,
+            chosen: None,
             tried: None,
             failed: Vec::new(),
             status: 0,
@@ -117,6 +130,22 @@ impl Trace {
     pub(crate) fn set_model(&mut self, model: &str, is_stream: bool) {
         self.asked_model = model.to_owned();
         self.is_stream = is_stream;
+    }
+
+    /// The class of the request has decided where it goes.
+    pub(crate) fn set_choice(&mut self, model: &Arc<Model>, choice: &Choice) {
+        let Classified { class, reason } = choice.classified;
+        let candidates = choice.candidates.iter().map(Candidate::label).collect();
+        let seen = Box::new(ClassSeen { class: class.name(), reason, candidates });
+        let chosen = Chosen { model: Arc::clone(model), weight: choice.weight, seen };
+        self.chosen = Some(Box::new(chosen));
+    }
+
+    /// What the request cost tells how long the next ones are.
+    fn learn(&self, chosen: &Chosen) {
+        if let Some(tokens) = self.counts[Count::Input] {
+            chosen.model.correct(Counted { bytes: chosen.weight, tokens });
+        }
     }
 
     /// Nothing is asked of a model: what is kept is looked at.
@@ -320,6 +349,8 @@ impl Drop for Trace {
         self.leaves();
         self.record(outcome, duration);
         let (losses, forgotten) = Exchanges::report(&self.losses);
+        let chosen = self.chosen.take();
+        chosen.iter().for_each(|chosen| self.learn(chosen));
         let seen = Seen {
             id: std::mem::take(&mut self.id),
             began_ms: self.began_ms,
@@ -327,6 +358,7 @@ impl Drop for Trace {
             key: self.key.take().map(|key| key.name.clone()),
             asked_model: std::mem::take(&mut self.asked_model),
             upstream: self.upstream.take().map(|(_, upstream)| upstream),
+            class: chosen.map(|chosen| chosen.seen),
             is_stream: self.is_stream,
             status: self.status,
             outcome,

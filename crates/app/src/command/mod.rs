@@ -10,6 +10,7 @@ pub(crate) mod convert;
 pub(crate) mod env;
 pub(crate) mod inspect;
 pub(crate) mod models;
+pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod sim;

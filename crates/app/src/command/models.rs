@@ -47,8 +47,9 @@ pub(crate) fn rows(config: &Config, indent: usize) -> String {
 fn cells(row: &Row) -> Vec<String> {
     let separator = match row.strategy {
         Strategy::Fallback => ", then ",
+        Strategy::Class => ", ",
         Strategy::Weighted => " or ",
     };
     let targets = row.targets.join(separator);
-    vec![printable(&row.asked), printable(&targets), row.route.as_str().to_owned()]
+    vec![printable(&row.asked), printable(&targets), row.route.label().into_owned()]
 }

@@ -18,6 +18,7 @@ mod inspect;
 #[cfg(target_os = "linux")]
 mod memory;
 mod report;
+mod route;
 mod run;
 #[cfg(unix)]
 mod serving;

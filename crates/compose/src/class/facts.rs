@@ -13,8 +13,10 @@ use crate::class::words::REMINDER_TAGS;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     pub(super) has_media_in_user_turn: bool,
-    /// An image that is not part of the newest user turn.
-    pub(super) has_other_image: bool,
+    /// An image before the newest user turn.
+    pub(super) has_earlier_image: bool,
+    /// An image that a tool has shown since then.
+    pub(super) has_shown_image: bool,
     /// The newest message is the user's.
     pub(super) is_users_turn: bool,
     pub(super) asks_for_web: bool,
@@ -35,15 +37,23 @@ impl Facts {
         let is_users_turn = newest.is_some_and(is_word_of_user);
         Self {
             has_media_in_user_turn: in_turn(messages, turn).any(has_media),
-            has_other_image: has_image_outside(messages, turn),
+            has_earlier_image: messages[..turn.first].iter().any(has_image),
+            has_shown_image: messages[turn.first..].iter().any(is_shown_by_tool),
             is_users_turn,
-            asks_for_web: is_users_turn
-                && in_turn(messages, turn).any(|it| asks_for_web(it, intent)),
+            asks_for_web: in_turn(messages, turn).any(|message| asks_for_web(message, intent)),
             last_tools: if is_users_turn { None } else { last_tools(messages) },
             offers_tools: !request.tools.is_empty(),
             offers_web_search: request.tools.iter().any(is_web_search),
             tokens,
             is_background: false,
+        }
+    }
+
+    /// The same as of the user's turn that a tool loop goes on from, but for media and length.
+    pub fn at_users_turn(self) -> Self {
+        match self.is_in_tool_loop() {
+            true => Self { is_users_turn: true, has_shown_image: false, last_tools: None, ..self },
+            false => self,
         }
     }
 
@@ -127,21 +137,18 @@ fn has_media(message: &Message<'_>) -> bool {
     message.parts.iter().any(|part| matches!(part.content(), Content::Media(_)))
 }
 
-fn has_image_outside(messages: &[Message<'_>], turn: UserTurn) -> bool {
-    let is_outside = |index: usize| !(turn.first..turn.end).contains(&index);
-    let mut numbered = messages.iter().enumerate();
-    numbered.any(|(index, message)| {
-        let shows = |part: &Part<'_>| shown_by_tool(part) || (is_outside(index) && is_image(part));
-        message.parts.iter().any(shows)
-    })
+fn has_image(message: &Message<'_>) -> bool {
+    message.parts.iter().any(is_image) || is_shown_by_tool(message)
 }
 
 fn is_image(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Media(media) if media.kind == MediaKind::Image)
 }
 
-fn shown_by_tool(part: &Part<'_>) -> bool {
-    matches!(part.content(), Content::ToolResult(result) if result.output.parts().iter().any(is_image))
+fn is_shown_by_tool(message: &Message<'_>) -> bool {
+    let shows = |result: &ToolResult<'_>| result.output.parts().iter().any(is_image);
+    let mut parts = message.parts.iter();
+    parts.any(|part| matches!(part.content(), Content::ToolResult(result) if shows(result)))
 }
 
 fn asks_for_web(message: &Message<'_>, intent: &Intent) -> bool {

@@ -101,7 +101,8 @@ fn multimodal(facts: &Facts) -> Option<&'static str> {
 }
 
 fn vision(facts: &Facts) -> Option<&'static str> {
-    facts.has_other_image.then_some("an image earlier in the conversation")
+    let has_image = facts.has_earlier_image || facts.has_shown_image;
+    has_image.then_some("an image earlier in the conversation")
 }
 
 fn long_context(facts: &Facts) -> Option<&'static str> {

@@ -56,7 +56,7 @@ fn chat_body(label: &Value) -> Value {
     let mut calls = 0;
     for turn in label["turns"].as_array().unwrap() {
         match turn {
-            Value::String(said) => messages.push(message(said)),
+            Value::String(text) => messages.push(message(text)),
             turn => structured(turn, &mut calls, &mut messages),
         }
     }
@@ -70,8 +70,8 @@ fn chat_body(label: &Value) -> Value {
 }
 
 /// `ROLE: words`, with `+KIND` behind the role for a medium beside the words.
-fn message(said: &str) -> Value {
-    let (who, words) = said.split_once(": ").unwrap();
+fn message(text: &str) -> Value {
+    let (who, words) = text.split_once(": ").unwrap();
     let Some((role, medium)) = who.split_once('+') else {
         return json!({"role": who, "content": words});
     };

@@ -206,7 +206,7 @@ async fn pass(
         provider: Arc::clone(&provider.name),
         protocol: endpoint.protocol,
         model: String::new(),
-        route: Route::Direct.as_str().into(),
+        route: Route::Direct.label(),
         attempts: 0,
     };
     flight.trace.set_upstream(provider, upstream);

@@ -69,7 +69,7 @@ pub(super) async fn ask<A: Attempt>(
             continue;
         }
         let route = match rank {
-            0 => resolved.route.as_str().into(),
+            0 => resolved.route.label(),
             _ => format!("fallback:{}", rank + 1).into(),
         };
         match target(handles, attempt, candidate, route, flight).await {

@@ -23,7 +23,7 @@ use crate::{egress, ingress, surface};
 
 /// Whether the provider works on the answer by itself: it speaks the client's protocol, and is sent what the client sent.
 pub(crate) fn passes(call: &LargeCall, resolved: &Resolved, flight: &InFlight) -> bool {
-    let [candidate] = &*resolved.targets else { return false };
+    let Some(candidate) = resolved.sole_target() else { return false };
     let provider = &candidate.provider;
     let is_own = provider.endpoint_for(call.client).is_some_and(|it| it.protocol == call.client);
     let recalled = call.recalled.get();

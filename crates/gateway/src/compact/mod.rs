@@ -114,7 +114,7 @@ impl Stage<'_> {
 
     /// Whether the only provider that may be asked compacts by itself, in the client's own protocol.
     fn is_native(&self, recalled: Option<&Recalled>) -> bool {
-        let [target] = &self.resolved.targets[..] else { return false };
+        let Some(target) = self.resolved.sole_target() else { return false };
         let provider = &target.provider;
         let is_same = provider.endpoint_for(self.call.client);
         is_same.is_some_and(|endpoint| endpoint.protocol == self.call.client)

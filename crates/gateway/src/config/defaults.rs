@@ -8,8 +8,8 @@ use sabir_store::Keep;
 use sabir_wire::target::{CacheMarkers, LateSystem};
 
 use crate::config::types::{
-    Auth, Compaction, Config, Endpoint, Level, Limits, Log, LogFormat, Provider, Repair, Store,
-    Substitution, Timeouts,
+    Auth, Classing, Compaction, Config, Endpoint, Level, Limits, Log, LogFormat, Provider, Repair,
+    Store, Substitution, Timeouts,
 };
 
 const MIB: usize = 1024 * 1024;
@@ -34,6 +34,7 @@ impl Default for Config {
             log: Log::default(),
             store: Store::default(),
             compaction: Compaction::default(),
+            classing: Classing::default(),
             repair: Repair::Translated,
             allowed_hosts: Vec::new(),
             cors_origins: Vec::new(),

@@ -24,6 +24,7 @@ pub const TOP: Keys = Keys {
         "log",
         "store",
         "compaction",
+        "route",
     ],
 };
 
@@ -54,8 +55,26 @@ pub const PROVIDER: Keys = Keys {
     ],
 };
 
-pub const MODEL: Keys =
-    Keys { table: "[[model]]", names: &["name", "strategy", "context_window", "targets"] };
+pub const MODEL: Keys = Keys {
+    table: "[[model]]",
+    names: &["name", "strategy", "context_window", "targets", "classes", "sticky"],
+};
+
+pub const CLASSES: Keys = Keys {
+    table: "[model.classes]",
+    names: &[
+        "multimodal",
+        "vision",
+        "long_context",
+        "web_search",
+        "thinking",
+        "coding",
+        "search",
+        "tools",
+        "background",
+        "default",
+    ],
+};
 
 pub const TARGET: Keys =
     Keys { table: "a target of [[model]]", names: &["provider", "model", "weight"] };
@@ -91,18 +110,22 @@ pub const LOG: Keys = Keys { table: "[log]", names: &["level", "format"] };
 
 pub const STORE: Keys = Keys { table: "[store]", names: &["url", "record", "keep"] };
 
+pub const ROUTE: Keys =
+    Keys { table: "[route]", names: &["background", "web_search", "negations"] };
+
 pub const COMPACTION: Keys = Keys { table: "[compaction]", names: &["model", "prompt_file"] };
 
 /// All tables, in the order of the manual.
-pub const ALL: [Keys; 11] =
-    [TOP, PROVIDER, SECRET, MODEL, TARGET, AUTH, AUTH_KEY, LIMITS, LOG, STORE, COMPACTION];
+pub const ALL: [Keys; 13] = [
+    TOP, PROVIDER, SECRET, MODEL, TARGET, CLASSES, ROUTE, AUTH, AUTH_KEY, LIMITS, LOG, STORE,
+    COMPACTION,
+];
 
 /// Keys that are planned, with what to say to whoever uses them already.
-pub(super) const LATER: [(&str, &str); 3] = [
+pub(super) const LATER: [(&str, &str); 2] = [
     (
         "agent",
         "agent command-line tools as providers come in a later version; remove this [[provider]]",
     ),
     ("command", "agent command-line tools as providers come in a later version; remove this key"),
-    ("route", "routing by class comes in a later version; remove [route]"),
 ];

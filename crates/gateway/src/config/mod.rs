@@ -2,6 +2,7 @@
 
 mod base_url;
 mod bounded;
+mod classing;
 mod compaction;
 mod date;
 mod defaults;

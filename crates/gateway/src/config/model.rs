@@ -1,15 +1,20 @@
 //! Reading a `[[model]]`: a name that clients ask for, and its targets.
 
+use sabir_compose::class::Class;
+
 use crate::config::keys;
 use crate::config::presets::Preset;
 use crate::config::problem::Collector;
 use crate::config::provider::glob;
 use crate::config::section::{Item, Section, shortened};
 use crate::config::suggest::suggestion;
-use crate::config::types::{Model, Strategy, Target};
+use crate::config::types::{ClassTargets, Model, Strategy, Target};
 
-const STRATEGIES: [(&str, Strategy); 2] =
-    [("fallback", Strategy::Fallback), ("weighted", Strategy::Weighted)];
+const STRATEGIES: [(&str, Strategy); 3] = [
+    ("fallback", Strategy::Fallback),
+    ("weighted", Strategy::Weighted),
+    ("class", Strategy::Class),
+];
 
 /// Reads one model. `providers` are the names of all. `None` means that problems were noted.
 pub(super) fn read(
@@ -19,34 +24,93 @@ pub(super) fn read(
 ) -> Option<Model> {
     let strategy = section.item("strategy").map(|item| strategy(item, problems));
     let context_window = section.item("context_window").and_then(|it| it.number(1, problems));
-    let targets = targets(section, providers, problems);
+    let strategy = strategy.unwrap_or(Some(Strategy::Fallback));
+    let (targets, classes) = match strategy {
+        Some(Strategy::Class) => classes(section, providers, problems),
+        _ => (own_targets(section, providers, problems), Vec::new()),
+    };
+    note_strays(section, strategy, problems);
+    let sticky = section.bool("sticky", problems).unwrap_or(false);
     let Some(item) = section.item("name") else {
         section.lacks("a `name`: what clients ask for", problems);
         return None;
     };
     let name = glob(item.string(problems)?, item, problems)?;
-    let strategy = strategy.unwrap_or(Some(Strategy::Fallback))?;
-    Some(Model { name, strategy, context_window, targets })
+    Some(Model { name, strategy: strategy?, context_window, targets, classes, sticky })
 }
 
 fn strategy(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Strategy> {
     if item.as_string() == Some("fastest") {
-        item.remark("`fastest` comes in a later version; use `fallback` or `weighted`", problems);
+        item.remark(
+            "`fastest` comes in a later version; use `fallback`, `weighted` or `class`",
+            problems,
+        );
         return None;
     }
     item.choice(&STRATEGIES, problems)
 }
 
-fn targets(
+const EXAMPLE: &str = "write them as in [{ provider = \"openai\", model = \"gpt-5.6\" }]";
+
+/// Keys that another strategy would read.
+fn note_strays(
+    section: &Section<'_, '_>,
+    strategy: Option<Strategy>,
+    problems: &mut Collector<'_>,
+) {
+    let (strays, advice): (&[&'static str], _) = match strategy {
+        Some(Strategy::Class) => (&["targets"], "put them under [model.classes] as `default`"),
+        Some(_) => (&["classes", "sticky"], "it needs strategy = \"class\""),
+        None => return,
+    };
+    for item in strays.iter().filter_map(|key| section.item(key)) {
+        item.wrong(format!("is not read with this strategy: {advice}"), problems);
+    }
+}
+
+/// The targets of `default`, and those of the other classes.
+fn classes(
+    section: &Section<'_, '_>,
+    providers: &[String],
+    problems: &mut Collector<'_>,
+) -> (Vec<Target>, Vec<ClassTargets>) {
+    let item = section.item("classes");
+    let table = item.as_ref().and_then(|item| item.section(keys::CLASSES, problems));
+    if item.is_none() || table.as_ref().is_some_and(|table| table.item("default").is_none()) {
+        section.lacks(
+            &format!("targets of the class `default` in [model.classes]; {EXAMPLE}"),
+            problems,
+        );
+    }
+    let (mut default, mut others) = (Vec::new(), Vec::new());
+    for class in Class::ALL {
+        let Some(item) = table.as_ref().and_then(|table| table.item(class.name())) else {
+            continue;
+        };
+        let targets = targets(item, providers, problems);
+        match class {
+            Class::Default => default = targets,
+            class => others.push(ClassTargets { class, targets }),
+        }
+    }
+    (default, others)
+}
+
+fn own_targets(
     section: &Section<'_, '_>,
     providers: &[String],
     problems: &mut Collector<'_>,
 ) -> Vec<Target> {
-    const EXAMPLE: &str = "write them as in [{ provider = \"openai\", model = \"gpt-5.6\" }]";
-    let Some(item) = section.item("targets") else {
-        section.lacks(&format!("`targets`; {EXAMPLE}"), problems);
-        return Vec::new();
-    };
+    match section.item("targets") {
+        Some(item) => targets(item, providers, problems),
+        None => {
+            section.lacks(&format!("`targets`; {EXAMPLE}"), problems);
+            Vec::new()
+        }
+    }
+}
+
+fn targets(item: Item<'_, '_>, providers: &[String], problems: &mut Collector<'_>) -> Vec<Target> {
     if item.elements().is_some_and(|targets| targets.is_empty()) {
         item.wrong(format!("is empty; {EXAMPLE}"), problems);
     }

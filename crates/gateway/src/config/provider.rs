@@ -179,7 +179,7 @@ fn timeouts(section: &Section<'_, '_>, problems: &mut Collector<'_>) -> Timeouts
     }
 }
 
-fn globs(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Vec<Glob> {
+pub(super) fn globs(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Vec<Glob> {
     let texts = item.strings(problems);
     texts.into_iter().filter_map(|(text, item)| glob(text, item, problems)).collect()
 }

@@ -12,7 +12,7 @@ use crate::config::problem::Collector;
 use crate::config::secret_source::Outside;
 use crate::config::section::{Item, Section, shortened};
 use crate::config::types::{Auth, Config, GatewayKey, Level, Limits, Log, LogFormat, Repair};
-use crate::config::{compaction, keys, store};
+use crate::config::{classing, compaction, keys, store};
 
 const REPAIRS: [(&str, Repair); 3] =
     [("translated", Repair::Translated), ("always", Repair::Always), ("off", Repair::Off)];
@@ -41,6 +41,7 @@ pub(super) fn read(
         log: log(top, problems),
         store: store::read(top, outside, problems),
         compaction: compaction::read(top, outside, problems),
+        classing: classing::read(top, problems),
         ..base
     };
     if let (Some(item), Some(message)) = (top.item("listen"), config.bind_refusal()) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue, Uri};
 use sabir_backend::Secret;
 use sabir_backend::http::Tls;
+use sabir_compose::class::{Class, Intent};
 use sabir_store::Keep;
 use sabir_wire::Protocol;
 use sabir_wire::target::{CacheMarkers, Dialect, LateSystem};
@@ -30,6 +31,7 @@ pub struct Config {
     pub log: Log,
     pub store: Store,
     pub compaction: Compaction,
+    pub classing: Classing,
     pub repair: Repair,
     pub allowed_hosts: Vec<String>,
     pub cors_origins: Vec<String>,
@@ -93,6 +95,17 @@ pub struct Model {
     pub strategy: Strategy,
     /// The window of its targets, where it is not what is known of them.
     pub context_window: Option<u64>,
+    /// Never empty; where the class of a request decides, those of the class `default`.
+    pub targets: Vec<Target>,
+    /// Where the class of a request decides, the targets of each class but `default`.
+    pub classes: Vec<ClassTargets>,
+    /// Whether the class of a user's turn holds through the tool loop that follows it.
+    pub sticky: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassTargets {
+    pub class: Class,
     /// Never empty.
     pub targets: Vec<Target>,
 }
@@ -101,6 +114,16 @@ pub struct Model {
 pub enum Strategy {
     Fallback,
     Weighted,
+    /// By what kind of work a request is.
+    Class,
+}
+
+/// What the classes of requests are told by, beside what is built in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classing {
+    /// Names of models that stand for work which nobody waits for.
+    pub background: Vec<Glob>,
+    pub intent: Intent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

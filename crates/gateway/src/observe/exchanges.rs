@@ -59,6 +59,7 @@ pub(crate) struct Seen {
     pub(crate) key: Option<String>,
     pub(crate) asked_model: String,
     pub(crate) upstream: Option<Upstream>,
+    pub(crate) class: Option<Box<ClassSeen>>,
     pub(crate) is_stream: bool,
     pub(crate) status: u16,
     pub(crate) outcome: Outcome,
@@ -77,6 +78,15 @@ pub(crate) struct Upstream {
     pub(crate) model: String,
     pub(crate) route: Cow<'static, str>,
     pub(crate) attempts: u32,
+}
+
+/// Why an exchange went where it went, where its class decided that.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassSeen {
+    pub(crate) class: &'static str,
+    pub(crate) reason: &'static str,
+    /// As `provider/model`, in the order to try them.
+    pub(crate) candidates: Vec<String>,
 }
 
 thread_local! {
@@ -201,6 +211,12 @@ impl Seen {
             it.field("route", &*upstream.route);
             it.field("attempts", &u64::from(upstream.attempts));
         }
+        if let Some(class) = &self.class {
+            it.field("class", class.class);
+            it.field("reason", class.reason);
+            it.key("candidates");
+            it.array(|it| class.candidates.iter().for_each(|name| it.value(name.as_str())));
+        }
     }
 
     fn write_usage(&self, writer: &mut Writer) {
@@ -236,6 +252,7 @@ mod tests {
             key: None,
             asked_model: String::new(),
             upstream: None,
+            class: None,
             is_stream: false,
             status: 200,
             outcome: Outcome::Answered,

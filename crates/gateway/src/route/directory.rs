@@ -1,9 +1,12 @@
 //! Providers and models as requests refer to them: shared handles, which outlive a configuration as long as somebody uses them.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sabir_compose::budget::{BytesPerToken, Counted, TokenEstimate};
+use sabir_compose::class::Class;
 
 use crate::config::types;
 use crate::config::types::Config;
@@ -25,7 +28,11 @@ pub struct Model {
     pub(crate) config: Arc<types::Model>,
     /// In the order of the configuration; never empty.
     pub(crate) targets: Vec<Candidate>,
+    /// Where the class of a request decides: those of each class but `default`.
+    pub(crate) classes: Vec<(Class, Vec<Candidate>)>,
     pub(crate) turns: Arc<Turns>,
+    /// How many tokens its requests have, by what was reported of them.
+    budget: Mutex<BytesPerToken>,
 }
 
 /// A provider that may answer, and the model to ask it for.
@@ -80,8 +87,20 @@ impl Model {
             let context_window = config.context_window;
             Some(Candidate { provider, model, weight: target.weight, context_window })
         };
-        let targets = config.targets.iter().filter_map(candidate).collect();
-        Self { config, targets, turns }
+        let candidates = |targets: &[types::Target]| targets.iter().filter_map(candidate).collect();
+        let of_class = |it: &types::ClassTargets| (it.class, candidates(&it.targets));
+        let classes = config.classes.iter().map(of_class).collect();
+        let targets = candidates(&config.targets);
+        Self { config, targets, classes, turns, budget: Mutex::default() }
+    }
+
+    pub(super) fn budget(&self) -> BytesPerToken {
+        *self.budget.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Learns from what a provider has counted.
+    pub(crate) fn correct(&self, counted: Counted) {
+        self.budget.lock().unwrap_or_else(PoisonError::into_inner).correct(counted);
     }
 }
 
@@ -89,6 +108,15 @@ impl Candidate {
     /// How the provider is configured.
     pub fn provider(&self) -> &types::Provider {
         &self.provider.config
+    }
+
+    /// `provider/model`.
+    pub fn label(&self) -> String {
+        format!("{}/{}", self.provider.name, self.model)
+    }
+
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.provider, &other.provider) && self.model == other.model
     }
 
     /// How many tokens fit the model, if that is known: by the `[[model]]`, its provider, or the family.

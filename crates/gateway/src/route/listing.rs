@@ -1,7 +1,9 @@
 //! What can be asked for and where it goes, from the configuration alone: for `sabir models` and for the banner.
 
+use sabir_compose::class::Class;
+
 use crate::config::SIMULATED_MODEL;
-use crate::config::types::{Config, Model, Provider, Strategy, Substitution, Target};
+use crate::config::types::{ClassTargets, Config, Model, Provider, Strategy, Substitution, Target};
 use crate::route::Route;
 use crate::route::resolve::is_real;
 
@@ -34,19 +36,33 @@ pub fn listing(config: &Config) -> Vec<Row> {
 }
 
 fn alias(model: &Model) -> Row {
-    let target = |target: &Target| {
-        let name = &target.provider;
-        match model.strategy {
-            Strategy::Fallback => format!("{name}/{}", target.model),
-            Strategy::Weighted => format!("{name}/{} ({})", target.model, target.weight),
-        }
-    };
     Row {
         asked: model.name.to_string(),
-        targets: model.targets.iter().map(target).collect(),
+        targets: targets(model),
         strategy: model.strategy,
         route: Route::Alias,
     }
+}
+
+fn targets(model: &Model) -> Vec<String> {
+    let target = |target: &Target| {
+        let name = &target.provider;
+        match model.strategy {
+            Strategy::Fallback | Strategy::Class => format!("{name}/{}", target.model),
+            Strategy::Weighted => format!("{name}/{} ({})", target.model, target.weight),
+        }
+    };
+    let own = model.targets.iter().map(target);
+    if model.strategy != Strategy::Class {
+        return own.collect();
+    }
+    let labelled = |class: &str, targets: String| format!("{class}: {targets}");
+    let of_class = |it: &ClassTargets| {
+        let targets: Vec<String> = it.targets.iter().map(target).collect();
+        labelled(it.class.name(), targets.join(", then "))
+    };
+    let default = labelled(Class::Default.name(), own.collect::<Vec<_>>().join(", then "));
+    model.classes.iter().map(of_class).chain([default]).collect()
 }
 
 fn direct(provider: &Provider) -> Row {

@@ -1,11 +1,13 @@
 //! Where a request goes: from the model that a client asks for to providers and their models.
 
+mod choose;
 mod directory;
 mod listing;
 mod resolve;
 #[cfg(test)]
 mod tests;
 
+pub use choose::{Choice, ClassAsked};
 pub use directory::{Candidate, Directory, Model};
 pub use listing::{Row, listing};
 pub(crate) use resolve::shown;

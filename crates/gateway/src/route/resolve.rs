@@ -1,9 +1,11 @@
 //! Resolving a model's name: an exact `[[model]]`, `provider/model`, a `[[model]]` pattern, a provider's claim, and
 //! without a config file a substitute. What is found first decides.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use sabir_compose::class::Classified;
 use sabir_wire::Protocol;
 
 use crate::config::types::{Config, Endpoint, Location, Strategy, Substitution};
@@ -34,16 +36,21 @@ pub enum Route {
     Claim,
     /// Nobody serves it, and something else answers.
     Substituted,
+    /// The `[[model]]` sends requests of this class there.
+    Class(Classified),
 }
 
 impl Route {
     /// As the header `sabir-route` has it.
-    pub const fn as_str(self) -> &'static str {
+    pub fn label(self) -> Cow<'static, str> {
         match self {
-            Self::Direct => "direct",
-            Self::Alias => "alias",
-            Self::Claim => "claim",
-            Self::Substituted => "substituted",
+            Self::Direct => "direct".into(),
+            Self::Alias => "alias".into(),
+            Self::Claim => "claim".into(),
+            Self::Substituted => "substituted".into(),
+            Self::Class(Classified { class, reason }) => {
+                format!("class:{} ({reason})", class.name()).into()
+            }
         }
     }
 }

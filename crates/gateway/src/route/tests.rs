@@ -59,7 +59,7 @@ fn outcome(config: &Config, asked: &str, client: Protocol) -> String {
             let target =
                 |it: &crate::route::Candidate| format!("{}/{}", it.provider.name, it.model);
             let targets: Vec<_> = found.targets.iter().map(target).collect();
-            format!("{}: {}", found.route.as_str(), targets.join(", "))
+            format!("{}: {}", found.route.label(), targets.join(", "))
         }
     }
 }

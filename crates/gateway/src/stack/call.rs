@@ -18,7 +18,7 @@ use crate::failure::Result;
 use crate::ingress::{Arrived, Routed};
 use crate::recall::{Asker, Submission};
 use crate::route::Resolved;
-use crate::{attempt, background, compact, egress, ingress, pool, recall};
+use crate::{attempt, background, classing, compact, egress, ingress, pool, recall};
 
 /// A call whose body is still to be read.
 pub(super) async fn call<B>(entry: Entry<'_>, arrived: &Arrived<'_>, body: &mut B) -> Reply
@@ -243,14 +243,7 @@ async fn answer(
     action: Action,
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
-    let Routed { call, resolved } = routed;
-    let answered = match action {
-        Action::Generate | Action::Compact => {
-            attempt::answer(handles, call, resolved, flight).await
-        }
-        Action::CountTokens => Box::pin(attempt::count(handles, call, resolved, flight)).await,
-    };
-    match answered {
+    match ask(handles, routed, action, flight).await {
         Ok(mut answering) => {
             // What is to be kept is stored before the head of a whole answer leaves.
             answering.settle(flight).await?;
@@ -258,7 +251,24 @@ async fn answer(
         }
         Err(failure) => {
             flight.give_up(&failure).await;
-            Box::pin(stated_in_stream(handles.snapshot, call, failure, flight)).await
+            Box::pin(stated_in_stream(handles.snapshot, &routed.call, failure, flight)).await
         }
+    }
+}
+
+async fn ask(
+    handles: Handles<'_>,
+    Routed { call, resolved }: &Routed<'_>,
+    action: Action,
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
+    // Who answers may depend on what kind of work it is, which is known once all of the conversation is there.
+    let chosen = classing::choose(handles.snapshot, call, resolved, &mut flight.trace).await?;
+    let resolved = chosen.as_ref().unwrap_or(resolved);
+    match action {
+        Action::Generate | Action::Compact => {
+            attempt::answer(handles, call, resolved, flight).await
+        }
+        Action::CountTokens => Box::pin(attempt::count(handles, call, resolved, flight)).await,
     }
 }

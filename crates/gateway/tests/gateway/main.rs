@@ -9,6 +9,7 @@ mod background;
 mod breaks;
 mod cache;
 mod cancel;
+mod classes;
 mod compaction;
 mod contract;
 mod conversations;

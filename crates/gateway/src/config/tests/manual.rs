@@ -45,7 +45,7 @@ fn the_sample_is_valid_with_everything_uncommented() {
     let config = config.unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(config.limits, Limits::default(), "the sample shows the defaults");
     assert_eq!(config.providers[1].timeouts, Timeouts::default());
-    assert_eq!((config.models.len(), config.auth.keys.len()), (2, 2));
+    assert_eq!((config.models.len(), config.auth.keys.len()), (3, 2));
 }
 
 #[test]
@@ -53,12 +53,8 @@ fn the_sample_has_every_key() {
     let sample = uncommented();
     for keys in keys::ALL {
         for key in keys.names {
-            let forms = [
-                format!("{key} = "),
-                format!("[{key}]"),
-                format!("[[{key}]]"),
-                format!(".{key}]]"),
-            ];
+            let forms =
+                [format!("{key} = "), format!("[{key}]"), format!("[[{key}]]"), format!(".{key}]")];
             let is_there = forms.iter().any(|form| sample.contains(form));
             assert!(is_there, "`{key}` of {}", keys.table);
         }
