@@ -12,6 +12,7 @@ mod queue;
 mod row;
 #[cfg(test)]
 mod tests;
+mod underway;
 mod unwritten;
 mod upkeep;
 
@@ -20,3 +21,4 @@ pub(crate) use form::{as_request, check as check_form, lost_of, times};
 pub(crate) use open::Memory;
 pub use open::NotOpened;
 pub(crate) use row::{AskedModel, Row, Try};
+pub(crate) use underway::Saving;

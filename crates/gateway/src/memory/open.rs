@@ -18,6 +18,7 @@ use crate::memory::health::Health;
 use crate::memory::leftover::{Leftover, Leftovers};
 use crate::memory::queue::Queue;
 use crate::memory::row::Row;
+use crate::memory::underway::Underway;
 use crate::memory::unwritten::Unwritten;
 use crate::memory::upkeep::Keeper;
 
@@ -31,6 +32,7 @@ pub(crate) struct Memory {
     health: Arc<Health>,
     leftovers: Arc<Leftovers>,
     unwritten: Arc<Unwritten>,
+    underway: Arc<Underway>,
     /// Ends once the queue is closed and empty.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -70,7 +72,8 @@ impl Memory {
         let thread = thread.map_err(|error| failed(&error))?;
         let store = is_open.recv().map_err(|error| failed(&error))?.map_err(|it| failed(&it))?;
         let (level, thread) = (config.record, Mutex::new(Some(thread)));
-        Ok(Some(Self { store, level, keep, queue, health, leftovers, unwritten, thread }))
+        let underway = Arc::default();
+        Ok(Some(Self { store, level, keep, queue, health, leftovers, unwritten, underway, thread }))
     }
 
     /// Whether the store did what it was last asked to.
@@ -123,6 +126,10 @@ impl Memory {
 
     pub(crate) fn level(&self) -> Level {
         self.level
+    }
+
+    pub(crate) fn underway(&self) -> &Arc<Underway> {
+        &self.underway
     }
 
     /// To whom belongs what a client with this key makes.

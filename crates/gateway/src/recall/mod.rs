@@ -311,6 +311,7 @@ impl<'c> Task<'c> {
             settings: read.effective,
             conversation: base.conversation.map(|id| Advance { id, from: base.tip }),
             begins: None,
+            beside: None,
             keeps_broken: is_named_by_header,
             is_named: wish.asked.is_kept && !is_of_files,
             is_awaited: true,
@@ -346,6 +347,7 @@ impl<'c> Task<'c> {
             tools: keep(draft.settings.tools)?,
             conversation: draft.conversation,
             begins: draft.begins,
+            beside: draft.beside,
             keeps_broken: draft.keeps_broken,
             is_named: draft.is_named,
             is_awaited: draft.is_awaited,
@@ -395,6 +397,8 @@ struct Draft {
     conversation: Option<Advance>,
     /// The same conversation, if it begins with the turn.
     begins: Option<NewConversation>,
+    /// The conversation that begins with the turn where that one has gone on meanwhile.
+    beside: Option<NewConversation>,
     keeps_broken: bool,
     is_named: bool,
     is_awaited: bool,

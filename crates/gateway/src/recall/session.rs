@@ -37,6 +37,7 @@ impl Task<'_> {
         let client = self.client();
         let work = move |body: Cow<'_, str>| read(client, &body, Continued::default());
         let Read { mut input, title, effective, .. } = self.on_body(body, work).await?;
+        self.memory.underway().settled(&self.owner, &input.states).await;
         let hashes: Vec<Hash> = input.messages.iter().map(|message| message.hash).collect();
         let known = self.store.known(&self.owner, hashes.clone()).await;
         let known = known.map_err(|error| out_of_order(&error))?;
@@ -48,6 +49,7 @@ impl Task<'_> {
             }
         };
         let Followed { previous, advance, begins } = followed;
+        let beside = self.new_conversation(&self.made_id(), &title, Origin::Followed)?;
         let new: Vec<NewMessage> = input.messages.drain(known..).collect();
         let draft = Draft {
             previous,
@@ -56,6 +58,7 @@ impl Task<'_> {
             settings: effective,
             conversation: Some(advance),
             begins,
+            beside: Some(beside),
             keeps_broken: true,
             is_named: false,
             is_awaited: false,

@@ -26,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) conversation: Option<Advance>,
     /// The same conversation, if it begins with the turn.
     pub(crate) begins: Option<NewConversation>,
+    /// The conversation that begins with the turn where that one has gone on meanwhile, if anything is to be kept then.
+    pub(crate) beside: Option<NewConversation>,
     /// Whether an answer that breaks off is kept as far as it came.
     pub(crate) keeps_broken: bool,
     /// Whether clients may name the answer by its id.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use sabir_store::{Closing, Kind, NewJob, Owner, Store, TurnId};
+use sabir_store::{Advance, Closing, Kind, NewConversation, NewJob, Owner, Store, TurnId};
 use sabir_wire::json::Text;
 use sabir_wire::protocol::{AnswerContext, Event};
 use sabir_wire::sse::Frame;
@@ -13,6 +13,7 @@ use sabir_wire::{Fault, FaultKind, Protocol};
 use tokio::task::JoinHandle;
 
 use crate::failure::Failure;
+use crate::memory::Saving;
 use crate::observe::{Outcome, Upstream};
 use crate::pool::LARGE_BYTES;
 use crate::record::Plan;
@@ -41,7 +42,7 @@ impl Recorder {
     }
 
     fn close(&mut self, end: &End<'_>) {
-        let Some(plan) = self.plan.take() else { return };
+        let Some(mut plan) = self.plan.take() else { return };
         let is_whole = end.outcome == Outcome::Answered;
         // A provider that works on an answer while nobody waits goes on without its client.
         let goes_on = |it: &Answerer| plan.job.is_some() && it.asked.is_none();
@@ -54,7 +55,8 @@ impl Recorder {
         let (losses, reading) = (end.losses.to_json(), std::mem::take(&mut self.reading));
         let inserted = end.inserted.map(str::to_owned);
         let (snapshot, store) = (Arc::clone(&self.snapshot), self.store.clone());
-        let (is_awaited, opened) = (self.is_awaited, Opened::of(&plan));
+        let (beside, opened) = (plan.beside.take(), Opened::of(&plan));
+        let saving = self.underway(&plan);
         self.saving = Some(tokio::task::spawn_local(async move {
             // What is kept of a large answer is written on another thread.
             let bytes = reading.bytes();
@@ -64,15 +66,22 @@ impl Recorder {
             };
             let saved = match snapshot.shared.pool.run_on(bytes, work).await {
                 Ok(Ok(Some(Left::Turn(closing)))) => {
-                    close(&store, *closing, is_awaited).await.map_err(Unsaved::Store)
+                    close(&store, *closing, beside).await.map_err(Unsaved::Store)
                 }
                 Ok(Ok(Some(Left::Job(job)))) => pass_on(&store, job).await.map_err(Unsaved::Store),
                 Ok(Ok(None)) => opened.abandon(&store).await,
                 Ok(Err(error)) => Err(Unsaved::Store(error)),
                 Err(failure) => Err(Unsaved::Gateway(failure)),
             };
+            drop(saving);
             saved.inspect_err(|_| opened.take_back(&snapshot))
         }));
+    }
+
+    /// Those who go on from a turn that is not awaited wait for it themselves.
+    fn underway(&self, plan: &Plan) -> Option<Saving> {
+        let memory = self.snapshot.shared.memory.as_ref().filter(|_| !self.is_awaited)?;
+        Some(memory.underway().begin(plan.opening.owner.clone(), plan.input.end.meaning?))
     }
 
     /// The turn never was.
@@ -153,12 +162,15 @@ async fn pass_on(store: &Store, job: NewJob) -> sabir_store::Result<()> {
     store.abandon_turn(&owner, &turn).await
 }
 
-/// Closes a turn. One that nobody waits for stands beside its conversation if that has gone on meanwhile.
-async fn close(store: &Store, closing: Closing, is_awaited: bool) -> sabir_store::Result<()> {
-    if is_awaited || closing.conversation.is_none() {
-        return store.close_turn(closing).await;
-    }
-    let beside = Closing { conversation: None, ..closing.clone() };
+/// Closes a turn. Where its conversation has gone on meanwhile, it may begin one beside it.
+async fn close(
+    store: &Store,
+    closing: Closing,
+    beside: Option<NewConversation>,
+) -> sabir_store::Result<()> {
+    let Some(new) = beside else { return store.close_turn(closing).await };
+    let conversation = Some(Advance { id: new.id.clone(), from: None });
+    let beside = Closing { conversation, begins: Some(new), ..closing.clone() };
     match store.close_turn(closing).await {
         Err(error) if error.kind() == Kind::Conflict => store.close_turn(beside).await,
         closed => closed,
@@ -194,7 +206,8 @@ impl Tap for Recorder {
     }
 
     fn holds_end(&self) -> bool {
-        self.is_awaited && (self.plan.is_some() || self.saving.is_some())
+        // The end of a call that is not awaited leaves as soon as those who go on from it know of the turn.
+        self.plan.is_some() || self.is_awaited && self.saving.is_some()
     }
 
     fn end(&mut self, end: &End<'_>) {

@@ -1,11 +1,14 @@
 //! Calls that ask for nothing, where everything is kept: each is joined to the conversation that it goes on with.
 
+use std::sync::{Arc, Mutex, mpsc};
+
 use sabir_wire::Protocol;
 use serde_json::{Value, json};
 
 use crate::harness::*;
 use crate::memory::{House, STORE, answer};
 use crate::rounds::calling_by;
+use crate::rows::Folder;
 use crate::waiting::wait_for;
 
 const FULL: &str = "record = \"full\"\n";
@@ -185,4 +188,78 @@ fn sub_agents_of_a_session_have_conversations_of_their_own() {
     ask(json!([user("MAIN"), model("BLUE"), user("go on")]));
     let listed = conversations(&house.gateway, &[2, 2]);
     assert_eq!(listed[0]["id"], "s-1");
+}
+
+#[test]
+fn turns_without_a_pause_stay_in_one_conversation() {
+    let turns = 20;
+    let scripts = (0..turns).map(|_| Script::Reply(json(200, "", &chat_answer("BLUE")))).collect();
+    let (provider, folder) = (Provider::start(scripts), Folder::new());
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + &folder.toml("full")));
+    let mut talk = Client::new(Protocol::OpenaiChat, "p");
+    for turn in 0..turns {
+        talk.add_text(&format!("FACT{turn}"));
+        talk.ask(&gateway);
+    }
+    conversations(&gateway, &[turns]);
+}
+
+#[test]
+fn streams_without_a_pause_stay_in_one_conversation() {
+    let turns = 20;
+    let stream = sse(&(chat_chunk("BLUE") + "data: [DONE]\n\n"));
+    let scripts = (0..turns).map(|_| Script::Reply(stream.clone())).collect();
+    let (provider, folder) = (Provider::start(scripts), Folder::new());
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + &folder.toml("full")));
+    let mut history = Vec::new();
+    for turn in 0..turns {
+        history.push(json!({"role": "user", "content": format!("FACT{turn}")}));
+        let body = json!({"model": "p/m", "stream": true, "messages": history}).to_string();
+        let mut reply = gateway.send("POST /v1/chat/completions\r\n", &body);
+        read_head(&mut reply);
+        // Nothing behind the last event is waited for.
+        let mut chunks = std::iter::from_fn(|| read_chunk(&mut reply));
+        assert!(chunks.any(|chunk| String::from_utf8_lossy(&chunk).contains("[DONE]")));
+        history.push(json!({"role": "assistant", "content": "BLUE"}));
+    }
+    conversations(&gateway, &[turns]);
+}
+
+#[test]
+fn calls_of_a_session_at_once_have_a_conversation_each() {
+    let (pieces, scripts): (Vec<_>, Vec<_>) = (0..2)
+        .map(|_| {
+            let (piece, pieces) = mpsc::channel();
+            (piece, Script::Pieces(Arc::new(Mutex::new(pieces))))
+        })
+        .unzip();
+    let provider = Provider::start(scripts);
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE + FULL));
+    let head = "POST /v1/chat/completions\r\nsession-id: s-1\r\n";
+    let mut replies = ["MAIN", "TITLE"].map(|text| {
+        let messages = json!([{"role": "user", "content": text}]);
+        gateway.send(head, &json!({"model": "p/m", "messages": messages}).to_string())
+    });
+    wait_for(|| match provider.received().len() {
+        2 => Ok(()),
+        count => Err(format!("{count} calls")),
+    });
+    for piece in pieces {
+        piece.send(json(200, "", &chat_answer("BLUE"))).unwrap();
+    }
+    let mut turns = replies.each_mut().map(|reply| {
+        let reply = Reply::read(reply);
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.header("sabir-turn").unwrap().to_owned()
+    });
+    let mut kept: Vec<String> = conversations(&gateway, &[1, 1])
+        .iter()
+        .map(|it| {
+            let path = format!("/sabir/v1/conversations/{}", it["id"].as_str().unwrap());
+            gateway.get(&path).json()["turns"][0]["id"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    turns.sort();
+    kept.sort();
+    assert_eq!(kept, turns);
 }
