@@ -32,6 +32,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
         PRAGMA synchronous = FULL;
         PRAGMA foreign_keys = ON;
         PRAGMA journal_size_limit = 16777216;
+        PRAGMA wal_autocheckpoint = 4000;
         PRAGMA cache_size = -4096;";
     apply(&connection, settings)?;
     Ok(connection)

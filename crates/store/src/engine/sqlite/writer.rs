@@ -1,9 +1,11 @@
-//! The thread that writes. What arrives while the disk is busy shares the next transaction, and so one sync of the disk.
+//! The thread that writes. What arrives while the disk is busy shares the next transaction, and so one sync of the disk; where
+//! nobody waits, or many do, a moment is left for more.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -17,6 +19,10 @@ use crate::error::{Error, Kind, Result};
 const QUEUE: usize = 4096;
 /// Writes that share a transaction: enough for any crowd, and few enough that the first does not wait long.
 const BATCH: usize = 512;
+/// How long a transaction is left open to more: most of its cost is that of the pages that all of them change.
+const MOMENT: Duration = Duration::from_millis(1);
+/// So many that waited for the disk together are a crowd: a few more are worth the wait.
+const CROWD: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -34,7 +40,7 @@ struct State {
 
 /// A piece of work with whoever waits for it.
 trait Job: Send {
-    fn durability(&self) -> Durability;
+    fn wait(&self) -> Wait;
     fn run(&mut self, session: &mut SqliteSession);
     /// The trouble with the store itself that this job met.
     fn outage(&self) -> Option<Error>;
@@ -42,9 +48,17 @@ trait Job: Send {
     fn settle(self: Box<Self>, committed: Result<()>);
 }
 
+/// What whoever brought a job waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Wait {
+    Nothing,
+    Commit,
+    Disk,
+}
+
 struct Pending<W: Work> {
     work: W,
-    durability: Durability,
+    wait: Wait,
     outcome: Option<Result<W::Output>>,
     reply: oneshot::Sender<Result<W::Output>>,
 }
@@ -66,14 +80,18 @@ impl Writer {
         durability: Durability,
         work: W,
     ) -> Result<W::Output> {
-        let outcome = self.enqueue(durability, work)?;
+        let wait = match durability {
+            Durability::Volatile => Wait::Commit,
+            Durability::Durable => Wait::Disk,
+        };
+        let outcome = self.enqueue(wait, work)?;
         outcome.await.unwrap_or_else(|_| Err(stopped()))
     }
 
     /// Hands work over and does not wait for it, unless the newest transaction failed: then the caller must know whether
     /// this one does as well.
     pub(super) async fn start_work<W: Work<Output = ()>>(&self, work: W) -> Result<()> {
-        let outcome = self.enqueue(Durability::Volatile, work)?;
+        let outcome = self.enqueue(Wait::Nothing, work)?;
         if self.state.trouble().is_none() {
             return Ok(());
         }
@@ -89,11 +107,11 @@ impl Writer {
 
     fn enqueue<W: Work>(
         &self,
-        durability: Durability,
+        wait: Wait,
         work: W,
     ) -> Result<oneshot::Receiver<Result<W::Output>>> {
         let (reply, outcome) = oneshot::channel();
-        let job = Pending { work, durability, outcome: None, reply };
+        let job = Pending { work, wait, outcome: None, reply };
         self.jobs.try_send(Box::new(job)).map_err(|error| match error {
             mpsc::TrySendError::Full(_) => Error::new(
                 Kind::Unavailable,
@@ -117,8 +135,8 @@ impl State {
 }
 
 impl<W: Work> Job for Pending<W> {
-    fn durability(&self) -> Durability {
-        self.durability
+    fn wait(&self) -> Wait {
+        self.wait
     }
 
     fn run(&mut self, session: &mut SqliteSession) {
@@ -138,10 +156,14 @@ impl<W: Work> Job for Pending<W> {
 }
 
 fn serve(mut session: SqliteSession, queue: &Receiver<Box<dyn Job>>, state: &State) {
+    let mut is_crowded = false;
     while let Ok(first) = queue.recv() {
-        let mut batch = vec![first];
-        batch.extend(queue.try_iter().take(BATCH - 1));
-        let durable = batch.iter().filter(|job| job.durability() == Durability::Durable).count();
+        if is_crowded {
+            thread::sleep(MOMENT);
+        }
+        let mut batch = gather(first, queue);
+        let durable = batch.iter().filter(|job| job.wait() == Wait::Disk).count();
+        is_crowded = durable >= CROWD;
         let committed = transact(&mut session, &mut batch, durable > 0);
         if committed.is_ok() {
             state.count(durable as u64);
@@ -149,6 +171,22 @@ fn serve(mut session: SqliteSession, queue: &Receiver<Box<dyn Job>>, state: &Sta
         let trouble = committed.clone().err().or_else(|| batch.iter().find_map(|job| job.outage()));
         *state.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
         batch.into_iter().for_each(|job| job.settle(committed.clone()));
+    }
+}
+
+/// What shares the next transaction: all that is there, and what comes within a moment while nobody waits.
+fn gather(first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
+    let until = Instant::now() + MOMENT;
+    let mut batch = vec![first];
+    loop {
+        batch.extend(queue.try_iter().take(BATCH - batch.len()));
+        if batch.len() == BATCH || batch.iter().any(|job| job.wait() != Wait::Nothing) {
+            return batch;
+        }
+        match queue.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(job) => batch.push(job),
+            Err(_) => return batch,
+        }
     }
 }
 
