@@ -519,6 +519,7 @@ def two_gateways(bench: Bench, database: Database) -> None:
             known.append(text)
         ids_of_one_on_the_other(bench, left, right)
         one_call_at_a_time(bench, left, right)
+        until(lambda: is_put_back(bench, left, right), "what one was sealed is put back by the other")
 
 
 def ids_of_one_on_the_other(bench: Bench, left: Gateway, right: Gateway) -> None:
@@ -548,6 +549,32 @@ def one_call_at_a_time(bench: Bench, left: Gateway, right: Gateway) -> None:
     text = word()
     served(say(right, text, conversation), "the conversation on the other gateway")
     equal(json.dumps(bench.arrived(text)[-1]["body"]).count(first), 2, "the first turn")
+
+
+def is_put_back(bench: Bench, left: Gateway, right: Gateway) -> bool:
+    """Whether a call that one gateway was given has its signature again when its result comes to the other: it is on its way to
+    the store when the answer ends."""
+    text = word()
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+    messages = [{"role": "user", "content": f'{text}: call look with {{"at": "door"}}'}]
+
+    def asked(gateway: Gateway) -> dict:
+        body = {"model": "gemini/m", "tools": tools, "messages": messages}
+        path, headers = "/v1/chat/completions", {"content-type": "application/json"}
+        reply = raw.send(gateway.base, "POST", path, json.dumps(body).encode(), headers)
+        return served(reply, "a call").json()["choices"][0]["message"]
+
+    [call] = asked(left)["tool_calls"]
+    told = json.dumps(call)
+    bare = {name: call[name] for name in ("id", "type", "function")}
+    messages += [
+        {"role": "assistant", "content": None, "tool_calls": [bare]},
+        {"role": "tool", "tool_call_id": call["id"], "content": "nobody there"},
+    ]
+    asked(right)
+    parts = [part for content in bench.arrived(text)[-1]["body"]["contents"] for part in content["parts"]]
+    [signature] = [part.get("thoughtSignature") for part in parts if "functionCall" in part]
+    return signature is not None and signature in told
 
 
 POSTGRES = (two_gateways, server_unreachable, server_gone_at_the_end, connections_cut, server_stopped)
