@@ -12,7 +12,7 @@ use sabir_benches_wire::bodies;
 use sabir_benches_wire::conversation::Conversation;
 use sabir_store::{
     Advance, Clock, Closing, ConversationId, Ending, Hash, Name, NewConversation, NewMessage,
-    NodeId, Opening, Options, Owner, Page, Record, Search, Store, Title, TurnId, Window,
+    NodeId, Opening, Options, Origin, Owner, Page, Record, Search, Store, Title, TurnId, Window,
 };
 use sabir_wire::Protocol;
 use tokio::runtime::Runtime;
@@ -42,7 +42,7 @@ impl Place {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
         let folder = folder(name)?;
         let (node, data_folder) = (NodeId::new("bench")?, folder.clone());
-        let options = Options { node, data_folder, clock: Clock::System };
+        let options = Options { node, data_folder, clock: Clock::System, form: None };
         let store = runtime.block_on(Store::open("sqlite:", options))?;
         Ok(Self { store, runtime, folder })
     }
@@ -120,12 +120,15 @@ fn closing(turn: Opening, messages: Vec<NewMessage>, conversation: Option<Advanc
         responses: Vec::new(),
         items: Vec::new(),
         conversation,
+        begins: None,
+        job: None,
     }
 }
 
 async fn begin(store: &Store, name: &str) -> Result<ConversationId> {
     let (owner, id, title) = (Owner::nobody(), ConversationId::new(name)?, Title::new(name));
-    let new = NewConversation { owner, id, title, metadata: Record::default() };
+    let (metadata, origin) = (Record::default(), Origin::Asked);
+    let new = NewConversation { owner, id, title, metadata, origin };
     Ok(store.ensure_conversation(new).await?.id)
 }
 

@@ -137,22 +137,26 @@ impl Work for ReadExchange {
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Exchange> {
         let sql = "SELECT at, turn, protocol, provider, model, outcome, failed, milliseconds,
-                first_milliseconds, input, output, cache_read, cache_write, reasoning, losses
+                first_milliseconds, input, output, cache_read, cache_write, reasoning, losses,
+                last_milliseconds
             FROM exchange WHERE owner = $1 AND id = $2";
         let params = [(&self.owner).into(), (&self.id).into()];
         let row = session.first(sql, &params).await?;
-        let mut exchange = self.exchange(row.ok_or_else(|| Error::not_found("exchange"))?)?;
+        let mut row = row.ok_or_else(|| Error::not_found("exchange"))?;
+        let mut exchange = self.exchange(&mut row)?;
+        let last = exchange.last_attempt(row.take()?);
         let sql = "SELECT provider, model, outcome, milliseconds FROM attempt
             WHERE owner = $1 AND exchange = $2 ORDER BY number";
         let rows = session.query(sql, &params).await?;
         exchange.attempts = rows.into_iter().map(attempt).collect::<Result<_>>()?;
+        exchange.attempts.extend(last);
         Ok(exchange)
     }
 }
 
 impl ReadExchange {
     /// The row without its attempts.
-    fn exchange(&self, mut row: Row) -> Result<Exchange> {
+    fn exchange(&self, row: &mut Row) -> Result<Exchange> {
         Ok(Exchange {
             owner: self.owner.clone(),
             id: self.id.clone(),
@@ -165,7 +169,7 @@ impl ReadExchange {
             has_failed: row.take::<i64>()? != 0,
             milliseconds: narrow(row.take()?),
             first_milliseconds: row.take::<Option<i64>>()?.map(narrow),
-            tokens: tokens(&mut row)?,
+            tokens: tokens(row)?,
             losses: narrow(row.take()?),
             attempts: Vec::new(),
         })
@@ -270,6 +274,28 @@ impl Exchange {
         let model = self.model.as_ref().map_or("", Name::as_str);
         (&self.owner, self.at.day(), provider, model)
     }
+
+    /// The tries that have rows of their own, and the last one if the call's row tells it.
+    fn tries(&self) -> (&[Attempt], Option<&Attempt>) {
+        match self.attempts.split_last() {
+            Some((last, earlier))
+                if self.last_attempt(Some(last.milliseconds.into())).as_ref() == Some(last) =>
+            {
+                (earlier, Some(last))
+            }
+            _ => (&self.attempts, None),
+        }
+    }
+
+    /// A try that ended as the call did.
+    fn last_attempt(&self, milliseconds: Option<i64>) -> Option<Attempt> {
+        Some(Attempt {
+            provider: self.provider.clone()?,
+            model: self.model.clone()?,
+            outcome: self.outcome.clone(),
+            milliseconds: narrow(milliseconds?),
+        })
+    }
 }
 
 impl Tokens {
@@ -292,10 +318,11 @@ impl Tokens {
 async fn insert<S: Session>(session: &mut S, exchange: &Exchange) -> Result<bool> {
     let sql = "INSERT INTO exchange (owner, id, at, turn, protocol, provider, model, outcome,
             failed, milliseconds, first_milliseconds, input, output, cache_read, cache_write,
-            reasoning, losses)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+            reasoning, losses, last_milliseconds)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
         ON CONFLICT (owner, id) DO NOTHING";
     let first = exchange.first_milliseconds.map(i64::from);
+    let (earlier, last) = exchange.tries();
     let [input, output, cache_read, cache_write, reasoning] = exchange.tokens.columns();
     let params = [
         (&exchange.owner).into(),
@@ -315,11 +342,12 @@ async fn insert<S: Session>(session: &mut S, exchange: &Exchange) -> Result<bool
         cache_write.into(),
         reasoning.into(),
         i64::from(exchange.losses).into(),
+        last.map_or(Param::Null, |last| i64::from(last.milliseconds).into()),
     ];
     if session.execute(sql, &params).await? == 0 {
         return Ok(false);
     }
-    for (attempt, number) in exchange.attempts.iter().zip(1_i64..) {
+    for (attempt, number) in earlier.iter().zip(1_i64..) {
         insert_attempt(session, exchange, attempt, number).await?;
     }
     Ok(true)

@@ -4,6 +4,7 @@
 //! From the lowest to the highest:
 //!
 //! - `error`, `limit`, `id`, `clock`, `record`: the small types
+//! - `pack`: records as their columns hold them
 //! - `location`: the URL of a store
 //! - `folder`: sessions as files, each replaced as a whole
 //! - `engine`: SQLite and PostgreSQL behind one session, in which every query is written once
@@ -30,6 +31,7 @@ mod location;
 mod message;
 mod migration;
 mod node;
+mod pack;
 mod record;
 mod response;
 mod retention;

@@ -1,7 +1,9 @@
 //! The log of messages: each after its parent, found by its hash, never changed.
 
+use std::cmp::Reverse;
+
 use crate::clock::Time;
-use crate::engine::{Row, Session, Work, optional};
+use crate::engine::{Param, Row, Session, Work};
 use crate::error::{Error, Result};
 use crate::id::{Hash, Owner};
 use crate::limit::{PATH_BYTES_MAX, PATH_MESSAGES_MAX};
@@ -18,7 +20,6 @@ pub struct NewMessage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     pub hash: Hash,
-    pub parent: Option<Hash>,
     /// How many messages stand before it.
     pub depth: u64,
     pub created_at: Time,
@@ -48,7 +49,7 @@ pub struct History {
 impl History {
     /// Whether it begins where the conversation began, and not where the window did.
     pub fn is_complete(&self) -> bool {
-        self.messages.first().is_none_or(|message| message.parent.is_none())
+        self.messages.first().is_none_or(|message| message.depth == 0)
     }
 }
 
@@ -79,12 +80,19 @@ const PATH: &str =
         UNION ALL
         SELECT m.hash, m.parent, m.depth, m.created_at, m.record, p.place + 1,
             p.total + length(m.record)
-        FROM path p JOIN message m ON m.owner = $1 AND m.hash = p.parent
+        FROM path p JOIN message m ON m.number = p.parent
         WHERE p.place < $3 AND p.total < $4
     )
-    SELECT hash, parent, depth, created_at, record FROM path";
+    SELECT depth, hash, created_at, record FROM path";
 
-const EXISTS: &str = "SELECT depth FROM message WHERE owner = $1 AND hash = $2";
+const PLACE: &str = "SELECT number, depth FROM message WHERE owner = $1 AND hash = $2";
+
+/// Where a message is: its number in this database, and how many stand before it.
+#[derive(Clone, Copy)]
+struct Place {
+    number: i64,
+    depth: i64,
+}
 
 impl Work for Path {
     type Output = History;
@@ -93,26 +101,44 @@ impl Work for Path {
         let most = i64::from(self.window.messages.clamp(1, PATH_MESSAGES_MAX));
         let bytes = self.window.bytes.min(PATH_BYTES_MAX).cast_signed();
         let params = [(&self.owner).into(), (&self.tip).into(), most.into(), bytes.into()];
-        let rows = session.query(PATH, &params).await?;
-        let mut messages = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
+        let rows = session.query(PATH, &params).await?.into_iter();
+        let rows = rows.map(|mut row| Ok((row.take::<i64>()?, row)));
+        let mut rows = rows.collect::<Result<Vec<_>>>()?;
+        rows.sort_unstable_by_key(|(depth, _)| Reverse(*depth));
+        let messages = newest(rows, self.window.bytes)?;
         if messages.is_empty() {
             return Err(Error::not_found("message"));
         }
-        messages.sort_unstable_by_key(|message| message.depth);
         Ok(History { messages })
     }
+}
+
+/// The messages that fit, the oldest first. The query counts bytes as they are kept; here they are unpacked and count in full.
+fn newest(rows: Vec<(i64, Row)>, most: u64) -> Result<Vec<Message>> {
+    let (mut messages, mut bytes) = (Vec::with_capacity(rows.len()), 0);
+    for (depth, row) in rows {
+        if bytes >= most && !messages.is_empty() {
+            break;
+        }
+        let message = message(depth, row)?;
+        bytes += message.record.as_bytes().len() as u64;
+        messages.push(message);
+    }
+    messages.reverse();
+    Ok(messages)
 }
 
 impl Work for Beginning {
     type Output = Message;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Message> {
-        let sql = "SELECT hash, parent, depth, created_at, record FROM message
+        let sql = "SELECT depth, hash, created_at, record FROM message
             WHERE owner = $1 AND hash >= $2 AND hash <= $3 ORDER BY hash LIMIT 1";
         let (least, most) = (Hash::beginning(&self.bytes, 0), Hash::beginning(&self.bytes, 0xff));
         let params = [(&self.owner).into(), (&least).into(), (&most).into()];
         let row = session.first(sql, &params).await?;
-        message(row.ok_or_else(|| Error::not_found("message"))?)
+        let mut row = row.ok_or_else(|| Error::not_found("message"))?;
+        message(row.take()?, row)
     }
 }
 
@@ -125,7 +151,7 @@ impl Work for Known {
         let mut step = 1;
         while known + 1 < unknown {
             let middle = unknown.saturating_sub(step).max(known + 1);
-            if depth(session, &self.owner, &self.hashes[middle - 1]).await?.is_some() {
+            if find(session, &self.owner, &self.hashes[middle - 1]).await?.is_some() {
                 (known, step) = (middle, ((unknown - middle) / 2).max(1));
             } else {
                 unknown = middle;
@@ -144,27 +170,32 @@ pub(crate) async fn append<S: Session>(
     messages: &[NewMessage],
     now: Time,
 ) -> Result<Option<Hash>> {
-    let mut parent = base.copied();
-    let mut below = match base {
-        Some(base) => depth_of(session, owner, base).await? + 1,
-        None => 0,
+    let mut last = match base {
+        Some(base) => Some(place(session, owner, base).await?),
+        None => None,
     };
     let sql = "INSERT INTO message (owner, hash, parent, depth, created_at, record)
-        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner, hash) DO NOTHING";
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner, hash) DO NOTHING RETURNING number";
     for message in messages {
-        let (hash, parent_column) = ((&message.hash).into(), optional(parent.as_ref()));
-        let record = (&message.record).into();
-        let params = [owner.into(), hash, parent_column, below.into(), now.into(), record];
-        session.execute(sql, &params).await?;
-        parent = Some(message.hash);
-        below += 1;
+        let (hash, record) = ((&message.hash).into(), (&message.record).into());
+        let parent = last.map_or(Param::Null, |last| last.number.into());
+        let depth = last.map_or(0, |last| last.depth + 1);
+        let params = [owner.into(), hash, parent, depth.into(), now.into(), record];
+        last = Some(match session.first(sql, &params).await? {
+            Some(mut row) => Place { number: row.take()?, depth },
+            None => place(session, owner, &message.hash).await?,
+        });
     }
-    Ok(parent)
+    Ok(messages.last().map(|message| message.hash).or(base.copied()))
 }
 
-async fn depth<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<Option<i64>> {
-    let row = session.first(EXISTS, &[owner.into(), hash.into()]).await?;
-    row.map(|mut row| row.take()).transpose()
+async fn find<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<Option<Place>> {
+    let row = session.first(PLACE, &[owner.into(), hash.into()]).await?;
+    row.map(|mut row| Ok(Place { number: row.take()?, depth: row.take()? })).transpose()
+}
+
+async fn place<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<Place> {
+    find(session, owner, hash).await?.ok_or_else(|| Error::not_found("message"))
 }
 
 /// How many messages stand before this one.
@@ -173,14 +204,13 @@ pub(crate) async fn depth_of<S: Session>(
     owner: &Owner,
     hash: &Hash,
 ) -> Result<i64> {
-    depth(session, owner, hash).await?.ok_or_else(|| Error::not_found("message"))
+    place(session, owner, hash).await.map(|place| place.depth)
 }
 
-fn message(mut row: Row) -> Result<Message> {
+fn message(depth: i64, mut row: Row) -> Result<Message> {
     Ok(Message {
         hash: row.take()?,
-        parent: row.take()?,
-        depth: row.take::<i64>()?.cast_unsigned(),
+        depth: depth.cast_unsigned(),
         created_at: row.take()?,
         record: row.take()?,
     })

@@ -51,7 +51,7 @@ impl Work for Recover {
 }
 
 async fn recover<S: Session>(session: &mut S, node: &NodeId, now: Time) -> Result<u64> {
-    let sql = "UPDATE turn SET status = 'interrupted', closed_at = $2
+    let sql = "UPDATE turn SET status = 'interrupted', node = '', closed_at = $2
         WHERE node = $1 AND closed_at IS NULL";
     let turns = session.execute(sql, &[node.into(), now.into()]).await?;
     let sql = "DELETE FROM hold WHERE node = $1 AND settled = 0";

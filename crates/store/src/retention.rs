@@ -89,9 +89,26 @@ pub(crate) async fn suspect_orphan<S: Session>(
     let Some(hash) = hash else {
         return Ok(());
     };
-    let sql = "INSERT INTO orphan (owner, kind, hash) VALUES ($1, $2, $3)
-        ON CONFLICT (owner, kind, hash) DO NOTHING";
-    session.execute(sql, &[owner.into(), kind.as_str().into(), hash.into()]).await.map(|_| ())
+    let sql = match kind {
+        Kind::Message => "SELECT number FROM message WHERE owner = $1 AND hash = $2",
+        Kind::Setting => "SELECT number FROM setting WHERE owner = $1 AND hash = $2",
+    };
+    let row = session.first(sql, &[owner.into(), hash.into()]).await?;
+    let number = row.map(|mut row| row.take()).transpose()?;
+    suspect_number(session, kind, number).await
+}
+
+async fn suspect_number<S: Session>(
+    session: &mut S,
+    kind: Kind,
+    number: Option<i64>,
+) -> Result<()> {
+    let Some(number) = number else {
+        return Ok(());
+    };
+    let sql = "INSERT INTO orphan (kind, number) VALUES ($1, $2)
+        ON CONFLICT (kind, number) DO NOTHING";
+    session.execute(sql, &[kind.as_str().into(), number.into()]).await.map(|_| ())
 }
 
 impl Kind {
@@ -146,7 +163,7 @@ async fn delete_turn<S: Session>(session: &mut S, mut row: Row) -> Result<()> {
         pass_on_deletion(session, &owner, previous).await?;
     }
     for kind in [Kind::Message, Kind::Message, Kind::Setting, Kind::Setting] {
-        suspect_orphan(session, &owner, kind, row.take::<Option<Hash>>()?.as_ref()).await?;
+        suspect_number(session, kind, row.take()?).await?;
     }
     Ok(())
 }
@@ -225,17 +242,16 @@ struct Orphans {
 }
 
 async fn orphans<S: Session>(session: &mut S) -> Result<Orphans> {
-    let rows =
-        session.query("SELECT owner, kind, hash FROM orphan LIMIT $1", &[AT_ONCE.into()]).await?;
+    let rows = session.query("SELECT kind, number FROM orphan LIMIT $1", &[AT_ONCE.into()]).await?;
     let mut result = Orphans { looked: rows.len() as u64, deleted: 0 };
     for mut row in rows {
-        let (owner, kind, hash): (Owner, String, Hash) = (row.take()?, row.take()?, row.take()?);
-        let sql = "DELETE FROM orphan WHERE owner = $1 AND kind = $2 AND hash = $3";
-        session.execute(sql, &[(&owner).into(), kind.as_str().into(), (&hash).into()]).await?;
+        let (kind, number): (String, i64) = (row.take()?, row.take()?);
+        let sql = "DELETE FROM orphan WHERE kind = $1 AND number = $2";
+        session.execute(sql, &[kind.as_str().into(), number.into()]).await?;
         let is_gone = if kind == Kind::Message.as_str() {
-            delete_message(session, &owner, &hash).await?
+            delete_message(session, number).await?
         } else {
-            delete_setting(session, &owner, &hash).await?
+            delete_setting(session, number).await?
         };
         result.deleted += u64::from(is_gone);
     }
@@ -243,25 +259,25 @@ async fn orphans<S: Session>(session: &mut S) -> Result<Orphans> {
 }
 
 /// A message goes when none follows it and no turn and no conversation ends or continues there; then its parent may.
-async fn delete_message<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<bool> {
-    let sql = "DELETE FROM message WHERE owner = $1 AND hash = $2
-            AND NOT EXISTS (SELECT 1 FROM message c WHERE c.owner = $1 AND c.parent = $2)
-            AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.owner = $1 AND t.tip = $2)
-            AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.owner = $1 AND t.base = $2)
-            AND NOT EXISTS (SELECT 1 FROM conversation c WHERE c.owner = $1 AND c.tip = $2)
+async fn delete_message<S: Session>(session: &mut S, number: i64) -> Result<bool> {
+    let sql = "DELETE FROM message WHERE number = $1
+            AND NOT EXISTS (SELECT 1 FROM message c WHERE c.parent = $1)
+            AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.tip = $1)
+            AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.base = $1)
+            AND NOT EXISTS (SELECT 1 FROM conversation c WHERE c.tip = $1)
         RETURNING parent";
-    let Some(mut row) = session.first(sql, &[owner.into(), hash.into()]).await? else {
+    let Some(mut row) = session.first(sql, &[number.into()]).await? else {
         return Ok(false);
     };
-    suspect_orphan(session, owner, Kind::Message, row.take::<Option<Hash>>()?.as_ref()).await?;
+    suspect_number(session, Kind::Message, row.take()?).await?;
     Ok(true)
 }
 
-async fn delete_setting<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<bool> {
-    let sql = "DELETE FROM setting WHERE owner = $1 AND hash = $2
-            AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.owner = $1 AND t.system = $2)
-            AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.owner = $1 AND t.tools = $2)
-            AND NOT EXISTS (SELECT 1 FROM conversation c WHERE c.owner = $1 AND c.system = $2)
-            AND NOT EXISTS (SELECT 1 FROM conversation c WHERE c.owner = $1 AND c.tools = $2)";
-    Ok(session.execute(sql, &[owner.into(), hash.into()]).await? == 1)
+async fn delete_setting<S: Session>(session: &mut S, number: i64) -> Result<bool> {
+    let sql = "DELETE FROM setting WHERE number = $1
+            AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.system = $1)
+            AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.tools = $1)
+            AND NOT EXISTS (SELECT 1 FROM conversation c WHERE c.system = $1)
+            AND NOT EXISTS (SELECT 1 FROM conversation c WHERE c.tools = $1)";
+    Ok(session.execute(sql, &[number.into()]).await? == 1)
 }

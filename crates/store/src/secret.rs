@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use crate::engine::{Session, Work};
+use crate::engine::{Param, Session, Work};
 use crate::error::{Error, Result};
 use crate::id::Name;
-use crate::record::Record;
 
 /// A key of the store. It never shows.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,12 +37,11 @@ impl Work for EnsureSecret {
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Secret> {
         let sql = "INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
-        let value = Record::new(self.fresh.expose())?;
-        session.execute(sql, &[(&self.name).into(), (&value).into()]).await?;
+        let fresh = Param::Bytes(self.fresh.expose());
+        session.execute(sql, &[(&self.name).into(), fresh]).await?;
         let sql = "SELECT value FROM secret WHERE name = $1";
         let row = session.first(sql, &[(&self.name).into()]).await?;
         let mut row = row.ok_or_else(|| Error::not_found("secret"))?;
-        let value: Record = row.take()?;
-        Ok(Secret::new(value.as_bytes()))
+        Ok(Secret::new(row.take::<Vec<u8>>()?))
     }
 }

@@ -30,8 +30,12 @@ pub(crate) async fn keep<S: Session>(
         return Ok(None);
     };
     let hash = Hash::of_bytes(record.as_bytes());
-    let sql = "INSERT INTO setting (owner, hash, record) VALUES ($1, $2, $3)
-        ON CONFLICT (owner, hash) DO NOTHING";
-    session.execute(sql, &[owner.into(), (&hash).into(), record.into()]).await?;
+    // Most are there already, and long.
+    let sql = "SELECT number FROM setting WHERE owner = $1 AND hash = $2";
+    if session.first(sql, &[owner.into(), (&hash).into()]).await?.is_none() {
+        let sql = "INSERT INTO setting (owner, hash, record) VALUES ($1, $2, $3)
+            ON CONFLICT (owner, hash) DO NOTHING";
+        session.execute(sql, &[owner.into(), (&hash).into(), record.into()]).await?;
+    }
     Ok(Some(hash))
 }

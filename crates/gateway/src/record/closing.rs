@@ -91,8 +91,12 @@ fn closing(
         usage: facts.usage.clone(),
         losses: Some(losses),
         settings: plan.settings,
-        conversation: plan.conversation.as_ref().map(|it| it.id.as_str().to_owned()),
-        input_end: tip.as_ref().map(digits),
+        conversation: plan
+            .conversation
+            .as_ref()
+            .filter(|_| response.is_some())
+            .map(|it| it.id.as_str().to_owned()),
+        input_end: tip.as_ref().filter(|_| response.is_some()).map(digits),
         end: Some(output.end),
     };
     let mut items = Vec::new();

@@ -52,9 +52,9 @@ pub(crate) struct Details {
     /// The losses of the request and of its answer.
     pub(crate) losses: Option<String>,
     pub(crate) settings: Option<String>,
-    /// The conversation that it advanced.
+    /// The conversation that it advanced, where its answer can be named.
     pub(crate) conversation: Option<String>,
-    /// The line of the log that its input ends with, in hexadecimal digits; the answer stands behind it.
+    /// The line of the log that its input ends with, in hexadecimal digits; the answer stands behind it. Where that can be named.
     pub(crate) input_end: Option<String>,
     /// Where it ends, where its last line alone does not say it.
     pub(crate) end: Option<Position>,

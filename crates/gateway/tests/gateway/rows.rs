@@ -44,6 +44,16 @@ impl Folder {
         entries.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
     }
 
+    /// What the store takes of its file, the log beside it included.
+    pub(crate) fn bytes(&self) -> i64 {
+        let connection = rusqlite::Connection::open(self.0.join("rows.db")).unwrap();
+        let number =
+            |pragma: &str| -> u64 { connection.query_row(pragma, [], |row| row.get(0)).unwrap() };
+        number("PRAGMA wal_checkpoint(TRUNCATE)");
+        let pages = number("PRAGMA page_count") - number("PRAGMA freelist_count");
+        pages * number("PRAGMA page_size")
+    }
+
     /// A file of the store that holds a text, if one does.
     pub(crate) fn holds(&self, text: &str) -> Option<PathBuf> {
         let is_in = |bytes: &[u8]| bytes.windows(text.len()).any(|it| it == text.as_bytes());

@@ -263,3 +263,49 @@ fn calls_of_a_session_at_once_have_a_conversation_each() {
     kept.sort();
     assert_eq!(kept, turns);
 }
+
+/// Of the bytes on disk to those of the last request. It holds all that was said.
+const ROOM_MAX: f64 = 1.2;
+
+impl Client {
+    /// Asks with a cache marker at the end of the history, which the next call has elsewhere.
+    fn ask_marked(&mut self, gateway: &Running) {
+        let last = self.history.len() - 1;
+        let is_marked = self.protocol == Protocol::AnthropicMessages
+            && self.history[last]["content"].is_array();
+        if is_marked {
+            self.history[last]["content"][0]["cache_control"] = json!({"type": "ephemeral"});
+        }
+        self.ask(gateway);
+        if is_marked {
+            let block = self.history[last]["content"][0].as_object_mut().unwrap();
+            block.remove("cache_control");
+        }
+    }
+}
+
+#[test]
+fn a_session_takes_little_more_room_than_its_last_request() {
+    let empty = Folder::new();
+    Running::start(&(Provider::whole("").toml("p", "openai-chat") + &empty.toml("full"))).stop();
+    for protocol in [Protocol::AnthropicMessages, Protocol::OpenaiResponses] {
+        let turns = 100;
+        let call = |turn: u64| calling_by(protocol, Some(&format!("call_{turn:016x}")));
+        let scripts = (0..turns).map(|turn| Script::Reply(json(200, "", &call(turn)))).collect();
+        let (provider, folder) = (Provider::start(scripts), Folder::new());
+        let toml = provider.toml("p", protocol.as_str()) + &folder.toml("full");
+        let mut gateway = Running::start(&toml);
+        let mut talk = Client::new(protocol, "p");
+        talk.add_text("Count as far as you can.");
+        for turn in 0..turns {
+            talk.ask_marked(&gateway);
+            let numbers = (0..220).map(|line| format!("{}\n", turn * 1000 + line));
+            talk.answer_call(&numbers.collect::<String>());
+        }
+        conversations(&gateway, &[turns]);
+        gateway.stop();
+        let said = Value::from(talk.history).to_string().len();
+        let room = (folder.bytes() - empty.bytes()) as f64 / said as f64;
+        assert!(room <= ROOM_MAX, "{protocol:?}: {room:.2} times {said} bytes");
+    }
+}

@@ -16,6 +16,8 @@ use crate::turn::drop_reference;
 pub(crate) struct Step<'a> {
     pub(crate) from: Option<Hash>,
     pub(crate) to: Option<Hash>,
+    /// Whether messages were added behind `from`, which is used by them from now on.
+    pub(crate) is_longer: bool,
     pub(crate) turn: Option<&'a TurnId>,
     pub(crate) protocol: Option<&'a Name>,
     pub(crate) model: Option<&'a Name>,
@@ -41,8 +43,15 @@ impl Work for Append {
         count("items", items.len(), ITEMS_MAX)?;
         let to = append(session, &self.owner, base.as_ref(), messages, self.now).await?;
         name_items(session, &self.owner, &self.id, items).await?;
-        let step =
-            Step { from: self.from, to, turn: None, protocol: None, model: None, now: self.now };
+        let step = Step {
+            from: self.from,
+            to,
+            is_longer: *base == self.from && !messages.is_empty(),
+            turn: None,
+            protocol: None,
+            model: None,
+            now: self.now,
+        };
         advance(session, &self.owner, &self.id, &step).await?;
         Ok(to)
     }
@@ -60,10 +69,12 @@ pub(crate) async fn advance<S: Session>(
     let models = with(&was.models, step.model);
     let turn = step.turn.or(was.last_turn.as_ref());
     let turns = was.turns.cast_signed() + i64::from(step.turn.is_some());
-    let sql = "UPDATE conversation SET tip = $3, last_turn = $4, turns = $5, protocols = $6,
-            models = $7, updated_at = $8, used_at = $8
-        WHERE owner = $1 AND id = $2 AND tip IS NOT DISTINCT FROM $9
-            AND last_turn IS NOT DISTINCT FROM $10
+    let sql = "UPDATE conversation SET
+            tip = (SELECT number FROM message WHERE owner = $1 AND hash = $3),
+            last_turn = $4, turns = $5, protocols = $6, models = $7, updated_at = $8, used_at = $8
+        WHERE owner = $1 AND id = $2 AND last_turn IS NOT DISTINCT FROM $10
+            AND tip IS NOT DISTINCT FROM
+                (SELECT number FROM message WHERE owner = $1 AND hash = $9)
             AND NOT EXISTS (SELECT 1 FROM hold JOIN node ON node.id = hold.node
                 WHERE hold.owner = $1 AND hold.purpose = 'conversation' AND hold.id = $2
                     AND hold.turn <> $11 AND node.alive_until >= $8)";
@@ -80,19 +91,15 @@ pub(crate) async fn advance<S: Session>(
         optional(was.last_turn.as_ref()),
         step.turn.map_or("", TurnId::as_str).into(),
     ];
-    if session.execute(sql, &params).await? == 0 {
+    // A message that is gone has no number, as has none at all.
+    if was.tip != step.from || session.execute(sql, &params).await? == 0 {
         return Err(Error::conflict("the conversation has gone on, or another call works on it"));
     }
     if step.turn.is_some() {
         drop_reference(session, owner, was.last_turn.as_ref()).await?;
     }
-    suspect_orphan(
-        session,
-        owner,
-        Kind::Message,
-        was.tip.as_ref().filter(|tip| step.to != Some(**tip)),
-    )
-    .await
+    let left = was.tip.filter(|tip| !step.is_longer && step.to != Some(*tip));
+    suspect_orphan(session, owner, Kind::Message, left.as_ref()).await
 }
 
 /// The names with one more, if it is new and there is room.

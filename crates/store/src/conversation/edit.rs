@@ -73,8 +73,9 @@ impl Work for Edit {
         let system = self.setting(session, self.change.system.as_ref(), was.system).await?;
         let tools = self.setting(session, self.change.tools.as_ref(), was.tools).await?;
         let search = searchable(&self.id, title);
-        let sql = "UPDATE conversation SET title = $3, search = $4, metadata = $5, system = $6,
-                tools = $7, used_at = $8
+        let sql = "UPDATE conversation SET title = $3, search = $4, metadata = $5,
+                system = (SELECT number FROM setting WHERE owner = $1 AND hash = $6),
+                tools = (SELECT number FROM setting WHERE owner = $1 AND hash = $7), used_at = $8
             WHERE owner = $1 AND id = $2";
         let params = [
             (&self.owner).into(),

@@ -64,7 +64,7 @@ impl ForkConversation {
         let search = searchable(&fork.id, &from.title);
         let sql = "INSERT INTO conversation (owner, id, tip, last_turn, system, tools, title,
                 search, metadata, created_at, updated_at, used_at, turns, protocols, models)
-            SELECT owner, $3, $4, $5, system, tools, title, $6, metadata, $7, $7, $7, $8,
+            SELECT owner, $3, (SELECT number FROM message WHERE owner = $1 AND hash = $4), $5, system, tools, title, $6, metadata, $7, $7, $7, $8,
                 protocols, models
             FROM conversation WHERE owner = $1 AND id = $2
             ON CONFLICT (owner, id) DO NOTHING";

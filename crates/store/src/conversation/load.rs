@@ -32,7 +32,10 @@ impl Work for Load {
         let tip = append(session, &self.owner, None, messages, self.now).await?;
         let system = keep(session, &self.owner, system.as_ref()).await?;
         let search = searchable(&self.id, &outline.title);
-        let sql = "UPDATE conversation SET tip = $3, last_turn = NULL, system = $4, tools = NULL,
+        let sql = "UPDATE conversation SET
+                tip = (SELECT number FROM message WHERE owner = $1 AND hash = $3),
+                last_turn = NULL,
+                system = (SELECT number FROM setting WHERE owner = $1 AND hash = $4), tools = NULL,
                 title = $5, search = $6, created_at = $7, updated_at = $8, used_at = $8
             WHERE owner = $1 AND id = $2";
         let params = [

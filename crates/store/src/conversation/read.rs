@@ -22,7 +22,8 @@ impl Work for ReadFollowed {
     type Output = Option<Conversation>;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Option<Conversation>> {
-        let sql = "SELECT id FROM conversation WHERE owner = $1 AND tip = $2 AND followed = 1
+        let sql = "SELECT id FROM conversation
+            WHERE tip = (SELECT number FROM message WHERE owner = $1 AND hash = $2) AND followed = 1
             ORDER BY updated_at DESC LIMIT 1";
         for hash in self.hashes.iter().rev().take(TIPS_MAX) {
             if let Some(mut row) = session.first(sql, &[(&self.owner).into(), hash.into()]).await? {
@@ -46,8 +47,10 @@ pub(super) async fn read<S: Session>(
     owner: &Owner,
     id: &ConversationId,
 ) -> Result<Conversation> {
-    let sql = "SELECT id, tip, last_turn, system, tools, title, metadata, created_at, updated_at,
-            used_at, turns, protocols, models
+    let sql = "SELECT id, (SELECT hash FROM message WHERE number = tip), last_turn,
+            (SELECT hash FROM setting WHERE number = system),
+            (SELECT hash FROM setting WHERE number = tools), title, metadata, created_at,
+            updated_at, used_at, turns, protocols, models
         FROM conversation WHERE owner = $1 AND id = $2";
     let row = session.first(sql, &[owner.into(), id.into()]).await?;
     conversation(row.ok_or_else(|| Error::not_found("conversation"))?)

@@ -52,6 +52,7 @@ pub(crate) trait Session: Send {
 pub(crate) struct Dialect {
     pub(crate) bytes: &'static str,
     pub(crate) narrow: &'static str,
+    pub(crate) number: &'static str,
 }
 
 /// Something to do in one transaction. It may be run again from the start if the database asks for that.

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::id::{
     ConversationId, ExchangeId, Hash, ItemId, Name, NodeId, Owner, ResponseId, TurnId,
 };
+use crate::pack::unpacked;
 use crate::record::{Record, Title};
 
 /// A parameter of a query.
@@ -14,6 +15,8 @@ pub(crate) enum Param<'a> {
     Integer(i64),
     Text(&'a str),
     Bytes(&'a [u8]),
+    /// A record, which its column holds packed.
+    Record(&'a [u8]),
 }
 
 /// A parameter that may be missing.
@@ -50,7 +53,7 @@ impl<'a> From<&'a Hash> for Param<'a> {
 
 impl<'a> From<&'a Record> for Param<'a> {
     fn from(record: &'a Record) -> Self {
-        Self::Bytes(record.as_bytes())
+        Self::Record(record.as_bytes())
     }
 }
 
@@ -118,18 +121,24 @@ impl Column for String {
     }
 }
 
-impl Column for Record {
+impl Column for Vec<u8> {
     fn from_value(value: Value) -> Result<Self> {
         match value {
-            Value::Bytes(bytes) => Self::new(bytes),
+            Value::Bytes(bytes) => Ok(bytes),
             Value::Null | Value::Integer(_) | Value::Text(_) => unexpected(),
         }
     }
 }
 
+impl Column for Record {
+    fn from_value(value: Value) -> Result<Self> {
+        Self::new(unpacked(Vec::from_value(value)?)?)
+    }
+}
+
 impl Column for Hash {
     fn from_value(value: Value) -> Result<Self> {
-        Self::from_bytes(Record::from_value(value)?.as_bytes())
+        Self::from_bytes(&Vec::from_value(value)?)
     }
 }
 

@@ -1,5 +1,8 @@
 //! The tables, as numbered steps that only go forward. Each is applied once, in one transaction with its row.
 
+#[cfg(test)]
+mod tests;
+
 use crate::engine::{Session, Work};
 use crate::error::{Error, Kind, Result};
 use crate::id::Hash;
@@ -15,6 +18,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 3, text: include_str!("0003_errors.sql") },
     Migration { number: 4, text: include_str!("0004_followed.sql") },
     Migration { number: 5, text: include_str!("0005_background.sql") },
+    Migration { number: 6, text: include_str!("0006_numbers.sql") },
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
@@ -66,8 +70,8 @@ async fn apply<S: Session>(session: &mut S, migration: &Migration) -> Result<()>
     let checksum = migration.checksum();
     session.execute(sql, &[migration.number.into(), checksum.as_str().into()]).await?;
     let dialect = session.dialect();
-    let tables =
-        migration.text.replace("{bytes}", dialect.bytes).replace("{narrow}", dialect.narrow);
+    let tables = migration.text.replace("{bytes}", dialect.bytes);
+    let tables = tables.replace("{narrow}", dialect.narrow).replace("{number}", dialect.number);
     session.batch(&tables).await
 }
 

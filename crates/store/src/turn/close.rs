@@ -33,7 +33,6 @@ impl Work for Close {
         let (owner, turn) = (&closing.turn.owner, &closing.turn.id);
         count("messages", closing.messages.len(), MESSAGES_MAX)?;
         count("items", closing.items.len(), ITEMS_MAX)?;
-        ensure(session, &closing.turn, &self.node, self.now).await?;
         let base = closing.turn.base.as_ref();
         let tip = append(session, owner, base, &closing.messages, self.now).await?;
         self.end(session, tip.as_ref()).await?;
@@ -59,8 +58,13 @@ impl Close {
         let owner = &closing.turn.owner;
         let system = keep(session, owner, closing.system.as_ref()).await?;
         let tools = keep(session, owner, closing.tools.as_ref()).await?;
-        let sql = "UPDATE turn SET status = $3, base = $4, tip = $5, provider = $6, model = $7,
-                system = $8, tools = $9, closed_at = $10, used_at = $10, details = $11
+        let sql = "UPDATE turn SET status = $3, node = '',
+                base = (SELECT number FROM message WHERE owner = $1 AND hash = $4),
+                tip = (SELECT number FROM message WHERE owner = $1 AND hash = $5),
+                provider = $6, model = $7,
+                system = (SELECT number FROM setting WHERE owner = $1 AND hash = $8),
+                tools = (SELECT number FROM setting WHERE owner = $1 AND hash = $9),
+                closed_at = $10, used_at = $10, details = $11
             WHERE owner = $1 AND id = $2 AND status IN ('opened', 'streaming', 'interrupted')";
         let params = [
             owner.into(),
@@ -75,6 +79,10 @@ impl Close {
             self.now.into(),
             (&closing.details).into(),
         ];
+        if session.execute(sql, &params).await? == 1 {
+            return Ok(());
+        }
+        ensure(session, &closing.turn, &self.node, self.now).await?;
         match session.execute(sql, &params).await? {
             1 => Ok(()),
             _ => Err(Error::conflict("the turn has ended already")),
@@ -92,6 +100,7 @@ impl Close {
         let step = Step {
             from: target.from,
             to: tip,
+            is_longer: closing.turn.base == target.from && !closing.messages.is_empty(),
             turn: Some(&closing.turn.id),
             protocol: Some(&closing.turn.protocol),
             model: closing.model.as_ref(),

@@ -45,7 +45,8 @@ pub(super) async fn ensure<S: Session>(
 ) -> Result<()> {
     let sql = "INSERT INTO turn (owner, id, previous, base, status, node, protocol, exchange,
             opened_at, used_at, refs, details)
-        VALUES ($1, $2, $3, $4, 'opened', $5, $6, $7, $8, $8, 0, $9)
+        VALUES ($1, $2, $3, (SELECT number FROM message WHERE owner = $1 AND hash = $4), 'opened',
+            $5, $6, $7, $8, $8, 0, $9)
         ON CONFLICT (owner, id) DO NOTHING";
     let params = [
         (&opening.owner).into(),

@@ -18,8 +18,10 @@ pub(crate) struct Turns {
     pub(crate) limit: u32,
 }
 
-const TURN: &str = "SELECT id, previous, base, tip, status, protocol, provider, model, exchange,
-        system, tools, opened_at, closed_at, used_at, details
+const TURN: &str = "SELECT id, previous, (SELECT hash FROM message WHERE number = base),
+        (SELECT hash FROM message WHERE number = tip), status, protocol, provider, model, exchange,
+        (SELECT hash FROM setting WHERE number = system),
+        (SELECT hash FROM setting WHERE number = tools), opened_at, closed_at, used_at, details
     FROM turn WHERE owner = $1 AND id = $2";
 
 /// All columns ride along: a second look at the table could be planned the other way round, from all turns of the owner.
@@ -33,8 +35,10 @@ const TURNS: &str = "WITH RECURSIVE chain (place, id, previous, base, tip, statu
             t.model, t.exchange, t.system, t.tools, t.opened_at, t.closed_at, t.used_at, t.details
         FROM chain JOIN turn t ON t.owner = $1 AND t.id = chain.previous WHERE chain.place < $3
     )
-    SELECT place, id, previous, base, tip, status, protocol, provider, model, exchange, system,
-        tools, opened_at, closed_at, used_at, details
+    SELECT place, id, previous, (SELECT hash FROM message WHERE number = base),
+        (SELECT hash FROM message WHERE number = tip), status, protocol, provider, model, exchange,
+        (SELECT hash FROM setting WHERE number = system),
+        (SELECT hash FROM setting WHERE number = tools), opened_at, closed_at, used_at, details
     FROM chain";
 
 impl Work for ReadTurn {

@@ -12,7 +12,6 @@ each_engine! {
         assert_eq!(texts(&history), ["a", "b", "c", "d"]);
         assert!(history.is_complete());
         assert_eq!(history.messages[3].depth, 3);
-        assert_eq!(history.messages[3].parent, Some(history.messages[2].hash));
     }
 
     async fn a_window_shows_the_end(bench) {
@@ -22,6 +21,17 @@ each_engine! {
             let history = bench.store.history(&bench.owner, tip, window).await.unwrap();
             assert_eq!(texts(&history), ["aaaa", "bbbb", "cccc"][3 - shown..], "{window:?}");
             assert!(!history.is_complete());
+        }
+    }
+
+    async fn a_window_counts_bytes_as_they_were_told(bench) {
+        let long = "abcd".repeat(1_000);
+        let tip = bench.turn("t1", None, &[&format!("1{long}"), &format!("2{long}"), &format!("3{long}")]).await;
+        for (bytes, shown) in [(1, 1), (4_001, 1), (4_002, 2), (8_003, 3), (u64::MAX, 3)] {
+            let window = Window { messages: 9, bytes };
+            let history = bench.store.history(&bench.owner, tip, window).await.unwrap();
+            assert_eq!(history.messages.len(), shown, "{window:?}");
+            assert_eq!(history.messages[shown - 1].record.as_bytes(), format!("3{long}").as_bytes());
         }
     }
 

@@ -13,6 +13,8 @@ each_engine! {
         assert_eq!(ensure("seal", b"first").await.expose(), b"first");
         assert_eq!(ensure("seal", b"second").await.expose(), b"first");
         assert_eq!(ensure("other", b"third").await.expose(), b"third");
+        // Whatever it begins with, it is kept as it is.
+        assert_eq!(ensure("raw", &[1, 0, 7]).await.expose(), [1, 0, 7]);
         assert_eq!(format!("{:?}", ensure("seal", b"").await), "Secret");
     }
 }

@@ -76,7 +76,8 @@ impl Shelf<'_> {
         let (mut contents, mut ids) = (Contents::default(), HashSet::new());
         let mut spelled = self.spelled(lines, &names.sent).await?;
         let mut at = 0;
-        while let Some(line) = lines.get(at) {
+        while at < lines.len() {
+            let before = at.checked_sub(1).map(|last| lines[last].hash);
             let answer = names.answers.get(&at);
             let given = match answer {
                 Some(answer) => self.given(answer).await?,
@@ -91,7 +92,7 @@ impl Shelf<'_> {
                     item.id = derived_id((&lines[last].hash, part), item.text());
                 }
                 ids.insert(item.id.clone());
-                contents.items.push(Placed { item, before: line.parent, depth: at });
+                contents.items.push(Placed { item, before, depth: at });
             }
             at = last + 1;
         }

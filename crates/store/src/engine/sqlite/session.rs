@@ -1,5 +1,6 @@
 //! A connection as a session. Nothing here waits: every future is ready when it is first asked.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
@@ -11,6 +12,7 @@ use rusqlite::{CachedStatement, Connection, ToSql, params_from_iter};
 use super::super::{Dialect, Param, Row, Session, Value};
 use super::fault;
 use crate::error::Result;
+use crate::pack::packed;
 
 /// Pages given back to the file system in one go.
 const SHRINK: &str = "PRAGMA incremental_vacuum(256)";
@@ -84,7 +86,7 @@ impl Session for SqliteSession {
     }
 
     fn dialect(&self) -> Dialect {
-        Dialect { bytes: "BLOB", narrow: "WITHOUT ROWID" }
+        Dialect { bytes: "BLOB", narrow: "WITHOUT ROWID", number: "INTEGER PRIMARY KEY" }
     }
 }
 
@@ -111,6 +113,12 @@ impl ToSql for Param<'_> {
             Self::Integer(number) => ValueRef::Integer(*number),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
+            Self::Record(record) => {
+                return Ok(match packed(record) {
+                    Cow::Borrowed(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+                    Cow::Owned(bytes) => ToSqlOutput::Owned(bytes.into()),
+                });
+            }
         };
         Ok(ToSqlOutput::Borrowed(value))
     }
