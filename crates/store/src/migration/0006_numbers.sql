@@ -84,7 +84,7 @@ CREATE INDEX turn_tip ON turn (tip) WHERE tip IS NOT NULL;
 CREATE INDEX turn_system ON turn (system) WHERE system IS NOT NULL;
 CREATE INDEX turn_tools ON turn (tools) WHERE tools IS NOT NULL;
 CREATE INDEX turn_open ON turn (node) WHERE closed_at IS NULL;
-CREATE INDEX turn_idle ON turn (used_at) WHERE refs = 0;
+CREATE INDEX turn_idle ON turn (used_at) WHERE refs = 0 AND closed_at IS NOT NULL;
 
 CREATE TABLE conversation (
     owner TEXT NOT NULL,

@@ -112,12 +112,22 @@ fn check(engine: Engine, cases: u32) {
                 model.make(&bench, call).await;
                 model.compare(&bench).await;
             }
+            if engine == Engine::File {
+                check_references(&bench);
+            }
         });
         Ok(())
     });
     if let Err(error) = outcome {
         panic!("{error}");
     }
+}
+
+/// All that points to a row points to one that is there, which SQLite is not asked to check by itself.
+fn check_references(bench: &Bench) {
+    let connection = rusqlite::Connection::open(bench.place.folder.join("sabir.db")).unwrap();
+    let mut statement = connection.prepare("PRAGMA foreign_key_check").unwrap();
+    assert!(!statement.exists([]).unwrap());
 }
 
 #[test]

@@ -42,6 +42,9 @@ struct State {
 trait Job: Send {
     fn wait(&self) -> Wait;
     fn run(&mut self, session: &mut SqliteSession);
+    /// Runs so that a failure leaves nothing of it behind. SQLite copies every page before it changes for that.
+    fn run_alone(&mut self, session: &mut SqliteSession);
+    fn has_failed(&self) -> bool;
     /// The trouble with the store itself that this job met.
     fn outage(&self) -> Option<Error>;
     /// Answers the caller, now that the transaction is there or not.
@@ -140,7 +143,15 @@ impl<W: Work> Job for Pending<W> {
     }
 
     fn run(&mut self, session: &mut SqliteSession) {
+        self.outcome = Some(ready(self.work.run(session)));
+    }
+
+    fn run_alone(&mut self, session: &mut SqliteSession) {
         self.outcome = Some(alone(session, &self.work));
+    }
+
+    fn has_failed(&self) -> bool {
+        matches!(self.outcome, Some(Err(_)))
     }
 
     fn outage(&self) -> Option<Error> {
@@ -190,17 +201,48 @@ fn gather(first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) -> Vec<Box<dyn Jo
     }
 }
 
-/// One transaction for all. A job that fails is undone alone; a disk that fails undoes all of them.
+/// One transaction for all. A job that fails is undone alone, with all of them begun anew; a disk that fails undoes all of them.
 fn transact(session: &mut SqliteSession, batch: &mut [Box<dyn Job>], syncs: bool) -> Result<()> {
-    // A commit without a sync is still whole and in order after a crash: the next one with a sync brings both to disk.
-    let synchronous = if syncs { "FULL" } else { "NORMAL" };
-    run(session, &format!("PRAGMA synchronous = {synchronous}; BEGIN IMMEDIATE"))?;
-    for job in batch {
+    begin(session, syncs)?;
+    for job in &mut *batch {
         job.run(session);
-        if session.connection.is_autocommit() {
-            return Err(job.outage().unwrap_or_else(undone));
+        check(session, &**job)?;
+        if job.has_failed() {
+            run(session, "ROLLBACK")?;
+            return transact_apart(session, batch, syncs);
         }
     }
+    commit(session)
+}
+
+fn transact_apart(
+    session: &mut SqliteSession,
+    batch: &mut [Box<dyn Job>],
+    syncs: bool,
+) -> Result<()> {
+    begin(session, syncs)?;
+    for job in batch {
+        job.run_alone(session);
+        check(session, &**job)?;
+    }
+    commit(session)
+}
+
+fn begin(session: &SqliteSession, syncs: bool) -> Result<()> {
+    // A commit without a sync is still whole and in order after a crash: the next one with a sync brings both to disk.
+    let synchronous = if syncs { "FULL" } else { "NORMAL" };
+    run(session, &format!("PRAGMA synchronous = {synchronous}; BEGIN IMMEDIATE"))
+}
+
+/// Whether SQLite has undone the transaction by itself.
+fn check(session: &SqliteSession, job: &dyn Job) -> Result<()> {
+    match session.connection.is_autocommit() {
+        true => Err(job.outage().unwrap_or_else(undone)),
+        false => Ok(()),
+    }
+}
+
+fn commit(session: &SqliteSession) -> Result<()> {
     run(session, "COMMIT").inspect_err(|_| roll_back(session))
 }
 
