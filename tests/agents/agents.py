@@ -85,6 +85,13 @@ class Claude:
         return report
 
 
+    def used(self, output):
+        """The tokens of input and of output that it says its session took."""
+        models = next(line for line in reversed(lines(output)) if line["type"] == "result")["modelUsage"].values()
+        read = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+        return sum(it[name] for it in models for name in read), sum(it["outputTokens"] for it in models)
+
+
 class Codex:
     """Codex."""
 
@@ -124,6 +131,11 @@ class Codex:
             elif line["type"] in ("error", "turn.failed"):
                 report.errors.append(json.dumps(line))
         return report
+
+
+    def used(self, output):
+        usage = next(line for line in reversed(lines(output)) if line["type"] == "turn.completed")["usage"]
+        return usage["input_tokens"], usage["output_tokens"]
 
 
 class CodexSocket(Codex):
@@ -178,6 +190,11 @@ class Gemini:
             elif line["type"] == "error" or line.get("status") == "error":
                 report.errors.append(json.dumps(line))
         return report
+
+
+    def used(self, output):
+        stats = next(line for line in reversed(lines(output)) if line["type"] == "result")["stats"]
+        return stats["input_tokens"], stats["output_tokens"]
 
 
 AGENTS = [Claude(), Codex(), Gemini()]

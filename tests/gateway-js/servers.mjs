@@ -59,7 +59,7 @@ function configured(upstream) {
       `[[provider]]\nname = "${name}"\nprotocol = "${protocol}"\nbase_url = "${upstream}${root}"\n` +
       'api_key = { value = "only-for-tests" }\n',
   );
-  return `env_providers = false\n[log]\nlevel = "warn"\n${providers.join('')}${mixed(upstream)}`;
+  return `env_providers = false\n[log]\nlevel = "warn"\n${providers.join('')}${mixed(upstream)}${summing()}`;
 }
 
 /** A provider that speaks Chat and Gemini: Chat's clients meet their own protocol, all others a foreign one. */
@@ -68,6 +68,14 @@ function mixed(upstream) {
   const protocols = spoken.map(([protocol]) => `"${protocol}"`).join(', ');
   const urls = spoken.map(([protocol, root]) => `${protocol} = "${upstream}${root}"`).join(', ');
   return `[[provider]]\nname = "mixed"\nprotocol = [${protocols}]\nbase_url = { ${urls} }\napi_key = { value = "only-for-tests" }\n`;
+}
+
+/** A model for each provider with two targets: then the gateway writes summaries itself, whoever is behind it. */
+function summing() {
+  const target = (name, model) => `{ provider = "${name}", model = "${model}" }`;
+  return Object.keys(PROVIDERS)
+    .map((name) => `[[model]]\nname = "sum-${name}"\ntargets = [${target(name, 'summing')}, ${target(name, 'standing-in')}]\n`)
+    .join('');
 }
 
 function end(process) {

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import chains
+import compaction
 import frameworks
 import sockets
 import switching
@@ -26,6 +27,8 @@ def tests(base: str, simulators: Simulators) -> Iterator[tuple[str, Callable[[],
     for provider in PROVIDERS:
         for test in sockets.TABLE:
             yield f"socket, {test.__name__} on {provider}", bound(test, place(), provider)
+        for test in compaction.TABLE:
+            yield f"compaction, {test.__name__} on {provider}", bound(test, place(), provider)
         for is_streamed in (False, True):
             for test in chains.TABLE:
                 run = bound(in_chain, test, place(), provider, is_streamed)

@@ -1,5 +1,5 @@
-"""The cases of the Open Responses specification that need no socket, on every upstream: what a client of that specification may
-count on in each answer, whole and streamed."""
+"""The ten cases of the Open Responses specification that need no socket, on every upstream: what a client of that specification
+may count on in each answer, whole and streamed. The seven others are in `sockets.py`, under the same names."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 import raw
+from compaction import named
 from scenarios import equal, holds
 from servers import PROVIDERS
 
@@ -55,6 +56,8 @@ USAGE = {
     "input_tokens_details": (dict,),
     "output_tokens_details": (dict,),
 }
+
+COMPACTION = {"id": (str,), "object": (str,), "created_at": (int,), "output": (list,), "usage": (dict,)}
 
 # The types of items, and of parts in their contents.
 ITEMS = {
@@ -256,6 +259,42 @@ def assistant_phase(place: Place) -> None:
     equal("message" in place.create(input=[*history, user("Go on.")]).types(), True, "the output")
 
 
+def response_output_phase_schema(place: Place) -> None:
+    """A phase of an answer's message, where it has one, is among the specification's."""
+    answer = place.create(input=[user("Think aloud, then answer.")])
+    messages = [item for item in answer.response["output"] if item["type"] == "message"]
+    equal([it.get("phase") for it in messages if it.get("phase") not in (None, *PHASES)], [], "phases")
+
+
+def streaming_response(place: Place) -> None:
+    """Every event is checked as it is read; here that there are all kinds of a text's."""
+    if place.is_streamed:
+        types = [event["type"] for event in place.create(input=[user("Count from one to five.")]).events]
+        kinds = ("created", "output_item.added", "content_part.added", "output_text.delta", "output_text.done")
+        missing = [kind for kind in (*kinds, "content_part.done", "output_item.done") if f"response.{kind}" not in types]
+        equal(missing, [], "events that are missing")
+
+
+def compact_response(place: Place) -> None:
+    """What a conversation was compacted to is the input of the next one."""
+    body = {"model": named(place.provider), "input": [user("My name is Ada."), model("Hello Ada.")]}
+    reply = place.send("/v1/responses/compact", body)
+    equal(reply.status, 200, reply.body[:300])
+    made = reply.json()
+    check_members(made, COMPACTION, "the compaction")
+    check_members(made["usage"], USAGE, "usage")
+    equal(made["object"], "response.compaction", "object")
+    equal([it["type"] for it in made["output"]], ["message", "compaction"], "the output")
+    check_members(made["output"][-1], {"id": (str,), "encrypted_content": (str,)}, "the item")
+    equal("message" in place.create(input=[*made["output"], user("What is my name?")]).types(), True, "the output")
+
+
+def compact_missing_model(place: Place) -> None:
+    reply = place.send("/v1/responses/compact", {"input": [user("My name is Ada.")]})
+    equal(reply.status in (400, 422), True, f"the status {reply.status}")
+    check_members(reply.json()["error"], {"message": (str,), "type": (str,)}, "the error")
+
+
 def chained(place: Place) -> None:
     """An answer goes on from the one before it, and says so."""
     first = place.create(input=[user("My name is Ada.")])
@@ -266,7 +305,19 @@ def chained(place: Place) -> None:
     equal(second.response["store"], True, "store")
 
 
-CASES = (basic_response, system_prompt, tool_calling, image_input, multi_turn, assistant_phase, chained)
+CASES = (
+    basic_response,
+    assistant_phase,
+    response_output_phase_schema,
+    streaming_response,
+    system_prompt,
+    tool_calling,
+    image_input,
+    multi_turn,
+    compact_response,
+    compact_missing_model,
+    chained,
+)
 
 
 def tests(base: str) -> Iterator[tuple[str, Callable[[], None]]]:

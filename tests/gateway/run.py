@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 import anthropic_messages
+import compaction
 import counted
 import faults
 import gemini
@@ -51,7 +52,7 @@ class Suites:
     def __init__(self, binary: Path, folder: Path, only: str) -> None:
         self.simulators = Simulators(binary, folder)
         base = self.simulators.base
-        self.usual = Gateway(binary, folder, "usual", config(base, USUAL, {name: name for name in PROVIDERS}))
+        self.usual = Gateway(binary, folder, "usual", config(base, USUAL, {name: name for name in PROVIDERS}) + compaction.models())
         self.impatient = Gateway(binary, folder, "impatient", config(base, SHORT, faults.providers()))
         # What the faults must have been counted as, by the cell.
         self.ended: list[tuple[faults.Cell, counted.Ended]] = []

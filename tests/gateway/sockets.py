@@ -9,6 +9,7 @@ import openai
 from websockets.sync.client import connect
 
 from chains import TOOL
+from compaction import named
 from scenarios import equal, holds
 from switching import Place
 
@@ -129,6 +130,21 @@ def failed_continuation_evicts_cache(place: Place, provider: str) -> None:
         equal(error["error"]["code"], "previous_response_not_found", "the code")
 
 
+def compact_new_chain(place: Place, provider: str) -> None:
+    """A chain that was compacted goes on as a new one, which knows no id of the old."""
+    with openai.OpenAI(api_key="none", base_url=f"{place.base}/v1", max_retries=0) as sdk, opened(place, provider) as socket:
+        first = socket.answer("a", input=user("my name is Ada"), store=False)
+        told = [*user("my name is Ada"), *first["output"]]
+        made = sdk.responses.compact(model=named(provider), input=told)
+        items = [item.to_dict() for item in made.output]
+        second = socket.answer("b", input=[*items, *user("I like tea")], store=False)
+        equal(second["previous_response_id"], None, "what it says it goes on from")
+        socket.answer("c", input=user("who am I?"), store=False, previous_response_id=second["id"])
+        arrived = place.arrived("c")
+        equal(arrived.users()[-2:], ["I like tea", "who am I?"], "user texts upstream")
+        holds(str(arrived.body), "my name is Ada", "the conversation upstream")
+
+
 def tool_round(place: Place, provider: str) -> None:
     """With an id that only the socket knows: the call and its result find each other upstream."""
     with opened(place, provider) as socket:
@@ -172,6 +188,7 @@ TABLE: tuple[Callable[[Place, str], None], ...] = (
     reconnect_store_false_recovery,
     previous_response_not_found,
     failed_continuation_evicts_cache,
+    compact_new_chain,
     tool_round,
     by_the_sdk,
 )

@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use anyhow::Result;
 use sabir_wire::Protocol;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Access, Folder, Launch};
 use crate::output;
@@ -19,6 +19,27 @@ pub(super) const OWN_MODEL: &str = "gemini-3-pro-preview";
 
 /// What says where the folder with its settings is; the user's home unless set.
 const HOME: &str = "GEMINI_CLI_HOME";
+
+/// Errands for which it has models of its own, by the names of their settings: compressing its history, correcting edits,
+/// summing up outputs, looking for loops. All go the same way, or an errand would end at a model that nobody serves.
+const ERRANDS: [&str; 16] = [
+    "agent-history-provider-summarizer",
+    "chat-compression-2.5-flash",
+    "chat-compression-2.5-flash-lite",
+    "chat-compression-2.5-pro",
+    "chat-compression-3-flash",
+    "chat-compression-3-pro",
+    "chat-compression-3.1-flash-lite",
+    "chat-compression-default",
+    "classifier",
+    "edit-corrector",
+    "fast-ack-helper",
+    "gemini-3-flash-base",
+    "loop-detection-double-check",
+    "prompt-completion",
+    "summarizer-default",
+    "summarizer-shell",
+];
 
 const DOT_FOLDER: &str = ".gemini";
 const SETTINGS: &str = "settings.json";
@@ -35,7 +56,7 @@ const ELSEWHERE: [&str; 5] = [
 pub(super) fn launch(access: &Access, folder: &Folder) -> Result<Launch> {
     let home = folder.path("gemini");
     let users = users_folder(&home);
-    let settings = settings(users.as_deref());
+    let settings = settings(users.as_deref(), access.model.as_deref());
     let file = folder.write(&format!("gemini/{DOT_FOLDER}/{SETTINGS}"), &settings)?;
     if let (Some(users), Some(own)) = (users, file.parent()) {
         link_entries(&users, own);
@@ -59,8 +80,8 @@ fn users_folder(private: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(home).join(DOT_FOLDER))
 }
 
-/// The user's own settings, with the one way to authenticate that takes a key and an address.
-fn settings(users: Option<&Path>) -> String {
+/// The user's own settings, with the one way to authenticate that takes a key and an address, and one model for everything.
+fn settings(users: Option<&Path>, model: Option<&str>) -> String {
     let file = users.map(|folder| folder.join(SETTINGS));
     let text = file.as_ref().and_then(|file| fs::read_to_string(file).ok());
     let read = text.as_deref().map(|text| serde_json::from_str(&without_comments(text)));
@@ -74,22 +95,46 @@ fn settings(users: Option<&Path>) -> String {
             Map::new()
         }
     };
-    Value::Object(with_key(settings)).to_string()
+    let settings = with_key(settings);
+    Value::Object(match model {
+        Some(model) => with_errands(settings, model),
+        None => settings,
+    })
+    .to_string()
 }
 
 fn with_key(mut settings: Map<String, Value>) -> Map<String, Value> {
-    let mut object = &mut settings;
-    for name in ["security", "auth"] {
-        let inner = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
-        if !inner.is_object() {
-            *inner = Value::Object(Map::new());
-        }
-        let Value::Object(inner) = inner else { return settings };
-        object = inner;
+    if let Some(auth) = object_in(&mut settings, "security").and_then(|it| object_in(it, "auth")) {
+        auth.insert("selectedType".to_owned(), Value::from("gemini-api-key"));
+        auth.remove("enforcedType");
     }
-    object.insert("selectedType".to_owned(), Value::from("gemini-api-key"));
-    object.remove("enforcedType");
     settings
+}
+
+/// The settings with one model for all errands; what the user says of them comes later and counts.
+fn with_errands(mut settings: Map<String, Value>, model: &str) -> Map<String, Value> {
+    if let Some(configs) = object_in(&mut settings, "modelConfigs") {
+        let errand =
+            |name: &&str| json!({"match": {"model": name}, "modelConfig": {"model": model}});
+        let mut overrides: Vec<Value> = ERRANDS.iter().map(errand).collect();
+        if let Some(Value::Array(own)) = configs.remove("customOverrides") {
+            overrides.extend(own);
+        }
+        configs.insert("customOverrides".to_owned(), Value::Array(overrides));
+    }
+    settings
+}
+
+/// The object of that name, put in the place of anything else.
+fn object_in<'s>(
+    settings: &'s mut Map<String, Value>,
+    name: &str,
+) -> Option<&'s mut Map<String, Value>> {
+    let inner = settings.entry(name).or_insert_with(|| Value::Object(Map::new()));
+    if !inner.is_object() {
+        *inner = Value::Object(Map::new());
+    }
+    inner.as_object_mut()
 }
 
 /// JSON without the comments that these settings may hold; what stands in strings is kept.
@@ -179,6 +224,18 @@ mod tests {
             r#"{"ui":{"theme":"a"},"security":{"auth":{"selectedType":"oauth","x":1}}}"#,
             r#"{"ui":{"theme":"a"},"security":{"auth":{"selectedType":"gemini-api-key","x":1}}}"#,
         );
+    }
+
+    #[test]
+    fn all_errands_go_to_the_model_that_was_asked_for_unless_the_user_says_otherwise() {
+        let own = json!({"match": {"model": "classifier"}, "modelConfig": {"model": "mine"}});
+        let users = json!({"modelConfigs": {"customOverrides": [own], "x": 1}});
+        let settings = with_errands(users.as_object().unwrap().clone(), "sim-chat/m");
+        let overrides = settings["modelConfigs"]["customOverrides"].as_array().unwrap();
+        assert_eq!(overrides.len(), ERRANDS.len() + 1);
+        assert_eq!(overrides[0]["modelConfig"]["model"], "sim-chat/m");
+        assert_eq!(overrides.last(), Some(&own));
+        assert_eq!(settings["modelConfigs"]["x"], 1);
     }
 
     #[test]

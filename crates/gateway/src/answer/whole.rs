@@ -6,8 +6,8 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderValue};
 use sabir_wire::conversation::{Counts, Response};
 use sabir_wire::json::Json;
 use sabir_wire::protocol::{AnswerContext, ArtefactCollector, CallArtefacts, Fold, Watch, unfold};
@@ -68,6 +68,8 @@ struct Tally {
     losses: Losses,
     /// What the provider sealed with its calls.
     calls: Vec<CallArtefacts>,
+    /// Whether the client is given counts that the provider did not state.
+    is_estimate: bool,
 }
 
 /// Makes the client's answer of the provider's.
@@ -78,7 +80,7 @@ pub(super) async fn open(
     reading: Reading<'_>,
     flight: &mut InFlight,
 ) -> Result<Answering> {
-    let Incoming { protocol: upstream, head, mut feed } = incoming;
+    let Incoming { protocol: upstream, mut head, mut feed } = incoming;
     let parties = Parties { recipient, upstream };
     let (form, tally) = match &reading {
         Reading::Stream(context) if feed.is_events() => {
@@ -92,6 +94,9 @@ pub(super) async fn open(
             read(snapshot, parties, reading, body, flight).await?
         }
     };
+    if tally.is_estimate {
+        head.headers.insert("sabir-estimate", HeaderValue::from_static("true"));
+    }
     flight.remember(tally.calls);
     flight.trace.add_usage(tally.counts);
     flight.trace.add_losses(tally.losses);
@@ -229,6 +234,9 @@ fn encode(
     if let Some(fault) = response.fault {
         return Err(failed_at_first(fault.into_owned()));
     }
+    let shows_usage = context.include_usage || !recipient.delivery.is_stream();
+    tally.is_estimate =
+        shows_usage && context.estimates_usage(&response, (upstream, recipient.client));
     if recipient.delivery.is_stream() {
         let translation = Translation::new(recipient, upstream, context.clone(), None);
         return Ok(Form::Translation(Box::new(translation.unfolded(response))));

@@ -11,7 +11,9 @@ use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
 use crate::attempt::notes::{Notes, Stamp};
-use crate::attempt::{artefacts, cache_key, late_system, repair, same_protocol, window};
+use crate::attempt::{
+    artefacts, cache_key, late_system, repair, same_protocol, token_estimate, window,
+};
 use crate::call::{Action, Call, LargeCall};
 use crate::config::types::Repair;
 use crate::failure::{Failure, Result, Whose};
@@ -277,6 +279,7 @@ fn translated(
         false => encoded,
     };
     let context = AnswerContext::by(&decoded, upstream, &target);
+    let estimated_input = Some(token_estimate::about(decoded.request()));
     // It takes several times as much memory as the body, and what follows takes some of its own.
     drop(decoded);
     let echo = match surface::of(call.client).repeats_request {
@@ -295,6 +298,7 @@ fn translated(
         in_background: call.asked.in_background,
         seed: Text::plain(notes.id().to_owned()),
         created_s: notes.began_s(),
+        estimated_input,
         ..context
     };
     notes.add_losses(call.name_turns(put_back));

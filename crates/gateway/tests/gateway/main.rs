@@ -37,6 +37,7 @@ mod sends;
 mod sessions;
 mod signatures;
 mod sockets;
+mod steering;
 mod stopping;
 mod targets;
 mod transcripts;

@@ -25,13 +25,13 @@ const REFUSALS: [(&str, &str); 4] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Delivery {
+pub(crate) enum Delivery {
     Whole,
     Streamed,
 }
 
 /// A request of a protocol's client for the model `m`: its path and its body.
-fn asked(client: &str, text: &str, delivery: Delivery) -> (&'static str, String) {
+pub(crate) fn asked(client: &str, text: &str, delivery: Delivery) -> (&'static str, String) {
     let stream = delivery == Delivery::Streamed;
     let (path, body) = match client {
         "openai-chat" => (
@@ -101,12 +101,12 @@ fn check(client: &str, delivery: Delivery, reply: &Reply) {
     }
 }
 
-fn events(body: &str) -> Vec<Value> {
+pub(crate) fn events(body: &str) -> Vec<Value> {
     let data = body.lines().filter_map(|line| line.strip_prefix("data: "));
     data.filter_map(|data| serde_json::from_str(data).ok()).collect()
 }
 
-fn model(provider: &Provider, protocol: &str) -> Running {
+pub(crate) fn model(provider: &Provider, protocol: &str) -> Running {
     let toml = provider.toml("up", protocol);
     Running::start(&format!(
         "{toml}\n[[model]]\nname = \"m\"\ntargets = [{{ provider = \"up\", model = \"local\" }}]\n"

@@ -90,6 +90,13 @@ pub struct Usage<'a> {
 }
 
 impl<'a> Usage<'a> {
+    /// A report of the input alone.
+    pub(crate) fn of_input(tokens: u64) -> Self {
+        let mut usage = Self::default();
+        usage.counts[Count::Input] = Some(tokens);
+        usage
+    }
+
     /// What the wire stated about the usage beyond these counts.
     pub fn semantics(&self) -> &NodeSemantics<'a> {
         &self.semantics

@@ -41,6 +41,9 @@ pub struct AnswerContext<'a> {
     pub offers_tools: bool,
     /// What an answer of Responses repeats of its request, where that is known.
     pub echo: Option<Echo<'a>>,
+    /// How many tokens the request has, by estimate: where clients rely on usage, and the provider states none, it is made
+    /// of that. Without it nothing is estimated.
+    pub estimated_input: Option<u64>,
 }
 
 impl Default for AnswerContext<'_> {
@@ -60,6 +63,7 @@ impl Default for AnswerContext<'_> {
             in_background: false,
             offers_tools: true,
             echo: None,
+            estimated_input: None,
         }
     }
 }

@@ -11,6 +11,7 @@ mod decoded_request;
 mod described;
 mod echo;
 mod effort;
+mod estimate;
 mod event;
 mod facts;
 mod fault_losses;

@@ -5,6 +5,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::json::Text;
 use crate::limit::OPEN_PARTS_MAX;
 use crate::loss::Report;
+use crate::protocol::estimate::UsageEstimate;
 use crate::protocol::handing::{Handing, Rule};
 use crate::protocol::machine::{DecodeStream, EncodeStream};
 use crate::protocol::{AnswerContext, Delta, Event, Open, PartId, Protocol};
@@ -50,20 +51,29 @@ pub struct StreamEncoder<'a> {
     /// Halves of characters at the ends of deltas, which wait for the other half: no client can read one alone.
     halves: Vec<(PartId, Text<'static>)>,
     is_over: bool,
+    /// For counts that nobody states; boxed for the same reason.
+    estimate: Option<Box<UsageEstimate>>,
+    parties: (Protocol, Protocol),
 }
 
 impl<'a> StreamEncoder<'a> {
     /// An encoder into `protocol` of a stream that comes in `source`'s.
     pub fn new(protocol: Protocol, source: Protocol, context: AnswerContext<'a>) -> Self {
+        let parties = (source, protocol);
+        let estimate = UsageEstimate::of(&context, parties).filter(|_| context.include_usage);
+        let estimate = estimate.map(Box::new);
         let machine = (protocol.codec().stream_encoder)(source, context);
         let handing = Rule::of(source, protocol).map(|rule| Box::new(Handing::new(rule)));
-        Self { machine, handing, open: 0, halves: Vec::new(), is_over: false }
+        Self { machine, handing, open: 0, halves: Vec::new(), is_over: false, estimate, parties }
     }
 
     /// Writes what an event makes of the stream, as complete SSE frames. Nothing follows a fault.
     pub fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
         if self.is_over {
             return self;
+        }
+        if let Some(estimate) = &mut self.estimate {
+            estimate.event(&event);
         }
         match event {
             Event::Delta(part, Delta::Text(text)) => self.grow(part, text, out),
@@ -72,6 +82,20 @@ impl<'a> StreamEncoder<'a> {
                 self.open = self.open.saturating_sub(1);
                 self.let_half_go(closed.part, out);
                 self.pass(Event::Close(closed), out);
+            }
+            Event::Usage(usage) => {
+                let usage = match &mut self.estimate {
+                    Some(estimate) => estimate.complete(usage),
+                    None => usage,
+                };
+                self.pass(Event::Usage(usage), out);
+            }
+            Event::Finish { .. } => {
+                // Behind its end such an answer has no more to say of its usage.
+                if !self.parties.0.conventions().has_late_usage {
+                    self.count_owed(out);
+                }
+                self.pass(event, out);
             }
             event => {
                 self.is_over = matches!(event, Event::Fault(_));
@@ -106,6 +130,13 @@ impl<'a> StreamEncoder<'a> {
         }
     }
 
+    /// Passes on the counts that an answer lacks which has ended.
+    fn count_owed(&mut self, out: &mut String) {
+        if let Some(usage) = self.estimate.as_mut().and_then(|it| it.owed()) {
+            self.pass(Event::Usage(usage), out);
+        }
+    }
+
     /// Passes on a half whose other half never came.
     fn let_half_go(&mut self, part: PartId, out: &mut String) {
         if let Some(waiting) = self.halves.iter().position(|(of, _)| *of == part) {
@@ -127,10 +158,15 @@ impl<'a> StreamEncoder<'a> {
 
     /// Writes what is still owed at the end of the stream, and says what did not come through.
     pub fn end(mut self, out: &mut String) -> Report {
+        self.count_owed(out);
         let Self { machine, handing, .. } = &mut self;
         if let Some(handing) = handing {
             handing.end(&mut |event| machine.step(event, out));
         }
-        self.machine.end(out)
+        let mut report = self.machine.end(out);
+        if let Some(estimate) = self.estimate {
+            estimate.report(self.parties, &mut report);
+        }
+        report
     }
 }

@@ -4,6 +4,7 @@ use crate::conversation::Response;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Fault;
 use crate::loss::Report;
+use crate::protocol::estimate::completed;
 use crate::protocol::field::FieldSet;
 use crate::protocol::handing::{Rule, handed};
 use crate::protocol::semantics::{Declared, Spelling};
@@ -48,8 +49,12 @@ impl Protocol {
         context: &AnswerContext<'_>,
     ) -> Encoded {
         let mut report = Report::default();
-        let response = &*handed(response, Rule::of(source, self));
-        let body = (self.codec().encode_response)(response, source, context, &mut report);
+        let mut response = handed(response, Rule::of(source, self));
+        if let Some((usage, estimate)) = completed(&response, context, (source, self)) {
+            response.to_mut().usage = Some(usage);
+            estimate.report((source, self), &mut report);
+        }
+        let body = (self.codec().encode_response)(&response, source, context, &mut report);
         Encoded { body, report }
     }
 

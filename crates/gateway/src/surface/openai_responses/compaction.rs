@@ -116,7 +116,11 @@ fn write_answer(answer: &CompactionAnswer<'_>) -> String {
         body.key("usage");
         body.object(|usage| {
             usage.field("input_tokens", &input_tokens);
+            usage.key("input_tokens_details");
+            usage.object(|it| it.field("cached_tokens", &0u64));
             usage.field("output_tokens", &output_tokens);
+            usage.key("output_tokens_details");
+            usage.object(|it| it.field("reasoning_tokens", &0u64));
             usage.field("total_tokens", &(input_tokens + output_tokens));
         });
     });

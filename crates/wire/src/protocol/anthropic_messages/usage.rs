@@ -39,6 +39,13 @@ pub(in super::super) const USAGE: Table<Speaker> = Table {
 
 const REQUIRED: Fate = Fate::Depends("required");
 
+/// Reports that a stream states its input before the provider does: clients of Messages read it at the beginning.
+pub(in crate::protocol::anthropic_messages) fn report_early_usage(reporter: &mut Reporter<'_>) {
+    let pointer = reporter.source().conventions().usage_pointer;
+    let reason = "a stream of Messages begins with the input tokens; an estimate is written";
+    reporter.below(Place::default(), pointer, LossKind::Synthesised, reason);
+}
+
 /// Reports that clients are given counts which nobody has stated.
 pub(super) fn report_absent_usage(root: Place, reporter: &mut Reporter<'_>) {
     let pointer = reporter.source().conventions().usage_pointer;

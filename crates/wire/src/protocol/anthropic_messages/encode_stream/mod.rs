@@ -12,7 +12,7 @@ use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_response::Answering;
 use crate::protocol::anthropic_messages::types::SELF;
-use crate::protocol::anthropic_messages::usage::{USAGE, report_absent_usage};
+use crate::protocol::anthropic_messages::usage::{USAGE, report_absent_usage, report_early_usage};
 use crate::protocol::event::Sequence;
 use crate::protocol::machine::EncodeStream;
 use crate::protocol::reporter::Reporter;
@@ -217,7 +217,15 @@ impl Writing<'_> {
         let start = self.start.take().unwrap_or_default();
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         reporter.semantics(&start.semantics);
-        frames::start(out, &start, &self.context, (self.usage.as_ref(), &mut reporter));
+        let estimate = match (&self.usage, self.context.estimated_input) {
+            (None, Some(input)) => {
+                report_early_usage(&mut reporter);
+                Some(Usage::of_input(input))
+            }
+            (Some(_), _) | (None, None) => None,
+        };
+        let usage = self.usage.as_ref().or(estimate.as_ref());
+        frames::start(out, &start, &self.context, (usage, &mut reporter));
     }
 
     fn note(&mut self, note: Note<'_>, out: &mut String) {
