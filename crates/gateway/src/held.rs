@@ -56,7 +56,8 @@ impl Snapshot {
     }
 }
 
-fn full() -> Box<Failure> {
+/// All requests together hold as much as they may.
+pub(crate) fn full() -> Box<Failure> {
     let message = "this gateway holds as many bytes of requests as it may; try again soon";
     let mut failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
     failure.fault.retry_after_s = Some(RETRY_AFTER_S);

@@ -4,7 +4,10 @@
 mod bodies;
 mod gateway;
 mod provider;
+mod socket;
 
+use std::io::Write;
+use std::net::TcpStream;
 use std::thread;
 
 use bodies::Body;
@@ -13,6 +16,7 @@ use provider::Upstream;
 use provider::Upstream::{Server, Simulator};
 use sabir_wire::Protocol;
 use sabir_wire::Protocol::{AnthropicMessages, Gemini, OpenaiChat, OpenaiResponses};
+use socket::Socket;
 
 use crate::waiting::wait_for;
 
@@ -123,4 +127,151 @@ fn little_is_left_of_many_large_bodies() {
             (left <= LEFT_BYTES_MAX).then_some(())
         });
     }
+}
+
+/// An element as often as a body has room for it.
+fn repeated(element: &str, separator: &str) -> String {
+    vec![element; BODY_BYTES / (element.len() + separator.len())].join(separator)
+}
+
+/// Bodies that are not simply translated, and where they go. Whether they are served or refused is not what is asked here.
+fn odd_bodies() -> Vec<(&'static str, &'static str, String)> {
+    let user = r#"{"role":"user","content":"a"}"#;
+    let chat = |text: &str| {
+        format!(
+            r#"{{"model":"up/m","messages":[{{"role":"user","content":"{text}"}}],"tools":[{{"type":"function","function":{{"name":"f"}}}}]}}"#
+        )
+    };
+    vec![
+        (
+            "a word that may ask for a summary",
+            "/v1/chat/completions",
+            format!(r#"{{"model":"up/m","compact":1,"messages":[{}]}}"#, repeated(user, ",")),
+        ),
+        (
+            "a summary of short messages",
+            "/v1/responses/compact",
+            format!(r#"{{"model":"up/m","input":[{}]}}"#, repeated(user, ",")),
+        ),
+        (
+            "a summary of one long text",
+            "/v1/responses/compact",
+            format!(r#"{{"model":"up/m","input":"{}"}}"#, repeated("a b", " ")),
+        ),
+        (
+            "an answer that nobody waits for",
+            "/v1/responses",
+            format!(
+                r#"{{"model":"up/m","background":true,"instructions":"{}","input":"a"}}"#,
+                repeated("a b", " ")
+            ),
+        ),
+        (
+            "a transcript of mistakes",
+            "/sabir/v1/conversations",
+            format!(r#"{{"transcript":[{}]}}"#, repeated("0", ",")),
+        ),
+        (
+            "a transcript of short messages",
+            "/sabir/v1/conversations",
+            format!(r#"{{"transcript":[{}]}}"#, repeated(user, ",")),
+        ),
+        (
+            "times",
+            "/sabir/v1/conversations",
+            format!(
+                r#"{{"as":"openai-chat","messages":{{"messages":[{user}]}},"times":[{}]}}"#,
+                repeated("0", ",")
+            ),
+        ),
+        (
+            "metadata",
+            "/v1/conversations",
+            format!(r#"{{"metadata":{{{}}}}}"#, repeated(r#""a":"""#, ",")),
+        ),
+        ("items", "/v1/conversations", format!(r#"{{"items":[{}]}}"#, repeated(user, ","))),
+        (
+            "an item of short parts",
+            "/v1/conversations",
+            format!(
+                r#"{{"items":[{{"role":"user","content":[{}]}}]}}"#,
+                repeated(r#"{"type":"input_text","text":""}"#, ",")
+            ),
+        ),
+        ("short words", "/v1/chat/completions", chat(&repeated("a", " "))),
+        ("short lines", "/v1/chat/completions", chat(&repeated("a", r"\n"))),
+        ("dictated calls", "/v1/chat/completions", chat(&repeated("call f with {}", r"\n"))),
+    ]
+}
+
+#[test]
+fn a_body_that_is_not_simply_translated_takes_no_more_than_others() {
+    let mut over = Vec::new();
+    for (what, path, body) in odd_bodies() {
+        let gateway = Gateway::start(OpenaiChat, Simulator);
+        let before = gateway.rest(OpenaiChat).max(gateway.rest(OpenaiResponses));
+        let reply = gateway.post_to(path, "", body.as_bytes());
+        let taken = gateway.peak_bytes().saturating_sub(before);
+        println!("{:5.2} {what}: {}", taken as f64 / body.len() as f64, &reply[..15]);
+        if taken > TIMES * body.len() {
+            over.push(format!("{what}: {taken} bytes for {}", body.len()));
+        }
+    }
+    assert!(over.is_empty(), "{}", over.join("\n"));
+}
+
+/// What all bodies together may take in the tests below.
+const TOGETHER: &str = "bodies_bytes_max = \"16 MiB\"";
+const TOGETHER_BYTES: usize = 16 * 1024 * 1024;
+
+#[test]
+fn half_sent_bodies_and_messages_take_no_more_than_all_may_together() {
+    for is_socket in [false, true] {
+        let gateway = Gateway::limited(OpenaiChat, Server, TOGETHER);
+        let before = gateway.rest(OpenaiResponses);
+        let half = vec![b'a'; 4 * BODY_BYTES];
+        let mut begun: Vec<TcpStream> = Vec::new();
+        for _ in 0..10 {
+            let mut stream = match is_socket {
+                true => Socket::open(&gateway).begin(2 * half.len()),
+                false => gateway.begin("/v1/responses", "", 2 * half.len()),
+            };
+            // Whoever is refused may find the connection closed.
+            let _ = stream.write_all(&half);
+            begun.push(stream);
+        }
+        wait_for("bodies that nobody counts", || {
+            let held = gateway.metric("sabir_bodies_bytes");
+            (half.len()..=TOGETHER_BYTES).contains(&held).then_some(())
+        });
+        let taken = gateway.peak_bytes().saturating_sub(before);
+        assert!(taken <= 2 * TOGETHER_BYTES, "socket: {is_socket}, {taken} bytes");
+        drop(begun);
+        wait_for("bodies that are gone", || {
+            (gateway.metric("sabir_bodies_bytes") == 0).then_some(())
+        });
+    }
+}
+
+#[test]
+fn a_socket_keeps_nothing_of_a_large_message() {
+    let gateway = Gateway::start(OpenaiChat, Server);
+    let before = gateway.rest(OpenaiResponses);
+    let text = "some words ".repeat(BODY_BYTES / 11);
+    let message =
+        format!(r#"{{"type":"response.create","model":"up/m","store":true,"input":"{text}"}}"#);
+    let sockets: Vec<Socket> = (0..10)
+        .map(|_| {
+            let mut socket = Socket::open(&gateway);
+            socket.send(message.as_bytes());
+            let last = socket.read_until("response.completed");
+            assert!(last.contains("\"hi\""), "{last}");
+            socket
+        })
+        .collect();
+    wait_for("sockets that keep their messages", || {
+        let left = gateway.resident_bytes().saturating_sub(before);
+        println!("{left} bytes are left of {} messages of {}", sockets.len(), message.len());
+        (left <= 4 * message.len()).then_some(())
+    });
 }

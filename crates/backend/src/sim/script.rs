@@ -11,10 +11,17 @@ pub(super) struct Dictated {
 
 pub(super) const WORDS_MAX: usize = 100_000;
 
+/// How many calls a text dictates at most. A call of an answer takes many times as much memory as the line that asks for it.
+const CALLS_MAX: usize = 1_000;
+
 /// The calls that a text dictates, one list for each round: `then call …` begins a round.
 pub(super) fn rounds(text: &str) -> Vec<Vec<Dictated>> {
     let mut rounds: Vec<Vec<Dictated>> = Vec::new();
+    let mut calls = 0;
     for line in text.lines() {
+        if calls == CALLS_MAX {
+            break;
+        }
         let line = line.trim();
         let (begins, order) = match line.strip_prefix("then ") {
             Some(order) => (true, order),
@@ -26,6 +33,7 @@ pub(super) fn rounds(text: &str) -> Vec<Vec<Dictated>> {
         }
         if let Some(round) = rounds.last_mut() {
             round.push(call);
+            calls += 1;
         }
     }
     rounds
@@ -48,14 +56,21 @@ pub(super) fn asks_unicode(text: &str) -> bool {
     words(text).any(|word| word.eq_ignore_ascii_case("unicode"))
 }
 
-/// The number in `repeat N words`.
+/// The number in `repeat N words`. No list of the words is made: of short ones it would be many times as long as the text.
 pub(super) fn asks_words(text: &str) -> Option<usize> {
-    let words: Vec<&str> = words(text).collect();
-    words.windows(3).find_map(|three| match three {
-        [verb, number, noun] if verb.eq_ignore_ascii_case("repeat") && noun.starts_with("word") => {
-            number.parse::<usize>().ok().map(|number| number.min(WORDS_MAX))
+    let mut words = words(text);
+    let (mut verb, mut number) = (words.next()?, words.next()?);
+    words.find_map(|noun| {
+        let three = (verb, number, noun);
+        (verb, number) = (number, noun);
+        match three {
+            (verb, number, noun)
+                if verb.eq_ignore_ascii_case("repeat") && noun.starts_with("word") =>
+            {
+                number.parse::<usize>().ok().map(|number| number.min(WORDS_MAX))
+            }
+            _ => None,
         }
-        _ => None,
     })
 }
 
@@ -110,6 +125,12 @@ mod tests {
     }
 
     #[test]
+    fn no_more_calls_are_dictated_than_an_answer_may_have() {
+        let text = "call a with {}\nthen call a with {}\n".repeat(CALLS_MAX);
+        assert_eq!(rounds(&text).iter().map(Vec::len).sum::<usize>(), CALLS_MAX);
+    }
+
+    #[test]
     fn names_are_whole_words() {
         for (text, expected) in [
             ("use get_it now", true),
@@ -130,6 +151,8 @@ mod tests {
         assert_eq!(asks_words("repeat 1 word"), Some(1));
         assert_eq!(asks_words("repeat 999999999 words"), Some(WORDS_MAX));
         assert_eq!(asks_words("repeat your words"), None);
+        assert_eq!(asks_words("repeat repeat 3 words"), Some(3));
+        assert_eq!(asks_words("repeat 3"), None);
     }
 
     #[test]

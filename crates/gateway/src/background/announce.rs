@@ -4,21 +4,23 @@ use std::sync::Arc;
 
 use http::{HeaderMap, StatusCode};
 use sabir_store::{NewJob, Record, ResponseId, TurnId};
+use sabir_wire::Protocol;
 use sabir_wire::json::{Reader, Text};
 use sabir_wire::protocol::{AnswerContext, Echo};
 
 use crate::answer::InFlight;
 use crate::background::job::Job;
 use crate::background::tail;
-use crate::call::LargeCall;
+use crate::call::{LargeCall, unmarked};
 use crate::config::types::{GatewayKey, Level};
 use crate::egress::Reply;
 use crate::failure::Result;
 use crate::memory::Memory;
+use crate::pool::Wanted;
 use crate::recall::{absent, out_of_order, trouble, without_members};
 use crate::route::Resolved;
 use crate::state::Snapshot;
-use crate::surface::{Background, Trouble};
+use crate::surface::{Background, Standing, Trouble};
 use crate::{egress, ingress, surface};
 
 /// Whether the provider works on the answer by itself: it speaks the client's protocol, and is sent what the client sent.
@@ -55,14 +57,21 @@ pub(crate) async fn announce(
         return Ok(Err(call));
     };
     let turn = TurnId::new(&*turn.turn).map_err(|error| out_of_order(&error))?;
-    let body = (background.announce)(&context(&call, flight)?);
+    let context = AnswerContext {
+        model: Some(Text::plain(call.model.clone())),
+        seed: Text::plain(flight.trace.id().to_owned()),
+        created_s: flight.trace.began_s(),
+        ..AnswerContext::default()
+    };
+    let (is_streamed, bytes) = (call.delivery.is_stream(), call.body.len());
+    let work = move |_: &Wanted| worked_on(call, &background, context);
+    let Written { call, body, running, first } = snapshot.shared.pool.run_on(bytes, work).await?;
     let id = ResponseId::new((background.id)(flight.trace.id()));
     let id = id.map_err(|error| out_of_order(&error))?;
     let (store, owner) = (memory.store().clone(), memory.owner(key));
     let jobs_max = snapshot.config().limits.jobs_max;
     let guard = snapshot.shared.jobs.begin((owner.clone(), id.clone()), jobs_max)?;
     let record = Record::new(&*body).map_err(|error| out_of_order(&error))?;
-    let (is_streamed, bytes) = (call.delivery.is_stream(), call.body.len());
     let new = NewJob {
         owner: owner.clone(),
         id: id.clone(),
@@ -78,17 +87,15 @@ pub(crate) async fn announce(
         owner,
         id,
         background,
-        body,
+        running,
         guard,
         is_streamed,
     };
-    if is_streamed {
-        job.emit_first().await?;
+    if let Some(first) = first {
+        job.emit_first(first).await?;
     }
-    let reply = reply(&job, client, flight);
-    let work = move |_: &_| worked_on(call, &background);
-    let call = Arc::new(snapshot.shared.pool.run_on(bytes, work).await?);
-    Ok(Ok(Announced { job, call, reply }))
+    let reply = reply(&job, body, (client, flight));
+    Ok(Ok(Announced { job, call: Arc::new(call), reply }))
 }
 
 /// The memory that keeps the answer, if all that is asked for can be kept.
@@ -104,30 +111,40 @@ fn memory<'s>(snapshot: &'s Snapshot, call: &LargeCall) -> Result<&'s Memory> {
     memory.ok_or_else(|| trouble(call.client, &Trouble::Unkept))
 }
 
-/// What the answer says of its request.
-fn context(call: &LargeCall, flight: &InFlight) -> Result<AnswerContext<'static>> {
-    let echo = Echo::of(Reader::new(crate::call::unmarked(&call.body)))?.into_owned();
-    Ok(AnswerContext {
-        model: Some(Text::plain(call.model.clone())),
-        seed: Text::plain(flight.trace.id().to_owned()),
-        created_s: flight.trace.began_s(),
-        echo: Some(echo.stored().in_background()),
-        ..AnswerContext::default()
-    })
+/// What is written before anybody works on an answer.
+struct Written {
+    /// Without the field that providers are not to see.
+    call: LargeCall,
+    /// The answer, which repeats the call.
+    body: String,
+    /// The same while it is worked on.
+    running: Record,
+    /// The events that its stream begins with, if it is streamed.
+    first: Option<String>,
 }
 
-/// The call without the field that providers are not to see.
-fn worked_on(call: LargeCall, background: &Background) -> Result<LargeCall> {
-    let body = without_members(crate::call::unmarked(&call.body), &[background.member])?;
+fn worked_on(
+    call: LargeCall,
+    background: &Background,
+    context: AnswerContext<'static>,
+) -> Result<Written> {
+    let source = unmarked(&call.body);
+    let echo = Echo::of(Reader::new(source))?.stored().in_background();
+    let announced = (background.announce)(&AnswerContext { echo: Some(echo), ..context });
+    let running = Record::new((background.restate)(&announced, &Standing::Running));
+    let running = running.map_err(|error| out_of_order(&error))?;
+    let first = call.delivery.is_stream().then(|| (background.announcement)(&announced));
+    let body = without_members(source, &[background.member])?;
     let skimmed = ingress::skim(call.client, &body)?;
     let (nodes, model_at) = (skimmed.survey.nodes(), skimmed.model_at);
-    Ok(LargeCall { body, nodes, model_at, ..call })
+    let call = LargeCall { body, nodes, model_at, ..call };
+    Ok(Written { call, body: announced, running, first })
 }
 
-fn reply(job: &Job, client: sabir_wire::Protocol, flight: &InFlight) -> Reply {
+fn reply(job: &Job, body: String, (client, flight): (Protocol, &InFlight)) -> Reply {
     let mut reply = match job.is_streamed {
         true => egress::stream(tail(&job.snapshot, (job.owner.clone(), job.id.clone()), client, 0)),
-        false => egress::json(StatusCode::OK, job.body.clone()),
+        false => egress::json(StatusCode::OK, body),
     };
     egress::add_headers(reply.headers_mut(), client, &HeaderMap::new(), &flight.trace);
     reply

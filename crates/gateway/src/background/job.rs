@@ -24,8 +24,8 @@ pub(crate) struct Job {
     pub(super) owner: Owner,
     pub(super) id: ResponseId,
     pub(super) background: Background,
-    /// The answer before anybody works on it.
-    pub(super) body: String,
+    /// The answer as it stands while it is worked on.
+    pub(super) running: Record,
     pub(super) guard: JobGuard,
     pub(super) is_streamed: bool,
 }
@@ -43,8 +43,7 @@ enum Broken {
 
 impl Job {
     /// Keeps the events that its stream begins with.
-    pub(super) async fn emit_first(&self) -> Result<()> {
-        let frames = (self.background.announcement)(&self.body);
+    pub(super) async fn emit_first(&self, frames: String) -> Result<()> {
         let last = frames.matches("\n\n").count().saturating_sub(1) as u64;
         let record = Record::new(frames).map_err(|error| out_of_order(&error))?;
         let piece = Piece { first: 0, last, record };
@@ -53,22 +52,25 @@ impl Job {
     }
 
     /// Works on it to its end.
-    pub(crate) async fn run(self, answering: impl Future<Output = Reply>) {
+    pub(crate) async fn run(mut self, answering: impl Future<Output = Reply>) {
         let deadline = self.snapshot.config().limits.job_duration_max;
+        let running = std::mem::take(&mut self.running);
         let broken = tokio::select! {
-            worked = self.work(answering) => worked.err(),
+            worked = self.work(running, answering) => worked.err(),
             () = self.guard.stopped() => Some(Broken::Unwanted),
             () = self.unwanted() => Some(Broken::Unwanted),
             () = tokio::time::sleep(deadline) => Some(Broken::Failed(late(deadline))),
         };
         if let Some(Broken::Failed(error)) = broken {
-            self.fail(&error).await;
+            self.fail(error).await;
         }
     }
 
-    async fn work(&self, answering: impl Future<Output = Reply>) -> Result<(), Broken> {
-        let running = (self.background.restate)(&self.body, &Standing::Running);
-        let running = Record::new(running).map_err(|error| unkept(&error))?;
+    async fn work(
+        &self,
+        running: Record,
+        answering: impl Future<Output = Reply>,
+    ) -> Result<(), Broken> {
         let begun = self.store.begin_job(&self.owner, &self.id, running).await;
         if !begun.map_err(|error| unkept(&error))? {
             return Err(Broken::Unwanted);
@@ -132,15 +134,26 @@ impl Job {
         }
     }
 
-    async fn fail(&self, error: &Json<'_>) {
-        let body = (self.background.restate)(&self.body, &Standing::Failed(error));
-        if let Ok(body) = Record::new(body) {
-            let ended = self.store.end_job(&self.owner, &self.id, JobStatus::Failed, body).await;
-            // What cannot be said here is said by the nodes that find this one's lease run out.
-            if let Err(error) = ended {
-                tracing::warn!(target: "sabir", %error, "the end of a background response could not be kept");
-            }
+    async fn fail(&self, error: Json<'static>) {
+        // What cannot be said here is said by the nodes that find this one's lease run out.
+        if let Err(error) = self.end_by(error).await {
+            tracing::warn!(target: "sabir", %error, "the end of a background response could not be kept");
         }
+    }
+
+    /// Ends it by an error. The rest of what it says is read where it is kept: it may be long, and so may the work.
+    async fn end_by(&self, error: Json<'static>) -> sabir_store::Result<()> {
+        let job = Arc::new(self.store.job(&self.owner, &self.id).await?);
+        let (bytes, restate) = (job.body.as_bytes().len(), self.background.restate);
+        let restated = move || {
+            let body = String::from_utf8_lossy(job.body.as_bytes());
+            restate(&body, &Standing::Failed(&error))
+        };
+        let elsewhere = restated.clone();
+        let body = self.snapshot.shared.pool.run_on(bytes, move |_| Ok(elsewhere())).await;
+        // It is said even where other threads have too much to do.
+        let body = Record::new(body.unwrap_or_else(|_| restated()))?;
+        self.store.end_job(&self.owner, &self.id, JobStatus::Failed, body).await.map(|_| ())
     }
 
     /// Waits until another node has ended the job.

@@ -15,12 +15,13 @@ use sabir_wire::protocol::{AnswerContext, Echo};
 
 use crate::answer::{AnswerMode, Answering, Feed, InFlight, Incoming, open};
 use crate::attempt::Handles;
-use crate::call::{Action, Call};
+use crate::call::{Action, Call, LargeCall, unmarked};
 use crate::compact::announce::Announce;
 use crate::compact::read::{Reader, Sealed, Work, holds_own, may_concern, with_returned};
 use crate::compact::summarise::{Commission, Summary};
 use crate::config::types::GatewayKey;
 use crate::failure::{Failure, Result, Whose};
+use crate::ingress;
 use crate::observe;
 use crate::observe::Upstream;
 use crate::pool::Wanted;
@@ -82,18 +83,24 @@ impl Stage<'_> {
         if let Some(missing) = recalled.as_ref().and_then(|recalled| recalled.missing()) {
             return Err(absent(self.call.client, missing));
         }
+        // What has too many pieces to be read passes as it is, where it may.
+        match ingress::check_density(&self.call.survey) {
+            Err(failure) if is_own || self.call.action == Action::Compact => return Err(failure),
+            Err(_) => return Ok(Outcome::Call(recalled)),
+            Ok(()) => {}
+        }
         let compaction = &surface::of(self.call.client).compaction;
         let (read, strip) = (compaction.read, compaction.strip);
         let (client, given) = (self.call.client, recalled.clone());
-        let (body, action) = (source.to_owned(), self.call.action);
+        let (source, action) = (self.source(), self.call.action);
         let prepare = move |_: &_| {
             let asked = match action {
                 Action::Compact => Some(CompactionAsked { when: When::Now, instructions: None }),
-                Action::Generate | Action::CountTokens => read(&body)?,
+                Action::Generate | Action::CountTokens => read(source.as_str())?,
             };
             let mut base = match &given {
                 Some(recalled) => Recalled::clone(recalled),
-                None => Recalled::of(client, body),
+                None => Recalled::of(client, source.as_str().to_owned()),
             };
             if asked.is_some() {
                 base.body = strip(&base.body)?;
@@ -121,6 +128,14 @@ impl Stage<'_> {
             && provider.config.dialect.is_none()
             && recalled
                 .is_none_or(|recalled| recalled.is_kept_by(&provider.name) || recalled.is_fresh())
+    }
+
+    /// What the client sent, for other threads.
+    fn source(&self) -> Source {
+        match self.call.large {
+            Some(large) => Source::Large(Arc::clone(large)),
+            None => Source::Small(self.call.survey.source().to_owned()),
+        }
     }
 
     async fn pooled<T: Send + 'static>(
@@ -252,22 +267,17 @@ impl Stage<'_> {
         let mut next = Recalled::clone(&base);
         let text = summary_text(work.questions.messages(), &summary.text);
         next.summaries.made = Some(Made { plan, text });
-        flight.inserted = Some(self.body(summary, (&item, None), flight));
+        flight.inserted = Some(self.body(summary, &item, flight));
         flight.change(Box::new(Announce::new(self.call.client, item)));
         Arc::new(next)
     }
 
     /// An answer of the client's protocol that is nothing but the summary.
-    fn body(
-        &self,
-        summary: &Summary,
-        (item, user_items): (&Json<'_>, Option<&Json<'_>>),
-        flight: &InFlight,
-    ) -> String {
+    fn body(&self, summary: &Summary, item: &Json<'_>, flight: &InFlight) -> String {
         let write = surface::of(self.call.client).compaction.write_answer;
         write(&CompactionAnswer {
             item,
-            user_items,
+            user_items: None,
             id: flight.trace.id(),
             model: &self.call.model,
             created_s: flight.trace.began_s(),
@@ -283,9 +293,24 @@ impl Stage<'_> {
         item: &Json<'_>,
         (base, flight): (Arc<Recalled>, &mut InFlight),
     ) -> Result<Box<Answering>> {
-        let user_items = self.pooled(move |_| read::user_items(&base)).await?;
+        let write = surface::of(self.call.client).compaction.write_answer;
+        let (item, id) = (item.clone().into_owned(), flight.trace.id().to_owned());
+        let (model, created_s) = (self.call.model.clone(), flight.trace.began_s());
+        let (input_tokens, output_tokens) = (summary.input_tokens, summary.output_tokens);
+        let written = self.pooled(move |_| {
+            let user_items = read::user_items(&base)?;
+            Ok(write(&CompactionAnswer {
+                item: &item,
+                user_items: Some(&user_items),
+                id: &id,
+                model: &model,
+                created_s,
+                input_tokens,
+                output_tokens,
+            }))
+        });
+        let body = Bytes::from(written.await?);
         self.set_upstream(summary, flight);
-        let body = Bytes::from(self.body(summary, (item, Some(&user_items)), flight));
         let head = Head { status: 200, headers: HeaderMap::new() };
         Ok(Answering::whole(head, body, observe::Outcome::Answered))
     }
@@ -308,7 +333,7 @@ impl Stage<'_> {
     ) -> Result<Box<Answering>> {
         let client = self.call.client;
         self.set_upstream(summary, flight);
-        let body = Body::Own(Some(Bytes::from(self.body(summary, (item, None), flight))));
+        let body = Body::Own(Some(Bytes::from(self.body(summary, item, flight))));
         let limits = self.handles.snapshot.config().limits;
         let patience = limits.stream_duration_max;
         let feed = Box::new(Feed::new(body, Redactor::default(), patience, patience));
@@ -316,7 +341,10 @@ impl Stage<'_> {
         let incoming = Incoming { protocol: client, head, feed };
         let echo = match surface::of(client).repeats_request {
             true => {
-                let echo = Echo::of(JsonReader::surveyed(&self.call.survey))?.into_owned();
+                let source = self.source();
+                let read =
+                    move |_: &_| Ok(Echo::of(JsonReader::new(source.as_str()))?.into_owned());
+                let echo = self.pooled(read).await?;
                 Some(if flight.trace.turn().is_some() { echo.stored() } else { echo })
             }
             false => None,
@@ -329,6 +357,21 @@ impl Stage<'_> {
         };
         let mode = AnswerMode::Translate(Box::new(context));
         open(self.handles.snapshot, (self.call, &mode), incoming, flight).await
+    }
+}
+
+/// What a client sent.
+enum Source {
+    Small(String),
+    Large(Arc<LargeCall>),
+}
+
+impl Source {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Small(body) => body,
+            Self::Large(call) => unmarked(&call.body),
+        }
     }
 }
 

@@ -207,6 +207,12 @@ async fn recalled(
         let recalling = pin!(recall::recall(handles.snapshot, asker, flight));
         shared.until_over(recalling).await?
     };
+    // A short call may go on from a long conversation, which takes memory like a body.
+    let recalled_bytes = recalled.as_ref().map_or(0, |recalled| recalled.bytes());
+    if let Err(failure) = flight.admission.hold_body(recalled_bytes) {
+        flight.give_up(&failure).await;
+        return Err(failure);
+    }
     if action == Action::CountTokens {
         return Ok(Outcome::Call(recalled));
     }

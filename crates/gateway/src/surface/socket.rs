@@ -52,6 +52,13 @@ pub(crate) struct Create {
     pub(crate) is_generated: bool,
 }
 
+impl Create {
+    /// How much there is to read of it.
+    pub(crate) fn bytes(&self) -> usize {
+        self.head.len() + self.input.as_ref().map_or(0, |input| input.as_str().len())
+    }
+}
+
 /// What an event is to a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventKind {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::handshake::client::Response;
@@ -472,4 +473,95 @@ async fn what_passes_is_what_the_provider_said() {
     assert_eq!(received[0].header("openai-beta"), None);
     let sent = &received[1].body;
     assert!(sent.contains("FACT1") && !sent.contains("previous_response_id"), "{sent}");
+}
+
+/// More than what is read on the threads that serve connections.
+const LARGE: usize = 400_000;
+
+#[tokio::test]
+async fn a_large_message_and_large_events_pass_like_small_ones() {
+    let long = |word: &str| format!("{word} ").repeat(LARGE / word.len());
+    for is_long in [false, true] {
+        let [fact, answer] =
+            ["FACT1", "ANSWER1"].map(|word| if is_long { long(word) } else { word.to_owned() });
+        let provider = chat_provider(&[&answer, "ANSWER2", "ANSWER3"]);
+        let gateway = served_by(&provider);
+        let mut client = Client::open(&gateway).await;
+        let warm = json!({"store": false, "generate": false, "stream_id": "a"});
+        client.create("p/m", user(&fact), warm).await;
+        let prepared = client.answer().await;
+        let mut go_on = after(&prepared);
+        go_on["stream_id"] = "a".into();
+        client.create("p/m", user("FACT2"), go_on.clone()).await;
+        let events = client.turn().await;
+        assert!(events.iter().all(|event| event["stream_id"] == "a"));
+        let first = &events.last().unwrap()["response"];
+        assert_eq!(first["previous_response_id"], prepared["id"]);
+        assert!(text(first) == answer, "{} bytes", text(first).len());
+        go_on["previous_response_id"] = first["id"].clone();
+        client.create("p/m", user("FACT3"), go_on).await;
+        client.answer().await;
+        let sent = provider.received().last().unwrap().body.clone();
+        assert!(sent.contains(&fact) && sent.contains(&answer) && sent.contains("FACT3"));
+        let metrics = gateway.get("/metrics").body;
+        let jobs = metrics.lines().find_map(|it| it.strip_prefix("sabir_large_jobs_total "));
+        assert_eq!(jobs.unwrap() != "0", is_long);
+    }
+}
+
+/// The head of a text of so many bytes, whose mask changes nothing.
+fn head_of(length: usize) -> Vec<u8> {
+    [&[0x81, 0x80 | 127][..], &(length as u64).to_be_bytes(), &[0; 4]].concat()
+}
+
+/// Begins a message and sends so many bytes of it.
+async fn half_send(client: &mut Client, length: usize, sent: usize) {
+    let stream = client.0.get_mut();
+    stream.write_all(&head_of(length)).await.unwrap();
+    stream.write_all(&vec![b' '; sent]).await.unwrap();
+}
+
+#[tokio::test]
+async fn messages_count_with_all_bodies_as_far_as_they_have_come() {
+    let provider = chat_provider(&["ANSWER1"]);
+    let limits = "[limits]\nbodies_bytes_max = \"1MB\"\n";
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + limits));
+    let mut first = Client::open(&gateway).await;
+    half_send(&mut first, 900_000, 700_000).await;
+    gateway.wait_for_metric("sabir_bodies_bytes 700000");
+    let mut second = Client::open(&gateway).await;
+    half_send(&mut second, 900_000, 500_000).await;
+    let refused = second.next().await.unwrap();
+    assert_eq!((&refused["type"], &refused["status"]), (&json!("error"), &json!(503)));
+    assert!(second.next().await.is_none(), "nothing more is read of it");
+    gateway.wait_for_metric("sabir_bodies_bytes 700000");
+    first.0.get_mut().write_all(&[b' '; 200]).await.unwrap();
+    gateway.wait_for_metric("sabir_bodies_bytes 700200");
+    drop(first);
+    gateway.wait_for_metric("sabir_bodies_bytes 0");
+    // Pings are no messages.
+    let mut third = Client::open(&gateway).await;
+    for _ in 0..100 {
+        third.0.send(Message::Ping(vec![0; 100].into())).await.unwrap();
+    }
+    third.create("p/m", user("FACT1"), json!({"store": false, "generate": false})).await;
+    third.answer().await;
+    drop(third);
+    gateway.wait_for_metric("sabir_bodies_bytes 0");
+}
+
+#[tokio::test]
+async fn a_message_counts_until_it_is_answered() {
+    let (left, has_left) = threads::channel();
+    let provider = Provider::start(vec![Script::Hold(sse(&chat_chunk("ANSWER1")), left)]);
+    let gateway = served_by(&provider);
+    let mut client = Client::open(&gateway).await;
+    client.create("p/m", user(&"a".repeat(100_000)), json!({})).await;
+    while client.next().await.unwrap()["type"] != "response.output_text.delta" {}
+    let metrics = gateway.get("/metrics").body;
+    let held = metrics.lines().find_map(|it| it.strip_prefix("sabir_bodies_bytes ")).unwrap();
+    assert!((100_000..200_000).contains(&held.parse::<usize>().unwrap()), "{held}");
+    drop(client);
+    has_left.recv_timeout(PATIENCE).unwrap();
+    gateway.wait_for_metric("sabir_bodies_bytes 0");
 }

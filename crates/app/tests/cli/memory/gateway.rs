@@ -24,9 +24,18 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     pub(crate) fn start(protocol: Protocol, upstream: Upstream) -> Self {
+        Self::configured(&configuration(protocol, upstream))
+    }
+
+    /// A gateway with a provider and limits of its own.
+    pub(crate) fn limited(protocol: Protocol, upstream: Upstream, limits: &str) -> Self {
+        Self::configured(&format!("{}[limits]\n{limits}\n", configuration(protocol, upstream)))
+    }
+
+    fn configured(configuration: &str) -> Self {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let folder = Folder::new(&format!("memory-{}", NUMBER.fetch_add(1, Relaxed)));
-        let folder = folder.with("sabir.toml", &configuration(protocol, upstream));
+        let folder = folder.with("sabir.toml", configuration);
         let binary =
             std::env::var("SABIR_BINARY").unwrap_or(env!("CARGO_BIN_EXE_sabir").to_owned());
         let mut command = Command::new(binary);
@@ -56,15 +65,30 @@ impl Gateway {
     }
 
     fn post(&self, client: Protocol, headers: &str, body: &[u8]) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(6 * PATIENCE)).unwrap();
-        let path = bodies::path(client);
-        let head = format!("POST {path} HTTP/1.0\r\nhost: localhost\r\n{headers}");
-        write!(stream, "{head}content-length: {}\r\n\r\n", body.len()).unwrap();
+        self.post_to(bodies::path(client), headers, body)
+    }
+
+    /// Sends a body to a path, and says what came back.
+    pub(crate) fn post_to(&self, path: &str, headers: &str, body: &[u8]) -> String {
+        let mut stream = self.begin(path, headers, body.len());
         stream.write_all(body).unwrap();
         let mut reply = String::new();
         stream.read_to_string(&mut reply).unwrap();
         reply
+    }
+
+    /// Says that a body of so many bytes will come.
+    pub(crate) fn begin(&self, path: &str, headers: &str, length: usize) -> TcpStream {
+        let mut stream = self.connect();
+        let head = format!("POST {path} HTTP/1.0\r\nhost: 127.0.0.1\r\n{headers}");
+        write!(stream, "{head}content-length: {length}\r\n\r\n").unwrap();
+        stream
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(6 * PATIENCE)).unwrap();
+        stream
     }
 
     /// The most memory that it has had so far.
@@ -74,6 +98,16 @@ impl Gateway {
 
     pub(crate) fn resident_bytes(&self) -> usize {
         self.status("VmRSS:")
+    }
+
+    /// One of its counters.
+    pub(crate) fn metric(&self, name: &str) -> usize {
+        let mut stream = self.connect();
+        write!(stream, "GET /metrics HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n").unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        let value = reply.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.unwrap().parse().unwrap()
     }
 
     fn status(&self, name: &str) -> usize {

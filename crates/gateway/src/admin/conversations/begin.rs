@@ -2,21 +2,25 @@
 
 use sabir_store::{
     Addition, Change, Conversation, ConversationId, Deletion, Fork, Kind as StoreKind,
-    NewConversation, Origin, Time, Title, TurnId,
+    NewConversation, Origin, PATH_MESSAGES_MAX, Time, Title, TurnId,
 };
 use sabir_wire::json::{Json, Kind, Reader};
 use sabir_wire::{FaultKind, Protocol};
 
-use super::import::{Import, Source, Written};
+use super::import::{Import, Source, Written, too_many};
 use super::join::Joined;
 use super::messages::unknown_protocol;
 use super::{Archive, list, unknown};
 use crate::admin::kept::metadata;
 use crate::admin::kept::metadata::{invalid, mistyped};
 use crate::failure::{Failure, Result};
+use crate::ingress;
 use crate::memory::check_form;
 use crate::pool::Wanted;
 use crate::recall::{found, out_of_order};
+
+/// Times of elements: more than a history has.
+const TIMES_MAX: usize = PATH_MESSAGES_MAX as usize;
 
 /// What a conversation is to begin with.
 struct Order {
@@ -30,24 +34,18 @@ struct Order {
 }
 
 impl Archive<'_> {
-    pub(super) async fn begin(&self, body: &str) -> Result<String> {
-        let order = Order::read(body)?;
+    pub(super) async fn begin(&self, body: Vec<u8>) -> Result<String> {
+        let (bytes, read) = (body.len(), move |_: &Wanted| Order::read(body)?.with_import());
+        let (mut order, import) = self.pool.run_on(bytes, read).await?;
         let metadata = metadata::record(order.metadata.as_ref())?;
-        let import = match order.source {
-            Some(source) => {
-                let work = move |_: &Wanted| source.read().map(|import| (source, import));
-                Some(self.pool.run_on(body.len(), work).await?)
-            }
-            None => None,
-        };
-        let import = match import {
-            Some((source, import)) if order.joins => {
+        let import = match (order.source.take(), import) {
+            (Some(source), Some(import)) if order.joins => {
                 match self.same(order.id.as_deref(), &import).await? {
                     Some(known) => return Ok(written(&self.join(known, (source, import)).await?)),
                     None => Some(import),
                 }
             }
-            import => import.map(|(_, import)| import),
+            (_, import) => import,
         };
         let id = match &order.id {
             Some(id) => self.free(id).await?,
@@ -108,8 +106,9 @@ impl Archive<'_> {
         changed.map_err(|error| out_of_order(&error))
     }
 
-    pub(super) async fn fork(&self, id: &str, body: &str) -> Result<String> {
-        let after = read_after(body)?;
+    pub(super) async fn fork(&self, id: &str, body: Vec<u8>) -> Result<String> {
+        let (bytes, read) = (body.len(), move |_: &Wanted| read_after(&ingress::into_text(body)?));
+        let after = self.pool.run_on(bytes, read).await?;
         let from = self.find(id).await?.id;
         let missing = || {
             let turn = after.as_deref().unwrap_or_default();
@@ -147,11 +146,13 @@ fn fits_a_file(import: &Import) -> sabir_store::Result<()> {
 }
 
 impl Order {
-    fn read(body: &str) -> Result<Self> {
+    /// Reads a body, and lets it go: its parts are what is worked on.
+    fn read(body: Vec<u8>) -> Result<Self> {
+        let body = ingress::into_text(body)?;
         let (mut id, mut metadata, mut transcript) = (None, None, None);
         let (mut messages, mut protocol, mut times) = (None, None, None);
         let (mut title, mut join) = (None, None);
-        members(body, |key, value| match key {
+        members(&body, |key, value| match key {
             "id" => id = Some(value),
             "metadata" => metadata = Some(value),
             "transcript" => transcript = Some(value).filter(|value| !value.is_null()),
@@ -173,7 +174,14 @@ impl Order {
             (None, None) => None,
         };
         let (id, title, joins) = (text("id", id)?, text("title", title)?, flag("join", join)?);
+        metadata.iter().filter(|it| !it.is_null()).try_for_each(metadata::check)?;
         Ok(Self { id, metadata, title, source, joins })
+    }
+
+    /// The same with the history that it begins with.
+    fn with_import(self) -> Result<(Self, Option<Import>)> {
+        let import = self.source.as_ref().map(Source::read).transpose()?;
+        Ok((self, import))
     }
 }
 
@@ -232,13 +240,19 @@ fn read_times(times: Option<Json<'_>>) -> Result<Vec<Option<Time>>> {
     if times.kind() != Kind::Array {
         return Err(mistyped("times", "an array of milliseconds", times.kind()));
     }
-    let mut read = Vec::new();
-    times.reader().array(|_, element| {
+    let (mut read, mut count) = (Vec::new(), 0);
+    times.reader().array(|index, element| {
         let time = element.raw()?;
-        read.push(time.as_str().parse::<f64>().ok().map(|ms| Time(ms as i64)));
+        if index < TIMES_MAX {
+            read.push(time.as_str().parse::<f64>().ok().map(|ms| Time(ms as i64)));
+        }
+        count = index + 1;
         Ok(())
     })?;
-    Ok(read)
+    match count > TIMES_MAX {
+        true => Err(too_many("times", TIMES_MAX, count)),
+        false => Ok(read),
+    }
 }
 
 fn both() -> Box<Failure> {

@@ -80,15 +80,15 @@ fn import(protocol: Protocol, body: &str, times: &[Option<Time>]) -> Result<Impo
     let stored = |error: sabir_store::Error| out_of_order(&error);
     let (lines, system) = timed_lines(protocol, &entries, times).map_err(stored)?;
     if lines.messages.len() > MESSAGES_MAX {
-        return Err(too_long(lines.messages.len()));
+        return Err(too_many("messages", MESSAGES_MAX, lines.messages.len()));
     }
     let tools = entries.tools.as_deref().map(|tools| record(protocol, tools));
     let tools = tools.transpose().map_err(stored)?;
     Ok(Import { lines, system, tools, title: title(&decoded.request().messages) })
 }
 
-fn too_long(messages: usize) -> Box<Failure> {
-    let message = format!("expected at most {MESSAGES_MAX} messages, found {messages}");
+pub(super) fn too_many(what: &str, most: usize, found: usize) -> Box<Failure> {
+    let message = format!("expected at most {most} {what}, found {found}");
     Failure::client(FaultKind::TooLarge, message)
 }
 
@@ -96,7 +96,16 @@ fn read(transcript: &Json<'_>) -> Result<Transcript> {
     if transcript.kind() != Kind::Array {
         return Err(mistyped("transcript", "an array of messages", transcript.kind()));
     }
-    Transcript::parse(transcript.as_str()).map_err(|error| misread(&error))
+    // Messages take more memory than their text: there are not more than can be kept.
+    let mut count = 0;
+    transcript.reader().array(|_, element| {
+        count += 1;
+        element.skip()
+    })?;
+    match count > MESSAGES_MAX {
+        true => Err(too_many("messages", MESSAGES_MAX, count)),
+        false => Transcript::parse(transcript.as_str()).map_err(|error| misread(&error)),
+    }
 }
 
 fn misread(error: &sabir_wire::Error) -> Box<Failure> {

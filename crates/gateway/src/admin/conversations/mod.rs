@@ -81,18 +81,17 @@ where
     check(asker, snapshot.config().auth.required)?;
     let unkept = || trouble(surface::DEFAULT, &Trouble::Unkept);
     let archive = Archive::of(snapshot, asker, flight.trace.id()).ok_or_else(unkept)?;
-    let mut sent = String::new();
+    let mut sent = Vec::new();
     if matches!(asked, Conversations::Begin | Conversations::Fork(_)) {
         flight.admission.admit()?;
-        let body = ingress::read_body(body, asker.headers, &mut flight.admission).await?;
-        sent = ingress::into_text(body)?;
+        sent = ingress::read_body(body, asker.headers, &mut flight.admission).await?;
     }
     match asked {
         Conversations::List => archive.list(asker.uri).await,
-        Conversations::Begin => archive.begin(&sent).await,
+        Conversations::Begin => archive.begin(sent).await,
         Conversations::Read(id) => archive.turns(id).await,
         Conversations::Messages(id) => archive.messages(id, asker.uri).await,
-        Conversations::Fork(id) => archive.fork(id, &sent).await,
+        Conversations::Fork(id) => archive.fork(id, sent).await,
         Conversations::Delete(id) => archive.delete(id).await,
     }
 }

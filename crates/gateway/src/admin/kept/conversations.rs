@@ -3,7 +3,6 @@
 use sabir_store::{Change, Conversation, ConversationId, Deletion, NewConversation, Origin, Title};
 use sabir_wire::json::Writer;
 
-use super::order::Order;
 use super::{Sent, Shelf, metadata, present};
 use crate::failure::Result;
 use crate::recall::{out_of_order, trouble};
@@ -11,7 +10,7 @@ use crate::surface::Trouble;
 
 impl Shelf<'_> {
     pub(super) async fn create_conversation(&self, sent: &Sent<'_>) -> Result<String> {
-        let order = Order::read(sent.body)?;
+        let order = self.order(sent).await?;
         let metadata = metadata::record(order.metadata.as_ref())?;
         let items = order.items.unwrap_or_default();
         let items: Vec<String> = items.iter().map(|item| item.as_str().to_owned()).collect();
@@ -38,7 +37,7 @@ impl Shelf<'_> {
     }
 
     pub(super) async fn change_conversation(&self, id: &str, sent: &Sent<'_>) -> Result<String> {
-        let order = Order::read(sent.body)?;
+        let order = self.order(sent).await?;
         let metadata = Some(metadata::record(Some(order.metadata()?))?);
         let known = self.conversation(id).await?;
         let change = Change { metadata, ..Change::default() };

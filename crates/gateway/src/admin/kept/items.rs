@@ -7,7 +7,6 @@ use sabir_wire::json::{Text, Writer};
 
 use super::contents::Placed;
 use super::item::Item;
-use super::order::Order;
 use super::page::Page;
 use super::placing::{Appended, Placeable};
 use super::{Sent, Shelf, conversations, page};
@@ -41,7 +40,7 @@ impl Shelf<'_> {
 
     /// Answers with the items as they are from now on.
     pub(super) async fn add_items(&self, id: &str, sent: &Sent<'_>) -> Result<String> {
-        let items = Order::read(sent.body)?.into_items()?;
+        let items = self.order(sent).await?.into_items()?;
         let items: Vec<String> = items.iter().map(|item| item.as_str().to_owned()).collect();
         let placeable = self.placeable(&items, "items").await?;
         let mut tries = 0;

@@ -31,20 +31,24 @@ pub(in crate::admin) fn read(record: &Record) -> Json<'_> {
     read.unwrap_or_else(|| Json::parse(NONE).expect("two braces are JSON"))
 }
 
-fn check(metadata: &Json<'_>) -> Result<()> {
+/// Refuses metadata of more or longer texts than a conversation has.
+pub(in crate::admin) fn check(metadata: &Json<'_>) -> Result<()> {
     if metadata.kind() != Kind::Object {
         return Err(mistyped("metadata", "an object", metadata.kind()));
     }
-    let mut pairs = Vec::new();
+    let (mut pairs, mut count) = (Vec::new(), 0);
     metadata.reader().object(|key, reader| {
-        pairs.push((key.into_owned(), reader.raw()?));
+        let value = reader.raw()?;
+        if count < PAIRS_MAX {
+            pairs.push((key.into_owned(), value));
+        }
+        count += 1;
         Ok(())
     })?;
-    if pairs.len() > PAIRS_MAX {
+    if count > PAIRS_MAX {
         let message = format!(
             "Invalid 'metadata': too many properties. Expected an object with at most {PAIRS_MAX} properties, but got an \
-             object with {} properties instead.",
-            pairs.len()
+             object with {count} properties instead."
         );
         return Err(invalid("metadata", message, "object_above_max_properties"));
     }

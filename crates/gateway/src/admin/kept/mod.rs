@@ -20,6 +20,7 @@ use sabir_store::{Error, Kind, Owner, Store};
 use sabir_wire::json::Text;
 use sabir_wire::{Fault, FaultKind, Protocol};
 
+use crate::admin::kept::order::Order;
 use crate::admin::passthrough::{Raw, passthrough};
 use crate::answer::{Ended, InFlight};
 use crate::attempt::Handles;
@@ -27,6 +28,7 @@ use crate::config::types::{GatewayKey, Level};
 use crate::egress::{KeptBody, Reply};
 use crate::failure::{Failure, Result, Whose};
 use crate::observe::Outcome;
+use crate::pool::Wanted;
 use crate::recall::{out_of_order, trouble};
 use crate::state::Snapshot;
 use crate::surface::{Kept, Trouble};
@@ -46,7 +48,7 @@ pub(crate) struct KeptAsked<'r> {
 struct Sent<'r> {
     uri: &'r Uri,
     /// Empty where nobody reads one.
-    body: &'r str,
+    body: Bytes,
     /// The id of the exchange, which ids are made of.
     exchange: &'r str,
 }
@@ -123,13 +125,12 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     let shelf = Shelf::of(snapshot, asked).ok_or_else(|| unkept(snapshot, asked))?;
-    let mut sent = String::new();
+    let mut sent = Bytes::new();
     if asked.kept.has_body() {
         flight.admission.admit()?;
-        let body = ingress::read_body(body, asked.headers, &mut flight.admission).await?;
-        sent = ingress::into_text(body)?;
+        sent = ingress::read_body(body, asked.headers, &mut flight.admission).await?.into();
     }
-    let sent = Sent { uri: asked.uri, body: &sent, exchange: flight.trace.id() };
+    let sent = Sent { uri: asked.uri, body: sent, exchange: flight.trace.id() };
     match shelf.pending(&asked.kept, &sent).await? {
         Some(found) => Ok(found),
         None => shelf.answer(&asked.kept, &sent).await.map(Found::Body),
@@ -144,6 +145,13 @@ impl<'s> Shelf<'s> {
         // Files have neither answers nor items that could be named by an id.
         let is_kept = memory.level() >= Level::Stateful && !store.is_of_files();
         is_kept.then_some(Self { store, owner, client, snapshot })
+    }
+
+    /// What a body asks for.
+    async fn order(&self, sent: &Sent<'_>) -> Result<Order> {
+        let body = sent.body.clone();
+        let read = move |_: &Wanted| Order::read(ingress::text(&body)?);
+        self.snapshot.shared.pool.run_on(sent.body.len(), read).await
     }
 
     async fn answer(&self, kept: &Kept, sent: &Sent<'_>) -> Result<String> {

@@ -2,63 +2,69 @@
 
 use sabir_wire::json::{Json, Kind, Reader};
 
+use super::metadata;
 use super::metadata::{invalid, missing, mistyped};
 use crate::failure::Result;
 
 /// The members of a body that count.
 #[derive(Default)]
-pub(super) struct Order<'b> {
+pub(super) struct Order {
     /// Each as it was sent.
-    pub(super) items: Option<Vec<Json<'b>>>,
-    pub(super) metadata: Option<Json<'b>>,
+    pub(super) items: Option<Vec<Json<'static>>>,
+    pub(super) metadata: Option<Json<'static>>,
 }
 
 /// Items that are added at once.
 const ITEMS_MAX: usize = 20;
 
-impl<'b> Order<'b> {
+impl Order {
     /// Reads a body. One without any text says nothing.
-    pub(super) fn read(body: &'b str) -> Result<Self> {
+    pub(super) fn read(body: &str) -> Result<Self> {
         let mut order = Self::default();
         if body.trim().is_empty() {
             return Ok(order);
         }
-        let mut items = None;
+        let (mut items, mut given) = (None, None);
         Reader::new(body).object(|key, reader| {
             match &*key {
                 "items" => items = Some(reader.raw()?).filter(|json| !json.is_null()),
-                "metadata" => order.metadata = Some(reader.raw()?),
+                "metadata" => given = Some(reader.raw()?).filter(|json| !json.is_null()),
                 _ => reader.skip()?,
             }
             Ok(())
         })?;
+        given.iter().try_for_each(metadata::check)?;
+        order.metadata = given.map(Json::into_owned);
         order.items = items.map(|items| elements(&items)).transpose()?;
         Ok(order)
     }
 
-    pub(super) fn into_items(self) -> Result<Vec<Json<'b>>> {
+    pub(super) fn into_items(self) -> Result<Vec<Json<'static>>> {
         self.items.ok_or_else(|| missing("items"))
     }
 
-    pub(super) fn metadata(&self) -> Result<&Json<'b>> {
+    pub(super) fn metadata(&self) -> Result<&Json<'static>> {
         self.metadata.as_ref().ok_or_else(|| missing("metadata"))
     }
 }
 
-fn elements<'b>(items: &Json<'b>) -> Result<Vec<Json<'b>>> {
+fn elements(items: &Json<'_>) -> Result<Vec<Json<'static>>> {
     if items.kind() != Kind::Array {
         return Err(mistyped("items", "an array of objects", items.kind()));
     }
-    let mut elements = Vec::new();
-    items.reader().array(|_, reader| {
-        elements.push(reader.raw()?.into_owned());
+    let (mut elements, mut count) = (Vec::new(), 0);
+    items.reader().array(|index, reader| {
+        let element = reader.raw()?;
+        if index < ITEMS_MAX {
+            elements.push(element.into_owned());
+        }
+        count = index + 1;
         Ok(())
     })?;
-    if elements.len() > ITEMS_MAX {
+    if count > ITEMS_MAX {
         let message = format!(
             "Invalid 'items': array too long. Expected an array with maximum length {ITEMS_MAX}, but got an array with \
-             length {} instead.",
-            elements.len()
+             length {count} instead."
         );
         return Err(invalid("items", message, "array_above_max_length"));
     }

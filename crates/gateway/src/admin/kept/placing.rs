@@ -11,8 +11,8 @@ use crate::failure::{Failure, Result};
 use crate::pool::Wanted;
 use crate::recall::{found, out_of_order, resolve_references, title, trouble};
 use crate::record::{Lines, lines};
-use crate::surface;
 use crate::surface::Trouble;
+use crate::{ingress, surface};
 
 /// Items that can be kept.
 pub(super) struct Placeable {
@@ -54,8 +54,10 @@ impl Shelf<'_> {
             resolve_references(&self.snapshot.shared.pool, place, self.client, body).await?;
         let body = resolved.map_err(|id| trouble(self.client, &Trouble::UnknownItem(&id)))?;
         let (client, bytes) = (self.client, body.len());
-        let work =
-            move |_: &Wanted| read(client, &body).map_err(|error| misplaced(&error, (list, name)));
+        let work = move |_: &Wanted| {
+            ingress::survey(&body)?;
+            read(client, &body).map_err(|error| misplaced(&error, (list, name)))
+        };
         self.snapshot.shared.pool.run_on(bytes, work).await
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use sabir_wire::FaultKind;
 use tokio::task::{JoinError, JoinSet};
@@ -11,7 +10,6 @@ use crate::failure::{Failure, Result};
 use crate::held::Held;
 use crate::server::socket::turn::Shared;
 use crate::server::worker::Phase;
-use crate::state::Snapshot;
 use crate::surface::socket::Create;
 
 /// Lanes in which calls are answered or wait.
@@ -24,15 +22,16 @@ const NAME_BYTES_MAX: usize = 256;
 pub(super) struct Lanes {
     shared: Rc<Shared>,
     /// The calls that wait in each lane; a lane is there while one of its calls is answered.
-    waiting: HashMap<Option<String>, VecDeque<QueuedCall>>,
+    waiting: HashMap<Option<String>, VecDeque<ReceivedCall>>,
     /// Ended with the socket, and with them the work of their providers.
     answering: JoinSet<Option<String>>,
 }
 
-struct QueuedCall {
-    create: Create,
-    /// The memory that it takes counts with that of all bodies.
-    _held: Held,
+/// A call that has come.
+pub(super) struct ReceivedCall {
+    pub(super) create: Create,
+    /// The memory of its message, which counts until it is answered.
+    pub(super) held: Held,
 }
 
 impl Lanes {
@@ -45,7 +44,8 @@ impl Lanes {
     }
 
     /// Answers a call, when it is its turn.
-    pub(super) fn add(&mut self, create: Create, snapshot: &Arc<Snapshot>) -> Result<()> {
+    pub(super) fn add(&mut self, received: ReceivedCall) -> Result<()> {
+        let create = &received.create;
         let name_bytes = create.lane.as_ref().map_or(0, String::len);
         if name_bytes > NAME_BYTES_MAX {
             let message = format!("expected at most {NAME_BYTES_MAX} bytes");
@@ -56,17 +56,14 @@ impl Lanes {
             if all >= WAITING_MAX {
                 return Err(crowded(format!("{WAITING_MAX} calls of this socket wait already")));
             }
-            let mut held = Held::nothing(snapshot);
-            held.grow(create.head.len() + create.input.as_ref().map_or(0, |it| it.as_str().len()))?;
-            let lane = self.waiting.entry(create.lane.clone()).or_default();
-            lane.push_back(QueuedCall { create, _held: held });
+            self.waiting.entry(create.lane.clone()).or_default().push_back(received);
             return Ok(());
         }
         if self.waiting.len() >= LANES_MAX {
             return Err(crowded(format!("this socket has {LANES_MAX} lanes already")));
         }
         self.waiting.insert(create.lane.clone(), VecDeque::new());
-        self.begin(create);
+        self.begin(received);
         Ok(())
     }
 
@@ -77,15 +74,16 @@ impl Lanes {
         let lane = done?;
         let next = self.waiting.get_mut(&lane).and_then(VecDeque::pop_front);
         match next {
-            Some(waiting) => self.begin(waiting.create),
+            Some(received) => self.begin(received),
             None => drop(self.waiting.remove(&lane)),
         }
         Ok(())
     }
 
-    fn begin(&mut self, create: Create) {
+    fn begin(&mut self, received: ReceivedCall) {
         let shared = Rc::clone(&self.shared);
         self.answering.spawn_local(async move {
+            let ReceivedCall { create, held: _held } = received;
             let lane = create.lane.clone();
             let mut answering = std::pin::pin!(shared.answer(create));
             tokio::select! {

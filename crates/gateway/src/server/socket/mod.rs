@@ -3,6 +3,7 @@
 
 mod io;
 mod lanes;
+mod pieces;
 mod recent;
 mod turn;
 
@@ -24,8 +25,9 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use crate::failure::Failure;
-use crate::server::socket::io::SocketIo;
-use crate::server::socket::lanes::Lanes;
+use crate::held;
+use crate::server::socket::io::{IS_FULL, SocketIo};
+use crate::server::socket::lanes::{Lanes, ReceivedCall};
 use crate::server::socket::recent::Recent;
 use crate::server::socket::turn::Shared;
 use crate::server::worker::{LAST_WRITE_MAX, Phase, WorkerState};
@@ -66,9 +68,8 @@ pub(super) async fn serve(state: Rc<WorkerState>, upgraded: Upgraded) {
         .write_buffer_size(WRITE_BYTES)
         .max_message_size(Some(limits.body_bytes_max))
         .max_frame_size(Some(limits.body_bytes_max));
-    let io = SocketIo::new(stream, limits);
-    let client =
-        WebSocketStream::from_partially_read(io, read.into(), Role::Server, Some(config)).await;
+    let io = SocketIo::new((stream, read), limits, Rc::clone(&state));
+    let client = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
     drop(snapshot);
     let (frames, outgoing) = mpsc::channel(READS_MAX);
     let recent = RefCell::new(Recent::default());
@@ -176,13 +177,16 @@ impl Session {
         match message {
             Some(Ok(Message::Text(text))) if !is_ending => self.call(text).await,
             Some(Ok(Message::Binary(_))) => {
+                drop(self.client.get_mut().take_held());
                 let failure = Failure::client(FaultKind::BadRequest, "expected messages of text");
                 self.refuse(failure, None).await
             }
             // Pings are answered by the library. A client that asks anew while the socket ends learns of its end.
-            Some(Ok(
-                Message::Text(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_),
-            )) => Ok(()),
+            Some(Ok(Message::Text(_))) => {
+                drop(self.client.get_mut().take_held());
+                Ok(())
+            }
+            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(()),
             Some(Ok(Message::Close(_))) | None => Err(None),
             Some(Err(Error::Capacity(CapacityError::MessageTooLong { .. }))) => {
                 let message =
@@ -190,6 +194,10 @@ impl Session {
                 let failure = Failure::client(FaultKind::TooLarge, message);
                 self.refuse(failure, None).await?;
                 Err(Some((CloseCode::Size, "the message is too long")))
+            }
+            Some(Err(Error::Io(error))) if error.kind() == IS_FULL => {
+                self.refuse(held::full(), None).await?;
+                Err(Some((CloseCode::Again, "too many bytes are held")))
             }
             Some(Err(Error::Utf8(_))) => Err(Some((CloseCode::Invalid, "expected UTF-8"))),
             Some(Err(Error::Protocol(_))) => {
@@ -200,6 +208,7 @@ impl Session {
     }
 
     async fn call(&mut self, text: Utf8Bytes) -> Result<(), Closed> {
+        let held = self.client.get_mut().take_held();
         let snapshot = self.shared.state.latest.snapshot();
         let read = self.shared.socket.read;
         let bytes = text.len();
@@ -219,7 +228,7 @@ impl Session {
             }
             Ok(Ok(SocketMessage::Create(create))) => {
                 let lane = create.lane.clone();
-                match self.lanes.add(create, &snapshot) {
+                match self.lanes.add(ReceivedCall { create, held }) {
                     Ok(()) => Ok(()),
                     Err(failure) => self.refuse(failure, lane.as_deref()).await,
                 }
@@ -229,8 +238,7 @@ impl Session {
 
     /// Says that something cannot be done. The socket goes on.
     async fn refuse(&mut self, failure: Box<Failure>, lane: Option<&str>) -> Result<(), Closed> {
-        let (status, body) = self.shared.protocol.encode_fault(&failure.fault);
-        let status = failure.status.unwrap_or(status);
-        self.send(vec![(self.shared.socket.refuse)(status, &body, lane)]).await
+        let frame = self.shared.refusal(&failure, lane);
+        self.send(vec![frame]).await
     }
 }

@@ -2,7 +2,6 @@
 //! socket is open.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::held::Held;
@@ -12,7 +11,7 @@ use crate::state::Snapshot;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     pub(super) base: Option<String>,
-    pub(super) elements: Rc<str>,
+    pub(super) elements: Arc<str>,
 }
 
 impl Past {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
@@ -10,6 +11,8 @@ use sabir_wire::sse::Parser;
 use tokio::sync::mpsc;
 
 use crate::egress::{Reply, next_bytes};
+use crate::failure::{Failure, Result};
+use crate::pool::LARGE_BYTES;
 use crate::server::socket::recent::{Past, Recent};
 use crate::server::worker::WorkerState;
 use crate::stack;
@@ -40,6 +43,15 @@ struct Passing<'c> {
     fault: Option<String>,
 }
 
+/// What becomes of an event.
+enum Framed {
+    Frame(String),
+    /// The last one of its answer.
+    End(String, Option<Ended>),
+    /// It says that something went wrong, which the answer may still say itself.
+    Fault(String),
+}
+
 impl Shared {
     /// Answers a call.
     pub(super) async fn answer(&self, create: Create) {
@@ -49,29 +61,66 @@ impl Shared {
             (Some(past), _) => past,
             (None, previous) => Past { base: previous.clone(), ..Past::default() },
         };
-        let body = (self.socket.body)(&create, past.base.as_deref(), &past.elements);
-        let previous = create.previous.as_deref().filter(|_| is_known);
-        let ended = match create.is_generated {
-            true => self.generate(&create, previous, body).await,
-            false => self.prepare(&create, previous, &body).await,
+        let create = Arc::new(create);
+        let ended = match self.body(&create, &past).await {
+            Ok(body) => {
+                let previous = create.previous.as_deref().filter(|_| is_known);
+                match create.is_generated {
+                    true => self.generate(&create, previous, body).await,
+                    false => self.prepare(&create, previous, body).await,
+                }
+            }
+            Err(failure) => {
+                let _ =
+                    self.frames.send(vec![self.refusal(&failure, create.lane.as_deref())]).await;
+                None
+            }
         };
-        self.remember(create, past, ended);
+        self.remember(create, past, ended).await;
+    }
+
+    /// The body that a POST would have.
+    async fn body(&self, create: &Arc<Create>, past: &Past) -> Result<String> {
+        let (write, create, past) = (self.socket.body, Arc::clone(create), past.clone());
+        let bytes = create.bytes() + past.elements.len();
+        self.work_on(bytes, move || write(&create, past.base.as_deref(), &past.elements)).await
+    }
+
+    /// Does work on so many bytes: elsewhere, if others of this thread would wait for it.
+    async fn work_on<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.state.latest.snapshot().shared.pool.run_on(bytes, |_| Ok(work())).await
+    }
+
+    /// The frame that says why something cannot be done.
+    pub(super) fn refusal(&self, failure: &Failure, lane: Option<&str>) -> String {
+        let (status, body) = self.protocol.encode_fault(&failure.fault);
+        (self.socket.refuse)(failure.status.unwrap_or(status), &body, lane)
     }
 
     /// Keeps what the next call may go on from. What failed is forgotten with what it went on from.
-    fn remember(&self, create: Create, past: Past, ended: Option<Ended>) {
-        let mut recent = self.recent.borrow_mut();
+    async fn remember(&self, create: Arc<Create>, past: Past, ended: Option<Ended>) {
         match ended.filter(|ended| !ended.is_failed) {
-            Some(ended) if ended.is_stored => recent.forget_lane(&create.lane),
+            Some(ended) if ended.is_stored => self.recent.borrow_mut().forget_lane(&create.lane),
             Some(Ended { id, elements, .. }) => {
-                let own = (self.socket.elements)(&create);
+                let (lane, own) = (create.lane.clone(), self.socket.elements);
+                let bytes = past.elements.len() + create.bytes() + elements.len();
                 // What nobody generated has no elements but its input.
-                let past = past.with(&[&own, &elements]);
-                recent.keep(create.lane, (id, past), &self.state.latest.snapshot());
+                let join = move || past.with(&[&own(&create), &elements]);
+                match self.work_on(bytes, join).await {
+                    Ok(past) => {
+                        let snapshot = self.state.latest.snapshot();
+                        self.recent.borrow_mut().keep(lane, (id, past), &snapshot);
+                    }
+                    Err(_) => self.recent.borrow_mut().forget_lane(&lane),
+                }
             }
             None => {
                 if let Some(previous) = &create.previous {
-                    recent.forget(previous);
+                    self.recent.borrow_mut().forget(previous);
                 }
             }
         }
@@ -92,17 +141,22 @@ impl Shared {
     }
 
     /// Answers a call that wants nothing but an id to go on from.
-    async fn prepare(&self, create: &Create, previous: Option<&str>, body: &str) -> Option<Ended> {
+    async fn prepare(
+        &self,
+        create: &Create,
+        previous: Option<&str>,
+        body: String,
+    ) -> Option<Ended> {
         let snapshot = self.state.latest.snapshot();
         let entry = self.entry(&snapshot);
         let lane = create.lane.as_deref();
         let mut passing = Passing { shared: self, lane, previous, ended: None, fault: None };
-        match stack::prepare_over_socket(entry, self.protocol, &self.head, body).await {
+        match stack::prepare_over_socket(entry, self.protocol, &self.head, &body).await {
             Ok(context) => {
-                let (frames, ended) = (self.socket.prepared)(body, context);
-                let frames = frames.into_iter().filter_map(|frame| passing.frame(frame));
-                let frames = frames.collect();
-                self.frames.send(frames).await.ok()?;
+                let (bytes, write) = (body.len(), self.socket.prepared);
+                let written = self.work_on(bytes, move || write(&body, context)).await;
+                let (events, ended) = written.ok()?;
+                passing.send(events).await?;
                 Some(ended)
             }
             Err(reply) => {
@@ -136,48 +190,66 @@ impl Passing<'_> {
         }
         let mut parser = Parser::with_limit(frame_bytes_max);
         while let Some(Ok(bytes)) = next_bytes(&mut reply).await {
-            let mut frames = Vec::new();
+            let mut events = Vec::new();
             // It was checked where it was written.
             let _ = parser.push(&bytes, &mut |frame| {
                 if frame.data.starts_with('{') {
-                    frames.extend(self.frame(frame.data.to_owned()));
+                    events.push(frame.data.to_owned());
                 }
                 Ok(())
             });
-            if !frames.is_empty() {
-                self.shared.frames.send(frames).await.ok()?;
-            }
+            self.send(events).await?;
         }
         self.end().await
     }
 
     /// Some servers answer at once whoever asks for a stream.
-    async fn pass_whole(&mut self, mut reply: Reply) -> Option<Ended> {
+    async fn pass_whole(mut self, mut reply: Reply) -> Option<Ended> {
         let body = whole(&mut reply).await;
-        let event = (self.shared.socket.completed)(&body)?;
-        let frames = self.frame(event).into_iter().collect();
-        self.shared.frames.send(frames).await.ok()?;
-        self.ended.take()
+        let (bytes, write) = (body.len(), self.shared.socket.completed);
+        let event = self.shared.work_on(bytes, move || write(&body)).await;
+        if let Some(event) = event.ok().flatten() {
+            self.send(vec![event]).await?;
+        }
+        self.end().await
+    }
+
+    /// Sends events, each in a frame. None if the client is gone.
+    async fn send(&mut self, events: Vec<String>) -> Option<()> {
+        let mut frames = Vec::with_capacity(events.len());
+        for event in events {
+            frames.extend(self.frame(event).await);
+        }
+        match frames.is_empty() {
+            true => Some(()),
+            false => self.shared.frames.send(frames).await.ok(),
+        }
     }
 
     /// The frame of an event; none if the answer may still say the same itself.
-    fn frame(&mut self, mut event: String) -> Option<String> {
-        let socket = &self.shared.socket;
-        let kind = (socket.kind)(&event);
-        if kind == EventKind::Fault {
-            self.fault = Some(event);
-            return None;
+    async fn frame(&mut self, event: String) -> Option<String> {
+        let socket = self.shared.socket;
+        let framed = match event.len() < LARGE_BYTES {
+            true => framed(&socket, event, (self.lane, self.previous)),
+            false => {
+                let (lane, previous) =
+                    (self.lane.map(str::to_owned), self.previous.map(str::to_owned));
+                let bytes = event.len();
+                let work = move || framed(&socket, event, (lane.as_deref(), previous.as_deref()));
+                self.shared.work_on(bytes, work).await.ok()?
+            }
+        };
+        match framed {
+            Framed::Frame(frame) => Some(frame),
+            Framed::End(frame, ended) => {
+                self.ended = ended;
+                Some(frame)
+            }
+            Framed::Fault(fault) => {
+                self.fault = Some(fault);
+                None
+            }
         }
-        if kind == EventKind::End {
-            self.ended = (socket.ended)(&event);
-        }
-        if let (EventKind::Whole | EventKind::End, Some(previous)) = (kind, self.previous) {
-            event = (socket.restate_previous)(&event, previous);
-        }
-        Some(match self.lane {
-            Some(lane) => (socket.in_lane)(&event, lane),
-            None => event,
-        })
     }
 
     /// An answer that broke off without an error of its own is an error.
@@ -201,6 +273,30 @@ impl Passing<'_> {
     async fn send_error(&self, status: u16, body: &str) {
         let frame = (self.shared.socket.refuse)(status, body, self.lane);
         let _ = self.shared.frames.send(vec![frame]).await;
+    }
+}
+
+/// What becomes of an event, in its lane and with what its answer went on from.
+fn framed(
+    socket: &Socket,
+    mut event: String,
+    (lane, previous): (Option<&str>, Option<&str>),
+) -> Framed {
+    let kind = (socket.kind)(&event);
+    if kind == EventKind::Fault {
+        return Framed::Fault(event);
+    }
+    let ended = (kind == EventKind::End).then(|| (socket.ended)(&event));
+    if let (EventKind::Whole | EventKind::End, Some(previous)) = (kind, previous) {
+        event = (socket.restate_previous)(&event, previous);
+    }
+    let frame = match lane {
+        Some(lane) => (socket.in_lane)(&event, lane),
+        None => event,
+    };
+    match ended {
+        Some(ended) => Framed::End(frame, ended),
+        None => Framed::Frame(frame),
     }
 }
 
