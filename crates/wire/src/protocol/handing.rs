@@ -73,7 +73,8 @@ fn on_thinking<'a>(parts: Vec<Part<'a>>, rule: Rule) -> Vec<Part<'a>> {
 /// Whether a part says something, has a signature, and has no field for it where only thinking is signed.
 fn is_signed(part: &Part<'_>) -> bool {
     let speaks = match part.content() {
-        Content::Text(text) => !text.is_empty(),
+        // Vendors refuse a blank text, so that nothing would take the signature back.
+        Content::Text(text) => !text.is_blank(),
         Content::ToolCall(_) => true,
         Content::Media(_)
         | Content::ToolResult(_)
@@ -97,6 +98,9 @@ fn sealed<'a>(place: Place, artefact: Artefact<'a>) -> NodeSemantics<'a> {
     semantics.set_artefact(artefact.handed());
     semantics
 }
+
+/// How many events of a blank text wait; a longer one says something.
+const WAITING_MAX: usize = 1_024;
 
 /// The same for a stream, event by event. Only the first answer is looked at: the protocols in question have no other.
 #[derive(Debug)]
@@ -155,7 +159,7 @@ impl Handing {
         self.end_thought(None, emit);
     }
 
-    /// Whether an event belongs to a signed text that is still empty.
+    /// Whether an event belongs to a signed text that is still blank.
     fn waits_for(&self, event: &Event<'_>) -> bool {
         let begins = |open: &Open<'_>| {
             let is_text = matches!(open.opening, Opening::Text);
@@ -165,7 +169,7 @@ impl Handing {
             (Event::Open(open), None) => begins(open),
             (Event::Note(Note { at: NoteAt::Part(part), .. }), Some(first)) => *part == first,
             (Event::Delta(part, Delta::Text(text)), Some(first)) => {
-                *part == first && text.is_empty()
+                *part == first && text.is_blank() && self.waiting.len() < WAITING_MAX
             }
             _ => false,
         }
