@@ -48,7 +48,7 @@ impl Folder {
     pub(crate) fn bytes(&self) -> i64 {
         let connection = rusqlite::Connection::open(self.0.join("rows.db")).unwrap();
         let number =
-            |pragma: &str| -> u64 { connection.query_row(pragma, [], |row| row.get(0)).unwrap() };
+            |pragma: &str| -> i64 { connection.query_row(pragma, [], |row| row.get(0)).unwrap() };
         number("PRAGMA wal_checkpoint(TRUNCATE)");
         let pages = number("PRAGMA page_count") - number("PRAGMA freelist_count");
         pages * number("PRAGMA page_size")
