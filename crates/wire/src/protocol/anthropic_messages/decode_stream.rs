@@ -410,10 +410,7 @@ enum Growth<'f> {
 
 impl<'f> Growth<'f> {
     fn read(&mut self, reader: &mut Reader<'f>) -> Result<()> {
-        if matches!(reader.peek_tag("type")?, Some(kind) if kind == "compaction_delta") {
-            *self = Self::Compaction(reader.raw()?);
-            return Ok(());
-        }
+        let mut start = reader.checkpoint();
         reader.object(|key, reader| {
             match (&*key, reader.kind()?) {
                 ("text", Kind::String) => *self = Self::Text(reader.string()?, TEXT),
@@ -424,7 +421,13 @@ impl<'f> Growth<'f> {
                 _ => reader.skip()?,
             }
             Ok(())
-        })
+        })?;
+        // Nearly all deltas are texts, whose type says nothing more.
+        let is_compaction = |kind: Text<'_>| kind == "compaction_delta";
+        if !matches!(self, Self::Text(..)) && start.peek_tag("type")?.is_some_and(is_compaction) {
+            *self = Self::Compaction(start.raw()?);
+        }
+        Ok(())
     }
 
     /// The empty block that grows so, for one that never began; none if there is nothing to add to it.

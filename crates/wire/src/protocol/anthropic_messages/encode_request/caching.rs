@@ -23,19 +23,23 @@ impl<'r> Caching<'r> {
     /// What to mark. To write a cache costs more than a prompt, so that only what goes on is worth it: what has tools, or an
     /// answer already.
     pub(super) fn of(request: &Request<'_>, target: &Target, turns: &Turns<'r>) -> Self {
-        let has_answer = turns.turns.iter().any(|turn| turn.side == Side::Assistant);
+        if target.cache == CacheMarkers::Stated || !Self::goes_on(request, turns) {
+            return Self::Nothing;
+        }
+        if target.dialect.automatic_cache {
+            return Self::Whole;
+        }
+        let newest = turns.turns.last().and_then(|turn| turns.pieces_of(turn).last());
+        let system = turns.system.last().map(|piece| piece.part);
+        Self::Blocks { system, newest: newest.map(|piece| piece.part) }
+    }
+
+    /// Whether a request without markers of its own is worth one.
+    fn goes_on(request: &Request<'_>, turns: &Turns<'r>) -> bool {
         let is_marked = turns.marks() > 0
             || request.tools.iter().any(|tool| tool.semantics().cache().is_some());
-        match (target.cache, target.dialect.automatic_cache) {
-            _ if is_marked || request.tools.is_empty() && !has_answer => Self::Nothing,
-            (CacheMarkers::Stated, _) => Self::Nothing,
-            (CacheMarkers::Auto, true) => Self::Whole,
-            (CacheMarkers::Auto, false) => {
-                let newest = turns.turns.last().and_then(|turn| turns.pieces_of(turn).last());
-                let system = turns.system.last().map(|piece| piece.part);
-                Self::Blocks { system, newest: newest.map(|piece| piece.part) }
-            }
-        }
+        let has_answer = || turns.turns.iter().any(|turn| turn.side == Side::Assistant);
+        !is_marked && (!request.tools.is_empty() || has_answer())
     }
 
     /// Whether markers stand in blocks, which then are never mere strings: a marker that moves leaves the rest as it was.
