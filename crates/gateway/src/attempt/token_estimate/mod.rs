@@ -50,9 +50,11 @@ pub(super) fn beyond(window: u64, request: &Request<'_>) -> Option<u64> {
 }
 
 /// Whether a body is so short, or has so few words, that it cannot be beyond `window`. Of a long one a part is looked at: that
-/// something is not beyond is no promise, only that it need not be read for it.
+/// something is not beyond is no promise, only that it need not be read for it. Reading takes as long as translating, so what
+/// may be beyond by a little is left to its provider.
 pub(super) fn is_hardly_beyond(window: u64, body: &str) -> bool {
-    is_hardly_beyond_bytes(window, body.len()) || sampled(body.as_bytes()) <= window
+    is_hardly_beyond_bytes(window, body.len())
+        || sampled(body.as_bytes()) <= window.saturating_add(window / DOUBT)
 }
 
 /// The same where only the length is known.
@@ -60,13 +62,22 @@ pub(super) fn is_hardly_beyond_bytes(window: u64, bytes: usize) -> bool {
     least::most_tokens(bytes as u64) <= window
 }
 
+/// One part in so many of a body may be syntax, schemas and what else does not count.
+const DOUBT: u64 = 8;
+
 /// One block in so many is looked at.
 const SAMPLE_STEP: usize = 64;
 const SAMPLE_BYTES: usize = 256;
 
 fn sampled(body: &[u8]) -> u64 {
-    let blocks = body.chunks(SAMPLE_BYTES).step_by(SAMPLE_STEP);
+    let blocks = body.chunks(SAMPLE_BYTES).step_by(SAMPLE_STEP).filter(|block| !is_base64(block));
     blocks.map(least::of_bytes).sum::<u64>() * SAMPLE_STEP as u64
+}
+
+/// Whether a block is part of an image or of a file, of which no model reads the letters.
+fn is_base64(block: &[u8]) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte);
+    block.len() == SAMPLE_BYTES && block.iter().all(is_digit)
 }
 
 /// The tokens of a body that can be read, and would not take far more memory than its length.
@@ -178,6 +189,16 @@ fn of_json(json: &Json<'_>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_has_too_many_words_is_read_to_be_counted() {
+        let chat = |text: &str| format!(r#"{{"messages":[{{"role":"user","content":"{text}"}}]}}"#);
+        let words = |count: usize| chat(&"word ".repeat(count));
+        assert!(is_hardly_beyond(100_000, &words(99_000)));
+        assert!(!is_hardly_beyond(100_000, &words(130_000)));
+        // An image has letters and no words.
+        assert!(is_hardly_beyond(100_000, &chat(&"iVBORw0KGgo/".repeat(1_000_000))));
+    }
 
     #[test]
     fn of_a_body_of_too_many_pieces_the_length_counts() {
