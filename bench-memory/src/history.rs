@@ -15,6 +15,7 @@ use sabir_store::{
     NodeId, Opening, Options, Origin, Owner, Page, Record, Search, Store, Title, TurnId, Window,
 };
 use sabir_wire::Protocol;
+use sabir_wire::protocol::Kept;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
@@ -207,15 +208,17 @@ async fn keep(store: &Store, elements: &[String]) -> Result<Hash> {
 
 fn recalled(runtime: &Runtime, store: &Store, tip: Hash) -> Result<usize> {
     let history = runtime.block_on(store.history(&Owner::nobody(), tip, Window::default()))?;
-    let mut elements = String::new();
-    for message in &history.messages {
-        if !elements.is_empty() {
-            elements.push(',');
-        }
-        elements.push_str(std::str::from_utf8(message.record.as_bytes())?);
-    }
     let protocol = Protocol::OpenaiChat;
-    Ok(protocol.restore_messages(&elements, 0, protocol)?.len())
+    let mut kept: Option<Kept> = None;
+    for message in &history.messages {
+        let element = std::str::from_utf8(message.record.as_bytes())?;
+        match &mut kept {
+            Some(kept) => kept.push(element),
+            None => kept = Some(Kept::new(protocol, element)),
+        }
+    }
+    let kept = kept.context("a history has messages")?;
+    Ok(kept.messages(0, protocol)?.len())
 }
 
 fn reference(json: &str) -> Result<usize> {
@@ -250,7 +253,10 @@ pub(crate) fn lists(_: &Stage, verdicts: &mut Verdicts) -> Result<()> {
         let verdict = verdicts.judge(name, median_ms(run)?, LIST_BAR);
         println!("| {name} | {verdict} | {LIST_BAR} |");
     }
-    println!("| a search that finds none | {:.2} | |", median_ms(&|| page(Some("not there"), None))?);
+    println!(
+        "| a search that finds none | {:.2} | |",
+        median_ms(&|| page(Some("not there"), None))?
+    );
     Ok(())
 }
 

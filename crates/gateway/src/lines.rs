@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use sabir_store::{Direction, Hash, ItemId, NewItem, NewMessage, Record, Time};
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
-use sabir_wire::protocol::{Entries, Entry};
+use sabir_wire::protocol::{Element, Entries, Entry};
 
 /// The end of a history: what was meant up to it, by which it is known again whoever sends it, and the ids by which its calls
 /// went. A line is found by both: the results of a call must find the call that they answer, not one that meant the same.
@@ -18,21 +18,56 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The line of the log.
-    fn line(&self) -> Option<Hash> {
-        let meaning = self.meaning.as_ref();
-        match &self.calls {
-            Some(calls) => Some(Hash::of_message(meaning, calls.as_bytes())),
-            None => meaning.copied(),
+    /// Goes on by an element.
+    pub(crate) fn step(&mut self, content: &Element) -> Step {
+        for meaning in &content.meanings {
+            self.mean(meaning);
         }
+        let Some(meaning) = self.meaning.filter(|_| !content.meanings.is_empty()) else {
+            return Step::Silent;
+        };
+        if !content.call_ids.is_empty() {
+            self.calls = Some(Hash::of_message(self.calls.as_ref(), &content.call_ids));
+        }
+        Step::Line { hash: self.line(meaning), end: *self }
     }
 
-    fn add(&mut self, entry: &Entry<'_>) {
-        for meaning in &entry.meanings {
-            self.meaning = Some(Hash::of_message(self.meaning.as_ref(), meaning));
+    /// Goes on by elements that mean nothing, and that nothing follows. Answers with their line.
+    pub(crate) fn think(&mut self) -> Hash {
+        let meaning = self.mean(THOUGHT);
+        self.line(meaning)
+    }
+
+    fn mean(&mut self, meaning: &[u8]) -> Hash {
+        *self.meaning.insert(Hash::of_message(self.meaning.as_ref(), meaning))
+    }
+
+    /// The line of the log that ends with this meaning.
+    fn line(&self, meaning: Hash) -> Hash {
+        match &self.calls {
+            Some(calls) => Hash::of_message(Some(&meaning), calls.as_bytes()),
+            None => meaning,
         }
-        if !entry.call_ids.is_empty() {
-            self.calls = Some(Hash::of_message(self.calls.as_ref(), &entry.call_ids));
+    }
+}
+
+/// An element of a history, behind all that stand before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It is one of the leading instructions, which are no part of the conversation.
+    Instructs,
+    /// It means nothing by itself, and shares the line of what follows.
+    Silent,
+    /// A line ends with it.
+    Line { hash: Hash, end: Position },
+}
+
+impl Step {
+    /// Where the history ends that ends with it, if a line does.
+    pub(crate) fn end(&self) -> Option<Position> {
+        match self {
+            Self::Line { end, .. } => Some(*end),
+            Self::Instructs | Self::Silent => None,
         }
     }
 }
@@ -74,17 +109,15 @@ pub(crate) fn lines(
         let id = Reader::new(&entry.json).peek_tag("id").ok().flatten();
         lines.ids.push(id.map(|id| id.into_str().into_owned()));
         waiting.push(&entry.json);
-        if entry.meanings.is_empty() {
-            lines.states.push(lines.end.meaning);
-            continue;
-        }
-        lines.end.add(entry);
+        let step = lines.end.step(&entry.content);
         lines.states.push(lines.end.meaning);
-        lines.close(protocol, &mut waiting)?;
+        if let Step::Line { hash, .. } = step {
+            lines.close(protocol, hash, &mut waiting)?;
+        }
     }
     if !waiting.is_empty() {
-        lines.end.meaning = Some(Hash::of_message(lines.end.meaning.as_ref(), THOUGHT));
-        lines.close(protocol, &mut waiting)?;
+        let hash = lines.end.think();
+        lines.close(protocol, hash, &mut waiting)?;
     }
     Ok(lines)
 }
@@ -107,8 +140,12 @@ pub(crate) fn timed_lines(
 }
 
 impl Lines {
-    fn close(&mut self, protocol: Protocol, elements: &mut Vec<&str>) -> sabir_store::Result<()> {
-        let Some(hash) = self.end.line() else { return Ok(()) };
+    fn close(
+        &mut self,
+        protocol: Protocol,
+        hash: Hash,
+        elements: &mut Vec<&str>,
+    ) -> sabir_store::Result<()> {
         let places = (0..).take(elements.len()).map(|part| (hash, part));
         self.places.extend(places);
         let record = record(protocol, &elements.join(","))?;
@@ -201,13 +238,16 @@ mod tests {
 
     fn entry(json: &'static str, meanings: &[&str]) -> Entry<'static> {
         let meanings = meanings.iter().map(|meaning| meaning.as_bytes().to_vec()).collect();
-        Entry { json: Cow::Borrowed(json), meanings, call_ids: Vec::new() }
+        Entry { json: Cow::Borrowed(json), content: Element { meanings, call_ids: Vec::new() } }
     }
 
     #[test]
     fn calls_that_mean_the_same_are_told_apart_by_their_ids() {
-        let called =
-            |id: &str| Entry { call_ids: id.as_bytes().to_vec(), ..entry("call", &["call"]) };
+        let called = |id: &str| {
+            let mut call = entry("call", &["call"]);
+            call.content.call_ids = id.as_bytes().to_vec();
+            call
+        };
         let [one, other] = ["a", "b"].map(|id| {
             let texts = [entry("1", &["x"]), called(id), entry("2", &["y"])];
             lines(Protocol::OpenaiResponses, None, &texts).unwrap()

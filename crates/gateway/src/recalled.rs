@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sabir_wire::protocol::DecodedRequest;
+use sabir_wire::protocol::{DecodedRequest, Kept};
 use sabir_wire::{Loss, Protocol, Report};
 
 use crate::summaries::{Summaries, is_trigger};
@@ -28,15 +28,13 @@ pub(crate) struct Recalled {
 /// Messages of one turn in one protocol.
 #[derive(Clone)]
 pub(crate) struct Stretch {
-    pub(crate) protocol: Protocol,
     /// The number of the turn.
     pub(crate) turn: u32,
-    /// The elements of the protocol's own list, with commas between them.
-    pub(crate) elements: String,
+    pub(crate) kept: Kept,
 }
 
 /// Instructions and tools as a protocol spells them.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) system: Option<(Protocol, String)>,
     pub(crate) tools: Option<(Protocol, String)>,
@@ -103,8 +101,8 @@ impl Recalled {
             restore(&mut decoded, system.as_ref(), tools.as_ref(), self.client)?;
         }
         let mut history = Vec::new();
-        for Stretch { protocol, turn, elements } in &self.stretches {
-            history.extend(protocol.restore_messages(elements, *turn, self.client)?);
+        for Stretch { turn, kept } in &self.stretches {
+            history.extend(kept.messages(*turn, self.client)?);
         }
         // What asked for a compaction then asks for nothing now.
         history.retain(|message| !is_trigger(message));
@@ -160,7 +158,7 @@ impl Recalled {
 
     /// How many bytes of text it has.
     pub(crate) fn bytes(&self) -> usize {
-        let stretches = self.stretches.iter().map(|stretch| stretch.elements.len());
+        let stretches = self.stretches.iter().map(|stretch| stretch.kept.as_body().len());
         self.body.len() + stretches.sum::<usize>()
     }
 }

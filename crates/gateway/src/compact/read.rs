@@ -43,7 +43,7 @@ pub(super) fn holds_own(source: &str, recalled: Option<&Recalled>) -> bool {
 fn in_recalled(recalled: &Recalled, word: &str) -> bool {
     // What the client names by its id stands in the body by now.
     holds(&recalled.body, word)
-        || recalled.stretches.iter().any(|stretch| holds(&stretch.elements, word))
+        || recalled.stretches.iter().any(|stretch| holds(stretch.kept.as_body(), word))
 }
 
 fn holds(text: &str, word: &str) -> bool {

@@ -4,11 +4,13 @@
 
 mod artefacts;
 mod cache;
+mod digest;
 mod form;
 mod health;
 mod leftover;
 mod open;
 mod queue;
+mod readings;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -20,5 +22,6 @@ pub(crate) use artefacts::{Artefacts, Issuer, Known, Lacking};
 pub(crate) use form::{as_request, check as check_form, lost_of, times};
 pub(crate) use open::Memory;
 pub use open::NotOpened;
+pub(crate) use readings::{Mark, Readings};
 pub(crate) use row::{AskedModel, Row, Try};
 pub(crate) use underway::Saving;

@@ -17,6 +17,7 @@ use crate::memory::form::Transcripts;
 use crate::memory::health::Health;
 use crate::memory::leftover::{Leftover, Leftovers};
 use crate::memory::queue::Queue;
+use crate::memory::readings::Readings;
 use crate::memory::row::Row;
 use crate::memory::underway::Underway;
 use crate::memory::unwritten::Unwritten;
@@ -33,6 +34,7 @@ pub(crate) struct Memory {
     leftovers: Arc<Leftovers>,
     unwritten: Arc<Unwritten>,
     underway: Arc<Underway>,
+    readings: Arc<Readings>,
     /// Ends once the queue is closed and empty.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -72,8 +74,18 @@ impl Memory {
         let thread = thread.map_err(|error| failed(&error))?;
         let store = is_open.recv().map_err(|error| failed(&error))?.map_err(|it| failed(&it))?;
         let (level, thread) = (config.record, Mutex::new(Some(thread)));
-        let underway = Arc::default();
-        Ok(Some(Self { store, level, keep, queue, health, leftovers, unwritten, underway, thread }))
+        Ok(Some(Self {
+            store,
+            level,
+            keep,
+            queue,
+            health,
+            leftovers,
+            unwritten,
+            underway: Arc::default(),
+            readings: Arc::default(),
+            thread,
+        }))
     }
 
     /// Whether the store did what it was last asked to.
@@ -130,6 +142,11 @@ impl Memory {
 
     pub(crate) fn underway(&self) -> &Arc<Underway> {
         &self.underway
+    }
+
+    /// What is known of histories that clients send again.
+    pub(crate) fn readings(&self) -> &Arc<Readings> {
+        &self.readings
     }
 
     /// To whom belongs what a client with this key makes.

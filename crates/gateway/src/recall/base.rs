@@ -6,6 +6,7 @@ use sabir_store::{
     Conversation, ConversationId, Error, Fork, Hash, Held, Kind, NewConversation, Origin, Owner,
     Purpose, Record, ResponseId, Status, Store, Title, Turn, TurnId,
 };
+use sabir_wire::Protocol;
 use sabir_wire::conversation::{Content, Message, Role};
 
 use crate::call::{Action, Link};
@@ -176,7 +177,7 @@ impl Task<'_> {
 
     /// Begins a conversation, unless somebody else just did.
     async fn begin_conversation(&self, id: &str) -> Result<Conversation> {
-        let new = self.new_conversation(id, &self.title().await?, Origin::Asked)?;
+        let new = self.new_conversation(id, &self.title(None).await?, Origin::Asked)?;
         let begun = self.store.ensure_conversation(new).await;
         begun.map_err(|error| out_of_order(&error))
     }
@@ -196,15 +197,14 @@ impl Task<'_> {
         })
     }
 
-    /// What a conversation is called by which this call begins.
-    async fn title(&self) -> Result<String> {
+    /// What a conversation is called that begins with this call.
+    pub(super) async fn title(&self, body: Option<String>) -> Result<String> {
         let client = self.client();
         let read = move |body: Cow<'_, str>| {
             pool::check_thread(body.len());
-            let decoded = client.decode_request_text(&body);
-            Ok(decoded.map(|decoded| title(&decoded.request().messages)).unwrap_or_default())
+            Ok(title_of(client, &body))
         };
-        self.on_body(None, read).await
+        self.on_body(body, read).await
     }
 
     /// The end of a conversation, held for this call.
@@ -273,6 +273,9 @@ pub(crate) fn found<T>(read: std::result::Result<T, Error>) -> Result<Option<T>>
     }
 }
 
+/// So many elements are looked through for a title.
+const TITLE_ELEMENTS_MAX: usize = 32;
+
 /// The beginning of what the user says first. What agents say in the user's name stands in tags.
 pub(crate) fn title(messages: &[Message<'_>]) -> String {
     let users = messages.iter().filter(|message| message.role == Role::User);
@@ -284,4 +287,21 @@ pub(crate) fn title(messages: &[Message<'_>]) -> String {
     let text = texts.clone().find(is_own).or_else(|| texts.clone().next()).unwrap_or_default();
     let line = text.trim().lines().next().unwrap_or_default();
     line.chars().take(80).collect()
+}
+
+/// The same of a body, which is read no further than it has to be.
+fn title_of(client: Protocol, body: &str) -> String {
+    let mut first = None;
+    let mut read = 0;
+    let own = client.find_in_elements(body, |element| {
+        read += 1;
+        if read > TITLE_ELEMENTS_MAX {
+            return Some(first.take().unwrap_or_default());
+        }
+        let messages = client.restore_messages(element, 0, client).ok()?;
+        let title = Some(title(&messages)).filter(|title| !title.is_empty())?;
+        first.get_or_insert_with(|| title.clone());
+        (!title.starts_with('<')).then_some(title)
+    });
+    own.or(first).unwrap_or_default()
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use sabir_store::{Hash, History, Owner, PAGE_MAX, Store, Turn, TurnId, Window};
 
+use sabir_wire::protocol::Kept;
+
 use crate::failure::{Failure, Result};
 use crate::pool::Pool;
 use crate::recall::base::{Base, found};
@@ -69,13 +71,12 @@ fn stretched(history: &History, turns: &[Turn]) -> Result<Recollection> {
         let (protocol, elements) = read_record(&message.record).ok_or_else(unreadable)?;
         let turn = u32::try_from(number).unwrap_or(u32::MAX);
         match recollection.stretches.last_mut() {
-            Some(last) if last.protocol == protocol && last.turn == turn => {
-                last.elements.push(',');
-                last.elements.push_str(elements);
+            Some(last) if last.kept.protocol() == protocol && last.turn == turn => {
+                last.kept.push(elements);
             }
             _ => {
-                let elements = elements.to_owned();
-                recollection.stretches.push(Stretch { protocol, turn, elements });
+                let kept = Kept::new(protocol, elements);
+                recollection.stretches.push(Stretch { turn, kept });
             }
         }
     }

@@ -7,6 +7,7 @@ mod history;
 mod identity;
 mod read;
 mod reference;
+mod sent;
 mod session;
 mod settings;
 mod spelling;

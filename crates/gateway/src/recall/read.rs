@@ -6,7 +6,7 @@ use sabir_store::Hash;
 use sabir_wire::Protocol;
 
 use crate::failure::Result;
-use crate::recall::base::{Base, title};
+use crate::recall::base::Base;
 use crate::recall::body::{Known, without_known, without_members};
 use crate::recall::out_of_order;
 use crate::recall::wish::Wish;
@@ -44,8 +44,6 @@ pub(super) struct Read {
     /// How many of those are in the conversation already.
     pub(super) known: usize,
     pub(super) input: Lines,
-    /// What a conversation is called that begins with it.
-    pub(super) title: String,
     /// What it goes on with, having none of its own.
     pub(super) settings: Option<Settings>,
     /// What is in force for it.
@@ -112,6 +110,5 @@ pub(super) fn read(client: Protocol, body: &str, continued: Continued) -> Result
     let kept = |text: Option<String>| text.map(|text| (client, text));
     let own = Settings { system: kept(entries.system), tools: kept(entries.tools) };
     let (settings, effective) = own.before(settings);
-    let title = title(&exchange.request().messages);
-    Ok(Read { entries: entries.entries.len(), known, input, title, settings, effective })
+    Ok(Read { entries: entries.entries.len(), known, input, settings, effective })
 }

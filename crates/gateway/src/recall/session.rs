@@ -2,17 +2,17 @@
 //! is known. Nothing is changed on the way, nothing waits, and what goes wrong is nobody's failure.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use sabir_store::{
-    Advance, Conversation, ConversationId, Hash, NewConversation, NewMessage, Origin, TurnId,
-};
+use sabir_store::{Advance, Conversation, ConversationId, Hash, NewConversation, Origin, TurnId};
+use sabir_wire::json::Survey;
 
 use crate::answer::InFlight;
 use crate::failure::Result;
 use crate::ingress;
 use crate::recall::base::found;
-use crate::recall::read::{Continued, Read, read};
-use crate::recall::{Draft, Task, out_of_order};
+use crate::recall::sent::{Sender, SentHistory, read_sent};
+use crate::recall::{Asker, Draft, Task, out_of_order};
 use crate::record::Lines;
 use crate::trace::TurnNames;
 
@@ -34,15 +34,13 @@ impl Task<'_> {
 
     async fn followed(&self, body: Option<String>, flight: &mut InFlight) -> Result<()> {
         ingress::check_density(&self.asker.call.survey)?;
-        let client = self.client();
-        let work = move |body: Cow<'_, str>| read(client, &body, Continued::default());
-        let Read { mut input, title, effective, .. } = self.on_body(body, work).await?;
-        self.memory.underway().settled(&self.owner, &input.states).await;
-        let hashes: Vec<Hash> = input.messages.iter().map(|message| message.hash).collect();
-        let known = self.store.known(&self.owner, hashes.clone()).await;
+        let mut sent = self.sent_history(body.clone(), None).await?;
+        self.memory.underway().settled(&self.owner, &sent.states).await;
+        let known = self.store.known(&self.owner, sent.hashes.clone()).await;
         let known = known.map_err(|error| out_of_order(&error))?;
-        let base = known.checked_sub(1).map(|last| hashes[last]);
-        let followed = match self.joined(&hashes[..known]).await? {
+        let base = known.checked_sub(1).map(|last| sent.hashes[last]);
+        let title = self.title(body.clone()).await?;
+        let followed = match self.joined(&sent.hashes[..known]).await? {
             Joined::Conversation(conversation) => Followed::after(*conversation),
             Joined::None(id) => {
                 Followed::new(self.new_conversation(&id, &title, Origin::Followed)?)
@@ -50,12 +48,19 @@ impl Task<'_> {
         };
         let Followed { previous, advance, begins } = followed;
         let beside = self.new_conversation(&self.made_id(), &title, Origin::Followed)?;
-        let new: Vec<NewMessage> = input.messages.drain(known..).collect();
+        let messages = match sent.lines_after(known) {
+            Some(new) => new,
+            // What was read before is not kept any more, or was another node's to keep.
+            None => {
+                let mut whole = self.sent_history(body, Some(known)).await?;
+                whole.lines_after(known).unwrap_or_default()
+            }
+        };
         let draft = Draft {
             previous,
             base,
-            input: Lines { messages: new, end: input.end, ..Lines::default() },
-            settings: effective,
+            input: Lines { messages, end: sent.end, ..Lines::default() },
+            settings: sent.settings,
             conversation: Some(advance),
             begins,
             beside: Some(beside),
@@ -71,6 +76,27 @@ impl Task<'_> {
             is_answer_named: false,
         };
         self.open(draft, names, flight).await
+    }
+
+    /// Reads the history of the call.
+    async fn sent_history(
+        &self,
+        body: Option<String>,
+        first: Option<usize>,
+    ) -> Result<SentHistory> {
+        let Asker { call, key, .. } = self.asker;
+        let owner = key.map(|key| key.name.clone()).unwrap_or_default();
+        let sender = Sender { owner, client: call.client };
+        let readings = Arc::clone(self.memory.readings());
+        match (&body, call.large) {
+            (None, None) => read_sent(&readings, &sender, &call.survey, first),
+            _ => {
+                let work = move |body: Cow<'_, str>| {
+                    read_sent(&readings, &sender, &Survey::new(&body), first)
+                };
+                self.on_body(body, work).await
+            }
+        }
     }
 
     /// The conversation that a call with this known beginning goes on with: that of the agent's session, else the one with the

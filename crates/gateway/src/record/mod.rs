@@ -5,7 +5,7 @@ mod received;
 mod recorder;
 
 pub(crate) use crate::lines::{
-    Lines, Position, digits, lines, read as read_record, record, time_of, timed_lines,
+    Lines, Position, Step, digits, lines, read as read_record, record, time_of, timed_lines,
 };
 pub(crate) use recorder::Recorder;
 

@@ -137,6 +137,27 @@ fn a_history_that_is_sent_again_is_the_same_conversation() {
 }
 
 #[test]
+fn a_history_that_was_read_and_is_not_kept_is_kept_the_next_time() {
+    let refusal = json(400, "", r#"{"error":{"message":"no","type":"invalid_request_error"}}"#);
+    let answered = json(200, "", &answer(Protocol::OpenaiChat, "GREEN", 1));
+    let provider = Provider::start(vec![Script::Reply(refusal), Script::Reply(answered)]);
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE + FULL));
+    let mut talk = Client::new(Protocol::OpenaiChat, "p");
+    talk.add_text("FACT1");
+    talk.history.push(json!({"role": "assistant", "content": "BLUE"}));
+    talk.add_text("FACT2");
+    let body = json!({"model": talk.model, "messages": talk.history}).to_string();
+    assert_eq!(gateway.post("/v1/chat/completions", &body).status, 400);
+    talk.ask(&gateway);
+    let listed = conversations(&gateway, &[1]);
+    let id = listed[0]["id"].as_str().unwrap();
+    let kept = gateway.get(&format!("/sabir/v1/conversations/{id}/messages")).body;
+    for fact in ["FACT1", "BLUE", "FACT2", "GREEN"] {
+        assert_eq!(kept.matches(fact).count(), 1, "{fact}: {kept}");
+    }
+}
+
+#[test]
 fn another_history_is_another_conversation() {
     let house = House::with(&["BLUE", "GREEN", "RED", "GOLD"], FULL);
     let ask = |client: &mut Client, text: &str| {

@@ -2,7 +2,8 @@
 //! and reach every target from a request of another protocol as they do from their own.
 
 use sabir_wire::conversation::Message;
-use sabir_wire::protocol::DecodedRequest;
+use sabir_wire::json::Survey;
+use sabir_wire::protocol::{DecodedRequest, Outline};
 use sabir_wire::target::{ModelPlace, Target};
 use sabir_wire::{Error, Protocol, Report};
 use serde_json::Value;
@@ -22,6 +23,7 @@ pub(super) fn request(sample: &Sample) -> Vec<Violation> {
         let decoded = protocol.decode_request(body)?;
         let mut violations = restored(*protocol, &decoded)?;
         violations.extend(meanings(sample, &decoded)?);
+        violations.extend(apart(sample)?);
         let elements = elements_of(&decoded)?;
         let named = decoded.request().model.as_ref().map(|it| it.to_str().into_owned());
         violations.extend(adopted(*protocol, &elements, model.as_ref().or(named.as_ref()))?);
@@ -109,9 +111,36 @@ fn meanings(sample: &Sample, decoded: &DecodedRequest<'_>) -> Result<Vec<Violati
     Ok(violations)
 }
 
+/// Elements say what they say whatever stands before them, so that a history need not be read again where it grows.
+fn apart(sample: &Sample) -> Result<Vec<Violation>, Error> {
+    let text = String::from_utf8_lossy(&sample.body);
+    let body = Survey::new(text.trim_start_matches('\u{feff}'));
+    let outline = Outline::of(sample.protocol, &body)?;
+    let decoded = sample.protocol.decode_request_surveyed(&body)?;
+    let whole = decoded.entries()?;
+    let count = outline.elements().len();
+    let entries = whole.entries.iter().map(|entry| &entry.content);
+    let leading = count - entries.len();
+    let mut violations = Vec::new();
+    // Near the beginning, near the end, and some places between.
+    let places = (leading..count).filter(|at| at % 16 == 0 || *at < 8 || at + 8 > count);
+    for first in places {
+        let contents = outline.contents_from(first)?;
+        if !contents.elements.iter().eq(entries.clone().skip(first - leading)) {
+            let detail = format!("element {first} of {count} and those behind it");
+            violations.push(violation(Law::MeansTheSame, None, detail));
+        }
+    }
+    if outline.contents_from(0)?.leading != leading || outline.system(leading) != whole.system {
+        let detail = format!("{leading} leading instructions");
+        violations.push(violation(Law::MeansTheSame, None, detail));
+    }
+    Ok(violations)
+}
+
 /// The meanings of all elements in a row.
 fn flat(decoded: &DecodedRequest<'_>) -> Result<Vec<Vec<u8>>, Error> {
-    Ok(decoded.entries()?.entries.into_iter().flat_map(|entry| entry.meanings).collect())
+    Ok(decoded.entries()?.entries.into_iter().flat_map(|entry| entry.content.meanings).collect())
 }
 
 /// Leaves the instructions that a conversation begins with out.

@@ -52,7 +52,7 @@ pub use event::{
 };
 pub use facts::Facts;
 pub use field::{Fate, Field};
-pub use history::{Coverage, Entries, Entry};
+pub use history::{Contents, Coverage, Element, Entries, Entry, Kept, Outline};
 pub use semantics::{
     Artefact, ArtefactKind, CacheMarker, Citation, Declared, Extra, Extras, Item, Logprobs,
     NodeSemantics, Semantics, Session,

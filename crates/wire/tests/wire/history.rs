@@ -18,7 +18,9 @@ fn kept<T>(protocol: Protocol, body: Value, see: impl FnOnce(Entries<'_>) -> T) 
 }
 
 fn meanings(protocol: Protocol, body: Value) -> Vec<Vec<u8>> {
-    kept(protocol, body, |kept| kept.entries.into_iter().flat_map(|it| it.meanings).collect())
+    kept(protocol, body, |kept| {
+        kept.entries.into_iter().flat_map(|it| it.content.meanings).collect()
+    })
 }
 
 /// The same conversation in every protocol.
@@ -126,7 +128,7 @@ fn an_element_of_thinking_alone_means_nothing_and_is_kept() {
         {"role": "user", "content": "a"}]});
     kept(RESPONSES, body, |kept| {
         assert_eq!(kept.entries.len(), 2);
-        assert!(kept.entries[0].meanings.is_empty());
+        assert!(kept.entries[0].content.meanings.is_empty());
     });
 }
 
@@ -214,7 +216,8 @@ fn an_answer_becomes_the_elements_that_a_client_sends_back() {
         let elements: Vec<Value> =
             entries.iter().map(|it| serde_json::from_str(&it.json).unwrap()).collect();
         assert_eq!(Value::from(elements), expected, "{protocol:?}");
-        let meanings: Vec<Vec<u8>> = entries.into_iter().flat_map(|it| it.meanings).collect();
+        let meanings: Vec<Vec<u8>> =
+            entries.into_iter().flat_map(|it| it.content.meanings).collect();
         assert_eq!(meanings[0], text[0], "{protocol:?}");
     }
 }

@@ -85,11 +85,11 @@ impl Archive<'_> {
         let (tip, last) = (conversation.tip, conversation.last_turn.as_ref());
         let kept = recollect(self.pool, (&self.store, &self.owner), tip, last).await?.stretches;
         let end = end_position(&self.store, &self.owner, conversation).await?;
-        let bytes: usize = kept.iter().map(|stretch| stretch.elements.len()).sum();
+        let bytes: usize = kept.iter().map(|stretch| stretch.kept.as_body().len()).sum();
         let work = move |_: &_| {
             let mut known = Vec::new();
             for stretch in &kept {
-                known.extend(stretch.protocol.kept_entries(&stretch.elements)?);
+                known.extend(stretch.kept.entries()?);
             }
             let (protocol, entries) = source.entries()?;
             let coverage = Coverage::of(&entries, &known);

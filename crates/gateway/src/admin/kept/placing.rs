@@ -120,7 +120,7 @@ fn read(client: Protocol, body: &str) -> sabir_wire::Result<Placeable> {
 fn with_ids(entries: &[Entry<'static>], ids: &[Option<String>]) -> Vec<Entry<'static>> {
     let named = entries.iter().zip(ids).map(|(entry, id)| {
         let mut entry = entry.clone();
-        entry.meanings.extend(id.as_ref().map(|id| format!("id {id}").into_bytes()));
+        entry.content.meanings.extend(id.as_ref().map(|id| format!("id {id}").into_bytes()));
         entry
     });
     named.collect()

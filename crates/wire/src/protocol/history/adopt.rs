@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::kept::Kept;
 use crate::conversation::{Content, Message, Part, ResultOutput, Tool, ToolKind};
 use crate::error::Result;
 use crate::json::Text;
@@ -46,23 +47,16 @@ fn name_results(messages: &mut [Message<'_>]) {
 }
 
 impl Protocol {
-    /// The conversation that these elements of this protocol spell, separated by commas, as messages for a request of
-    /// `reader`'s protocol. Their places begin with `/turns/{turn}`.
-    ///
-    /// In the same protocol all that rides on them is kept. In another one they are adopted: content, artefacts, citations
-    /// and what only one protocol says are kept, since these name their protocol; the rest meant something in the request
-    /// that the elements came in, and stays behind.
+    /// The same as [`Kept::messages`] of these elements, separated by commas, for whoever does not keep them.
     pub fn restore_messages(
         self,
         elements: &str,
         turn: u32,
         reader: Protocol,
     ) -> Result<Vec<Message<'static>>> {
-        let body = self.body_of(elements);
-        let request = self.decode_request_text(&body)?.into_request();
-        let place = |place: Place| place.in_turn(turn, self);
-        let restored = request.messages.into_iter().map(Message::into_owned);
-        Ok(restored.map(|message| moved(message, &place, Keeping::of(self, reader))).collect())
+        let kept = Kept::new(self, elements);
+        let restored = kept.messages(turn, reader)?;
+        Ok(restored.into_iter().map(Message::into_owned).collect())
     }
 
     /// The instructions and the tools that were kept of a request of this protocol, in the form that
@@ -96,24 +90,24 @@ impl Protocol {
 
 /// Whether what rides on a node stays there.
 #[derive(Clone, Copy)]
-enum Keeping {
+pub(super) enum Keeping {
     All,
     /// What names its own protocol.
     Adopted,
 }
 
 impl Keeping {
-    fn of(source: Protocol, reader: Protocol) -> Self {
+    pub(super) fn of(source: Protocol, reader: Protocol) -> Self {
         if source == reader { Self::All } else { Self::Adopted }
     }
 }
 
 /// Moves a message to another place, with what it keeps.
-fn moved(
-    mut message: Message<'static>,
+pub(super) fn moved<'a>(
+    mut message: Message<'a>,
     place: &dyn Fn(Place) -> Place,
     keeping: Keeping,
-) -> Message<'static> {
+) -> Message<'a> {
     message.semantics.move_all(place);
     message.parts.iter_mut().for_each(|part| move_part(part, place));
     match keeping {

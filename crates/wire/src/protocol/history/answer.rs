@@ -1,6 +1,6 @@
 //! Answers as a later request has them in its history.
 
-use super::Entry;
+use super::{Entry, Kept};
 use crate::conversation::{Content, Response, ToolCall};
 use crate::error::Result;
 use crate::json::Text;
@@ -16,9 +16,7 @@ impl Protocol {
 
     /// Elements of this protocol that were kept, separated by commas, with what each means.
     pub fn kept_entries(self, elements: &str) -> Result<Vec<Entry<'static>>> {
-        let body = self.body_of(elements);
-        let decoded = self.decode_request_text(&body)?;
-        Ok(decoded.entries()?.entries.into_iter().map(Entry::into_owned).collect())
+        Kept::new(self, elements).entries()
     }
 
     /// A request that says nothing but these elements of a conversation.

@@ -20,7 +20,7 @@ impl Coverage {
         let mut elements = 0;
         for entry in given {
             let before = walk.at;
-            let counts = entry.meanings.iter().filter(|meaning| !instructs(meaning));
+            let counts = entry.content.meanings.iter().filter(|meaning| !instructs(meaning));
             if !counts.map(Vec::as_slice).all(|meaning| walk.find(meaning)) {
                 walk.at = before;
                 break;
@@ -32,7 +32,7 @@ impl Coverage {
 }
 
 fn meanings<'e>(entries: &'e [Entry<'_>]) -> Vec<&'e [u8]> {
-    let all = entries.iter().flat_map(|entry| &entry.meanings);
+    let all = entries.iter().flat_map(|entry| &entry.content.meanings);
     all.map(Vec::as_slice).filter(|meaning| !instructs(meaning)).collect()
 }
 

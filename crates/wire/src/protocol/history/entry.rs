@@ -3,22 +3,18 @@
 use std::borrow::Cow;
 
 use super::meaning::{self, Element};
+use super::outline::{Contents, Outline};
 use crate::conversation::{Message, Part};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Kind, Reader, Writer};
-use crate::protocol::{DecodedRequest, Protocol};
+use crate::json::Reader;
+use crate::protocol::DecodedRequest;
 
 /// One element of a request's conversation.
 #[derive(Clone, Debug, Default)]
 pub struct Entry<'a> {
     /// The element as its protocol spells it: one JSON value.
     pub json: Cow<'a, str>,
-    /// What it means, part by part: bytes to be hashed one after the other. None for an element that is nothing but
-    /// thinking or artefacts.
-    pub meanings: Vec<Vec<u8>>,
-    /// The ids by which its calls and results name each other, as bytes: equal meanings whose ids differ are not to stand for
-    /// each other.
-    pub call_ids: Vec<u8>,
+    pub content: Element,
 }
 
 /// A request's conversation apart from its settings.
@@ -37,20 +33,19 @@ impl DecodedRequest<'_> {
     pub fn entries(&self) -> Result<Entries<'_>> {
         let unedited = "expected a request that nobody has edited";
         let body = self.body().ok_or_else(|| Error::new(ErrorKind::Value, unedited))?;
-        let mut members = Members::of(self.protocol(), body)?;
+        let outline = Outline::read(self.protocol(), Reader::new(body))?;
+        let Contents { leading, elements } = self.contents(outline.elements.len());
+        let system = outline.system(leading);
+        let entries = outline.elements.into_iter().zip(elements).skip(leading);
+        let entries = entries.map(|(json, content)| Entry { json, content }).collect();
+        Ok(Entries { system, tools: outline.tools, entries })
+    }
+
+    /// What each of so many elements says.
+    pub(super) fn contents(&self, count: usize) -> Contents {
         let (messages, pointer) = (&self.request().messages, self.elements_pointer());
-        let mut element = meaning::by_element(messages, pointer, members.elements.len());
-        let leading = self.leading_elements(messages, pointer).min(members.elements.len());
-        let instructions: Vec<Cow<'_, str>> = members.elements.drain(..leading).collect();
-        members.keep_instructions(self.protocol(), &instructions);
-        let entries = members.elements.into_iter().zip(element.drain(leading..));
-        let entries = entries.map(|(json, Element { meanings, call_ids })| Entry {
-            json,
-            meanings,
-            call_ids,
-        });
-        let entries = entries.collect();
-        Ok(Entries { system: members.system, tools: members.tools, entries })
+        let elements = meaning::by_element(messages, pointer, count);
+        Contents { leading: self.leading_elements(messages, pointer).min(count), elements }
     }
 
     fn elements_pointer(&self) -> &'static str {
@@ -81,8 +76,7 @@ impl DecodedRequest<'_> {
 
 impl Entry<'_> {
     pub fn into_owned(self) -> Entry<'static> {
-        let Self { json, meanings, call_ids } = self;
-        Entry { json: Cow::Owned(json.into_owned()), meanings, call_ids }
+        Entry { json: Cow::Owned(self.json.into_owned()), content: self.content }
     }
 }
 
@@ -90,86 +84,4 @@ impl Entry<'_> {
 pub(super) fn element_of(message: &Message<'_>, part: &Part<'_>, pointer: &str) -> Option<usize> {
     let place = part.semantics().place().element_of(pointer);
     place.or_else(|| message.semantics().place().element_of(pointer))
-}
-
-/// The members of a body that hold the conversation.
-#[derive(Default)]
-struct Members<'a> {
-    system: Option<String>,
-    tools: Option<String>,
-    elements: Vec<Cow<'a, str>>,
-}
-
-impl<'a> Members<'a> {
-    fn of(protocol: Protocol, body: &'a str) -> Result<Self> {
-        let facts = protocol.facts();
-        let mut members = Self::default();
-        Reader::new(body).object(|key, reader| {
-            let is = |name: &str| is_named(protocol, &key, name);
-            if is(facts.messages()) {
-                members.elements = elements(reader)?;
-            } else if facts.system.is_some_and(is) {
-                keep(&mut members.system, &key, reader)?;
-            } else if protocol.conventions().tool_members.iter().any(|name| is(name)) {
-                keep(&mut members.tools, &key, reader)?;
-            } else {
-                reader.skip()?;
-            }
-            Ok(())
-        })?;
-        Ok(members)
-    }
-
-    /// Counts elements of the list among the instructions.
-    fn keep_instructions(&mut self, protocol: Protocol, elements: &[Cow<'_, str>]) {
-        if !elements.is_empty() {
-            let list = format!("\"{}\":[{}]", protocol.facts().messages(), elements.join(","));
-            add(&mut self.system, &list);
-        }
-    }
-}
-
-/// Whether a member has this name, in a protocol whose names may have several spellings.
-fn is_named(protocol: Protocol, key: &str, name: &str) -> bool {
-    let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
-    key == name || protocol.conventions().respelling.is_some() && plain(key) == plain(name)
-}
-
-/// Keeps a member as it is, unless it says nothing.
-fn keep(members: &mut Option<String>, key: &str, reader: &mut Reader<'_>) -> Result<()> {
-    let json = reader.raw()?;
-    if !json.is_null() {
-        let mut writer = Writer::default();
-        writer.field(key, &json);
-        add(members, writer.as_str());
-    }
-    Ok(())
-}
-
-fn add(members: &mut Option<String>, member: &str) {
-    match members {
-        Some(members) => {
-            members.push(',');
-            members.push_str(member);
-        }
-        None => *members = Some(member.to_owned()),
-    }
-}
-
-/// The elements of a list. The one object that a vendor takes for a list is its only element, and so is the message that a
-/// string stands for.
-fn elements<'a>(reader: &mut Reader<'a>) -> Result<Vec<Cow<'a, str>>> {
-    match reader.kind()? {
-        Kind::Array => reader.list(|_, reader| Ok(reader.raw()?.into_cow())),
-        Kind::String => {
-            let text = reader.raw()?;
-            let message = format!(r#"{{"role":"user","content":{}}}"#, text.as_str());
-            Ok(vec![Cow::Owned(message)])
-        }
-        Kind::Object => Ok(vec![reader.raw()?.into_cow()]),
-        Kind::Null | Kind::Boolean | Kind::Number => {
-            reader.skip()?;
-            Ok(Vec::new())
-        }
-    }
 }

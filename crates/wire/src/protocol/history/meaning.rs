@@ -12,10 +12,14 @@ use crate::json::{Json, Kind, Text};
 use crate::protocol::{CacheMarker, arguments, media_type};
 
 /// What an element says.
-#[derive(Clone, Default)]
-pub(super) struct Element {
-    pub(super) meanings: Vec<Vec<u8>>,
-    pub(super) call_ids: Vec<u8>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Element {
+    /// What it means, part by part: bytes to be hashed one after the other. None for an element that is nothing but
+    /// thinking or artefacts.
+    pub meanings: Vec<Vec<u8>>,
+    /// The ids by which its calls and results name each other, as bytes: equal meanings whose ids differ are not to stand for
+    /// each other.
+    pub call_ids: Vec<u8>,
 }
 
 /// What each element of a request says, by the places of its parts.

@@ -9,10 +9,15 @@ mod adopt;
 mod answer;
 mod coverage;
 mod entry;
+mod kept;
 mod meaning;
 mod mixed;
 mod normal;
+mod outline;
 
 pub use coverage::Coverage;
 pub use entry::{Entries, Entry};
+pub use kept::Kept;
+pub use meaning::Element;
 pub(super) use meaning::call_meaning;
+pub use outline::{Contents, Outline};

@@ -1,0 +1,186 @@
+//! Tells texts apart that clients send again and again, far faster than a cryptographic hash: whoever does not know the key cannot
+//! make two texts that share a digest. The key is made at random when the gateway starts and the digests never leave it.
+//!
+//! Each kibibyte is summed up twice by NH, as UMAC and VMAC do, with keys that are shifted against each other, and the sums are the
+//! coefficients of two polynomials modulo 2^127 - 1. Two texts share a half of a digest with a probability of about 2^-64
+//! for each kibibyte, and both halves with the square of it.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+
+const WORDS: usize = 2;
+/// Pairs of words that are summed up with keys of their own.
+const PAIRS: usize = 64;
+const PAIR_BYTES: usize = WORDS * size_of::<u64>();
+const BLOCK_BYTES: usize = PAIRS * PAIR_BYTES;
+
+/// The prime over which the sums are put together.
+const PRIME: u128 = (1 << 127) - 1;
+/// What is left of a sum, so that it is below the prime.
+const SUM_BITS: u128 = (1 << 126) - 1;
+
+/// What digests are made with.
+#[derive(Clone)]
+pub(crate) struct DigestKey {
+    /// One more than a block has, since the second sum begins with the second.
+    pairs: [[u64; WORDS]; PAIRS + 1],
+    points: [u128; 2],
+}
+
+/// Stands for all texts that were added to it, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Digest([u128; 2]);
+
+impl DigestKey {
+    /// A key that nobody knows.
+    pub(crate) fn random() -> Self {
+        let random = RandomState::new();
+        let mut words = (0_u64..).map(|number| random.hash_one(number));
+        let mut word = || words.next().unwrap_or_default();
+        let pairs = std::array::from_fn(|_| [word(), word()]);
+        let mut point = || (u128::from(word()) << 64 | u128::from(word())) % PRIME;
+        Self { pairs, points: [point(), point()] }
+    }
+
+    /// The sums of at most a block, filled up with zeros.
+    fn sums(&self, block: &[u8]) -> [u128; 2] {
+        let mut sums = [0, 0];
+        let (pairs, rest) = block.as_chunks::<PAIR_BYTES>();
+        let mut add = |pair: &[u8; PAIR_BYTES], keys: (&[u64; WORDS], &[u64; WORDS])| {
+            let words = words(pair);
+            sums[0] = u128::wrapping_add(sums[0], product(words, keys.0));
+            sums[1] = u128::wrapping_add(sums[1], product(words, keys.1));
+        };
+        let mut keys = self.pairs.iter().zip(&self.pairs[1..]);
+        pairs.iter().zip(keys.by_ref()).for_each(|(pair, keys)| add(pair, keys));
+        if let Some(keys) = keys.next().filter(|_| !rest.is_empty()) {
+            let mut last = [0; PAIR_BYTES];
+            last[..rest.len()].copy_from_slice(rest);
+            add(&last, keys);
+        }
+        sums
+    }
+}
+
+fn words(pair: &[u8; PAIR_BYTES]) -> [u64; WORDS] {
+    let value = u128::from_le_bytes(*pair);
+    [low(value), low(value >> 64)]
+}
+
+/// The low half of a number.
+fn low(value: u128) -> u64 {
+    (value & u128::from(u64::MAX)) as u64
+}
+
+fn product(words: [u64; WORDS], key: &[u64; WORDS]) -> u128 {
+    let sum = |at: usize| u128::from(words[at].wrapping_add(key[at]));
+    sum(0) * sum(1)
+}
+
+impl Digest {
+    /// Of nothing.
+    pub(crate) const EMPTY: Self = Self([1, 1]);
+
+    /// This and one more text.
+    pub(crate) fn with(mut self, key: &DigestKey, text: &[u8]) -> Self {
+        // The length tells how many sums are to come, and what of the last is filled up.
+        let length = text.len() as u128;
+        self.add(key, [length, length]);
+        for block in text.chunks(BLOCK_BYTES) {
+            self.add(key, key.sums(block));
+        }
+        self
+    }
+
+    fn add(&mut self, key: &DigestKey, sums: [u128; 2]) {
+        for ((state, point), sum) in self.0.iter_mut().zip(&key.points).zip(sums) {
+            *state = multiplied(reduced(*state + (sum & SUM_BITS)), *point);
+        }
+    }
+
+    /// As many bits of it as tell two apart.
+    pub(crate) fn bits(self) -> u128 {
+        let Self([one, other]) = self;
+        u128::from(low(one)) << 64 | u128::from(low(other))
+    }
+}
+
+/// A number below twice the prime, modulo the prime.
+fn reduced(value: u128) -> u128 {
+    if value >= PRIME { value - PRIME } else { value }
+}
+
+/// The product of two numbers below the prime, modulo the prime.
+fn multiplied(one: u128, other: u128) -> u128 {
+    let [a, b] = [one >> 64, u128::from(low(one))];
+    let [c, d] = [other >> 64, u128::from(low(other))];
+    // 2^128 is two modulo the prime, and 2^127 is one. The high halves have 63 bits.
+    let middle = a * d + b * c;
+    let folded = |value: u128| (value & PRIME) + (value >> 127);
+    let high = reduced(folded(a * c * 2));
+    let shifted = reduced(folded((middle >> 63) + ((middle & (u128::from(u64::MAX) >> 1)) << 64)));
+    let sum = reduced(high + shifted);
+    reduced(sum + reduced(folded(b * d)))
+}
+
+/// The key is a secret.
+impl fmt::Debug for DigestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DigestKey")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn the_product_is_that_of_the_field() {
+        // Doubling and adding, which takes a step for each bit.
+        let slowly = |one: u128, other: u128| {
+            let bits = (0..127).rev().map(|bit| other >> bit & 1 == 1);
+            bits.fold(0, |sum, is_set| {
+                let doubled = reduced(sum * 2);
+                if is_set { reduced(doubled + one) } else { doubled }
+            })
+        };
+        let key = DigestKey::random();
+        let numbers = [0, 1, 2, PRIME - 1, u128::from(u64::MAX), 1 << 64, key.points[0]];
+        for one in numbers {
+            for other in numbers {
+                assert_eq!(multiplied(one, other), slowly(one, other), "{one} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_that_differ_anywhere_have_other_digests() {
+        let key = DigestKey::random();
+        let mut seen = HashSet::new();
+        let mut is_new = |texts: &[&[u8]]| {
+            let digest = texts.iter().fold(Digest::EMPTY, |digest, text| digest.with(&key, text));
+            seen.insert(digest.bits())
+        };
+        assert!(is_new(&[]));
+        for length in (0..64).chain([1_023, 1_024, 1_025, 3_000]) {
+            assert!(is_new(&[&vec![0; length]]), "{length} zeros");
+            for at in (0..length).step_by(length / 16 + 1) {
+                let mut text = vec![0; length];
+                text[at] = 1;
+                assert!(is_new(&[&text]), "{at} of {length}");
+            }
+        }
+        assert!(is_new(&[b"ab", b"c"]));
+        assert!(is_new(&[b"a", b"bc"]));
+        assert!(is_new(&[b"abc", b""]));
+        assert!(!is_new(&[b"ab", b"c"]));
+    }
+
+    #[test]
+    fn no_two_gateways_have_the_same_key() {
+        let digest = |key: &DigestKey| Digest::EMPTY.with(key, b"text").bits();
+        assert_ne!(digest(&DigestKey::random()), digest(&DigestKey::random()));
+    }
+}
