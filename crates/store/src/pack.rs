@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told() {
+    fn damage_is_an_error() {
         let whole = packed(&[b'a'; 1000]).into_owned();
         let huge = [&[PACKED], &u32::MAX.to_le_bytes()[..], &whole[HEAD_BYTES..]].concat();
         for damaged in [whole[..3].to_vec(), whole[..HEAD_BYTES].to_vec(), huge] {

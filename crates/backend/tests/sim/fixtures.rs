@@ -37,6 +37,7 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ("image-type-alias/openai-chat", "image/jpg"),
     ("orphan-tool-result/anthropic-messages", "must define tools"),
     ("orphan-tool-result/openai-chat", "must be a response to a preceeding message"),
+    ("marker-in-a-search-result-without-text/anthropic-messages", "must be non-empty"),
     ("request-of-nothing-but-unsendable-media/anthropic-messages", "must be non-empty"),
     ("root-anyof-in-a-tool/openai-chat", "type: \"object\""),
     ("forced-tool-with-a-thinking-budget/anthropic-messages", "forces tool use"),

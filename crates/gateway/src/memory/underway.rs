@@ -10,7 +10,7 @@ use tokio::sync::watch;
 /// How long a call waits for the turns before it: longer than a disk takes, and shorter than anybody minds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// By the end of what their calls said, which is part of every history that goes on from them.
+/// By the end of what their calls stated, which is part of every history that goes on from them.
 #[derive(Debug, Default)]
 pub(crate) struct Underway {
     turns: Mutex<HashMap<Key, Vec<watch::Receiver<()>>>>,
@@ -29,9 +29,9 @@ pub(crate) struct Saving {
 
 impl Underway {
     /// A turn whose call ended with this is to be stored.
-    pub(crate) fn begin(self: &Arc<Self>, owner: Owner, said: Hash) -> Saving {
+    pub(crate) fn begin(self: &Arc<Self>, owner: Owner, stated: Hash) -> Saving {
         let (end, ended) = watch::channel(());
-        let key = (owner, said);
+        let key = (owner, stated);
         self.turns().entry(key.clone()).or_default().push(ended);
         Saving { underway: Arc::clone(self), key, end }
     }
@@ -52,8 +52,8 @@ impl Underway {
         if turns.is_empty() {
             return Vec::new();
         }
-        let said = states.iter().flatten().map(|state| (owner.clone(), *state));
-        said.filter_map(|key| turns.get(&key)).flatten().cloned().collect()
+        let stated = states.iter().flatten().map(|state| (owner.clone(), *state));
+        stated.filter_map(|key| turns.get(&key)).flatten().cloned().collect()
     }
 
     fn turns(&self) -> MutexGuard<'_, HashMap<Key, Vec<watch::Receiver<()>>>> {
@@ -81,11 +81,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_waits_for_the_turns_that_it_goes_on_from() {
         let underway = Arc::<Underway>::default();
-        let [said, other] = ["said", "other"].map(|text| Hash::of_bytes(text.as_bytes()));
+        let [stated, other] = ["stated", "other"].map(|text| Hash::of_bytes(text.as_bytes()));
         let nobody = Owner::nobody();
         let (first, second) =
-            (underway.begin(nobody.clone(), said), underway.begin(nobody.clone(), said));
-        let states = [None, Some(other), Some(said)];
+            (underway.begin(nobody.clone(), stated), underway.begin(nobody.clone(), stated));
+        let states = [None, Some(other), Some(stated)];
         assert_eq!(underway.before(&nobody, &states).len(), 2);
         assert!(underway.before(&nobody, &states[..2]).is_empty());
         assert!(underway.before(&Owner::key("ann").unwrap(), &states).is_empty());
@@ -99,7 +99,7 @@ mod tests {
         tokio::join!(wait, end);
         assert!(began.elapsed() < PATIENCE && underway.turns().is_empty());
         // A store that does not answer is not waited for.
-        let _stuck = underway.begin(nobody.clone(), said);
+        let _stuck = underway.begin(nobody.clone(), stated);
         underway.settled(&nobody, &states).await;
         assert!(began.elapsed() >= PATIENCE);
     }

@@ -325,8 +325,8 @@ fn a_session_takes_little_more_room_than_its_last_request() {
         }
         conversations(&gateway, &[turns]);
         gateway.stop();
-        let said = Value::from(talk.history).to_string().len();
-        let room = (folder.bytes() - empty.bytes()) as f64 / said as f64;
-        assert!(room <= ROOM_MAX, "{protocol:?}: {room:.2} times {said} bytes");
+        let stated = Value::from(talk.history).to_string().len();
+        let room = (folder.bytes() - empty.bytes()) as f64 / stated as f64;
+        assert!(room <= ROOM_MAX, "{protocol:?}: {room:.2} times {stated} bytes");
     }
 }
