@@ -1,5 +1,6 @@
 //! Fixtures, generators and the laws that every translation keeps.
 
+pub mod agents;
 pub mod canonical;
 pub mod expect;
 pub mod fuzz;
