@@ -3,6 +3,10 @@
 mod error;
 mod secret;
 
+#[cfg(unix)]
+pub mod agent;
+#[cfg(not(unix))]
+#[path = "agent/disabled.rs"]
 pub mod agent;
 pub mod http;
 pub mod percent;

@@ -22,6 +22,65 @@ pub(super) fn strip(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A text that comes in pieces, cleaned as it comes. A sequence may be cut anywhere: its beginning waits for its end.
+#[derive(Default)]
+pub(super) struct Cleaner {
+    held: String,
+}
+
+/// How long a sequence may be. What is longer is text.
+const SEQUENCE_BYTES_MAX: usize = 4 * 1024;
+
+impl Cleaner {
+    /// What can be said now.
+    pub(super) fn push(&mut self, piece: &str) -> String {
+        self.held.push_str(piece);
+        let end = unfinished(&self.held)
+            .filter(|start| self.held.len() - start <= SEQUENCE_BYTES_MAX)
+            .unwrap_or(self.held.len());
+        let rest = self.held.split_off(end);
+        let ready = std::mem::replace(&mut self.held, rest);
+        strip(&ready).into_owned()
+    }
+
+    /// What is left when no more comes.
+    pub(super) fn finish(self) -> String {
+        strip(&self.held).into_owned()
+    }
+}
+
+/// Where a sequence begins that more text may belong to.
+fn unfinished(text: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(found) = text[from..].find([ESCAPE, CONTROL]) {
+        let start = from + found;
+        if may_go_on(&text[start..]) {
+            return Some(start);
+        }
+        from = text.len() - after_sequence(&text[start..]).len();
+    }
+    None
+}
+
+/// Whether the sequence at the beginning of the text has no end in it.
+fn may_go_on(text: &str) -> bool {
+    let lacks_final = |parameters: &str| parameters.trim_start_matches(is_parameter).is_empty();
+    let mut characters = text.chars();
+    if characters.next() == Some(CONTROL) {
+        return lacks_final(characters.as_str());
+    }
+    match characters.next() {
+        None => true,
+        Some('[') => lacks_final(characters.as_str()),
+        Some(']' | 'P' | '_' | '^' | 'X') => {
+            let rest = characters.as_str();
+            rest.find([BELL, ESCAPE, '\n']).is_none_or(|end| &rest[end..] == "\u{1b}")
+        }
+        Some('(' | ')' | '#' | '%') => characters.next().is_none(),
+        Some(_) => false,
+    }
+}
+
 /// What follows the sequence that the text begins with.
 fn after_sequence(text: &str) -> &str {
     let mut characters = text.chars();
@@ -43,9 +102,13 @@ fn after_sequence(text: &str) -> &str {
     }
 }
 
+fn is_parameter(letter: char) -> bool {
+    matches!(letter, ' '..='?')
+}
+
 /// Parameters end with a letter or another final character.
 fn after_parameters(text: &str) -> &str {
-    let rest = text.trim_start_matches(|letter: char| matches!(letter, ' '..='?'));
+    let rest = text.trim_start_matches(is_parameter);
     match rest.chars().next() {
         Some('@'..='~') => &rest[1..],
         _ => rest,
@@ -68,6 +131,17 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn pieces_are_cleaned_as_the_whole_is(
+            text in "[a-z;\\[\\]\\\\(\n\u{1b}\u{7}\u{9b}]{0,24}",
+            cut in 0_usize..24,
+        ) {
+            let cut = text.floor_char_boundary(cut.min(text.len()));
+            let mut cleaner = Cleaner::default();
+            let pieces = cleaner.push(&text[..cut]) + &cleaner.push(&text[cut..]);
+            prop_assert_eq!(pieces + &cleaner.finish(), strip(&text));
+        }
+
         #[test]
         fn stripping_only_takes_away_and_leaves_no_escape(
             text in "[a-zé0-9;\\[\\]\\\\(\n\u{1b}\u{7}\u{9b}]{0,40}",

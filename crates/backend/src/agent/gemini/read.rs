@@ -3,22 +3,32 @@
 //! The prompt comes back as a message of the user and is not part of the answer. A line that is no object, or of a type
 //! that is not known, is passed over.
 
-use std::fmt;
-
 use sabir_wire::Result;
+use sabir_wire::conversation::{Count, Counts};
 use sabir_wire::json::{Kind, Reader};
 
-use super::ansi;
+use crate::agent::ansi::Cleaner;
+use crate::agent::json::string;
 
 /// The answer, as far as it was read.
 #[derive(Default)]
-pub struct Output {
-    text: String,
+pub(super) struct Reading {
+    cleaner: Cleaner,
     piece: Piece,
-    ending: Option<Ending>,
     /// The last error that was reported, which explains a failure that says nothing itself.
     complaint: Option<String>,
-    skipped_lines: usize,
+}
+
+/// What a line says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Nothing,
+    /// More of the answer.
+    Text(String),
+    /// The answer is complete, and this is what it cost.
+    Success(Option<Counts>),
+    /// The agent says that it failed, with its own words where it has any.
+    Failure(Option<String>),
 }
 
 /// The last piece of text that was read.
@@ -32,74 +42,39 @@ enum Piece {
     Delta,
 }
 
-enum Ending {
-    Success,
-    Failure(Option<String>),
-}
-
-/// What the agent answered.
-#[derive(Clone, PartialEq, Eq)]
-pub struct AgentReply {
-    pub text: String,
-    /// Lines that were no JSON objects: warnings of the runtime, say.
-    pub skipped_lines: usize,
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failed {
-    /// The agent says that it failed, with its own words where it has any.
-    Reported(Option<String>),
-    /// The output ends without a result.
-    Truncated,
-}
-
-impl Output {
-    /// Takes one line, with or without its end.
-    pub fn line(&mut self, line: &[u8]) {
-        if line.trim_ascii().is_empty() {
-            return;
-        }
-        match Line::read(line) {
-            Ok(line) => self.take(line),
-            Err(_) => self.skipped_lines += 1,
-        }
+impl Reading {
+    /// Takes one line. One that is no JSON object is a warning of the runtime, say.
+    pub(super) fn line(&mut self, line: &[u8]) -> Step {
+        Line::read(line).map_or(Step::Nothing, |line| self.take(line))
     }
 
-    /// The answer, when no more lines come.
-    pub fn finish(self) -> std::result::Result<AgentReply, Failed> {
-        match self.ending {
-            Some(Ending::Success) => Ok(AgentReply {
-                text: ansi::strip(&self.text).into_owned(),
-                skipped_lines: self.skipped_lines,
-            }),
-            Some(Ending::Failure(reason)) => Err(Failed::Reported(reason.or(self.complaint))),
-            None => Err(Failed::Truncated),
-        }
+    /// What was held back, when no more comes.
+    pub(super) fn finish(self) -> String {
+        self.cleaner.finish()
     }
 
-    fn take(&mut self, line: Line) {
+    fn take(&mut self, line: Line) -> Step {
         match line.kind.as_str() {
-            "message" if line.role == "assistant" => self.message(&line),
+            "message" if line.role == "assistant" => return self.message(&line),
             // What follows a tool's work is a message of its own.
             "tool_use" | "tool_result" if self.piece == Piece::Delta => self.piece = Piece::Whole,
             "error" => self.complaint = line.reason,
-            "result" if line.is_success => self.ending = Some(Ending::Success),
-            "result" => self.ending = Some(Ending::Failure(line.reason)),
+            "result" if line.is_success => return Step::Success(line.counts),
+            "result" => return Step::Failure(line.reason.or(self.complaint.take())),
             _ => {}
         }
+        Step::Nothing
     }
 
     /// Deltas are joined as they are; a line break stands only between messages.
-    fn message(&mut self, line: &Line) {
-        let Some(content) = &line.content else { return };
+    fn message(&mut self, line: &Line) -> Step {
+        let Some(content) = &line.content else { return Step::Nothing };
         let piece = if line.is_delta { Piece::Delta } else { Piece::Whole };
         let goes_on = self.piece == Piece::Delta && piece == Piece::Delta;
-        if self.piece != Piece::None && !goes_on {
-            self.text.push('\n');
-        }
-        self.text.push_str(content);
+        let is_apart = self.piece != Piece::None && !goes_on;
         self.piece = piece;
+        let text = if is_apart { format!("\n{content}") } else { content.clone() };
+        Step::Text(self.cleaner.push(&text))
     }
 }
 
@@ -112,6 +87,7 @@ struct Line {
     /// Versions differ in how they say so: `success` is a truth value, `status` a word.
     is_success: bool,
     reason: Option<String>,
+    counts: Option<Counts>,
 }
 
 impl Line {
@@ -123,6 +99,7 @@ impl Line {
             is_delta: false,
             is_success: true,
             reason: None,
+            counts: None,
         };
         let mut reader = Reader::from_slice(line)?;
         reader.object(|key, reader| read.member(&key, reader))?;
@@ -144,47 +121,51 @@ impl Line {
                 "message" => self.member("message", reader),
                 _ => reader.skip(),
             })?,
+            ("stats", Kind::Object) => self.counts = Some(counts(reader)?),
             _ => reader.skip()?,
         }
         Ok(())
     }
 }
 
-fn string(reader: &mut Reader<'_>) -> Result<String> {
-    Ok(reader.string()?.into_str().into_owned())
-}
-
-/// Says how much there is, never what.
-impl fmt::Debug for Output {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output")
-            .field("text", &self.text.len())
-            .field("is_ended", &self.ending.is_some())
-            .field("skipped_lines", &self.skipped_lines)
-            .finish()
-    }
-}
-
-/// Says how much there is, never what.
-impl fmt::Debug for AgentReply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AgentReply({} bytes, {} lines skipped)", self.text.len(), self.skipped_lines)
-    }
+fn counts(reader: &mut Reader<'_>) -> Result<Counts> {
+    let mut counts = Counts::default();
+    reader.object(|key, reader| {
+        let count = match (&*key, reader.kind()?) {
+            ("input_tokens", Kind::Number) => Count::Input,
+            ("output_tokens", Kind::Number) => Count::Output,
+            ("total_tokens", Kind::Number) => Count::Total,
+            ("cached", Kind::Number) => Count::CacheRead,
+            _ => return reader.skip(),
+        };
+        counts[count] = reader.number()?.as_u64();
+        Ok(())
+    })?;
+    Ok(counts)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(lines: &[&str]) -> std::result::Result<AgentReply, Failed> {
-        let mut output = Output::default();
-        lines.iter().for_each(|line| output.line(line.as_bytes()));
-        output.finish()
+    fn read(lines: &[&str]) -> (String, Step) {
+        let mut reading = Reading::default();
+        let mut text = String::new();
+        for line in lines {
+            match reading.line(line.as_bytes()) {
+                Step::Nothing => {}
+                Step::Text(more) => text += &more,
+                ending => return (text + &reading.finish(), ending),
+            }
+        }
+        (text + &reading.finish(), Step::Nothing)
     }
 
     #[track_caller]
     fn check(lines: &[&str], expected: &str) {
-        assert_eq!(read(lines).map(|answer| answer.text).as_deref(), Ok(expected));
+        let (text, ending) = read(lines);
+        assert_eq!(text, expected);
+        assert!(matches!(ending, Step::Success(_)), "{ending:?}");
     }
 
     const SUCCESS: &str = r#"{"type":"result","success":true}"#;
@@ -244,35 +225,27 @@ mod tests {
             SUCCESS,
         ];
         check(&lines, "Hi");
-        assert_eq!(read(&lines).map(|answer| answer.skipped_lines), Ok(3));
     }
 
     #[test]
     fn a_result_that_is_no_success_is_a_failure() {
-        let reason = |text: &str| Err(Failed::Reported(Some(text.to_owned())));
+        let ending = |lines: &[&str]| read(lines).1;
+        let reason = |text: &str| Step::Failure(Some(text.to_owned()));
         let status =
             r#"{"type":"result","status":"error","error":{"type":"Fatal","message":"quota"}}"#;
-        assert_eq!(read(&[status]), reason("quota"));
+        assert_eq!(ending(&[status]), reason("quota"));
         let stated = r#"{"type":"error","severity":"error","message":"loop detected"}"#;
         let bare = r#"{"type":"result","success":false}"#;
-        assert_eq!(read(&[stated, bare]), reason("loop detected"));
-        assert_eq!(read(&[bare]), Err(Failed::Reported(None)));
-        assert!(read(&[stated, SUCCESS]).is_ok());
+        assert_eq!(ending(&[stated, bare]), reason("loop detected"));
+        assert_eq!(ending(&[bare]), Step::Failure(None));
+        assert_eq!(ending(&[stated, SUCCESS]), Step::Success(None));
     }
 
     #[test]
-    fn an_output_without_a_result_is_truncated() {
-        let hi = r#"{"type":"message","role":"assistant","content":"Hi"}"#;
-        assert_eq!(read(&[hi]), Err(Failed::Truncated));
-        assert_eq!(read(&[]), Err(Failed::Truncated));
-    }
-
-    #[test]
-    fn debug_output_holds_no_content() {
-        let mut output = Output::default();
-        output.line(br#"{"type":"message","role":"assistant","content":"secret"}"#);
-        output.line(SUCCESS.as_bytes());
-        let shown = format!("{output:?}") + &format!("{:?}", output.finish());
-        assert!(!shown.contains("secret"), "{shown}");
+    fn a_result_says_what_it_cost() {
+        let line = r#"{"type":"result","status":"success","stats":{"total_tokens":9,"input_tokens":7,"output_tokens":2}}"#;
+        let Step::Success(Some(counts)) = read(&[line]).1 else { panic!("no counts") };
+        let found = [Count::Input, Count::Output, Count::Total].map(|count| counts[count]);
+        assert_eq!(found, [Some(7), Some(2), Some(9)]);
     }
 }

@@ -1,0 +1,125 @@
+//! The dialogue with Codex: introduced, a thread set up, told the conversation, and listened to until the model's first answer is there.
+
+use sabir_wire::json::{Json, Writer};
+use sabir_wire::protocol::{Event, StreamDecoder};
+use sabir_wire::sse::Frame;
+use sabir_wire::{Fault, FaultKind, Protocol};
+
+use super::faults::stated;
+use super::read::{Frames, Line, member, text};
+use super::seed::{Question, Request};
+use crate::agent::answer::Sink;
+use crate::agent::faults::{fault, garbled, gone, silent, unreadable};
+use crate::agent::process::Process;
+
+pub(in crate::agent) async fn drive(
+    mut process: Process,
+    question: Question,
+    model: Option<String>,
+    sink: Sink,
+) -> Result<(), Fault<'static>> {
+    process.send_line(&Question::initialize());
+    answered(&mut process, Request::Initialize).await?;
+    process.send_line(r#"{"method":"initialized"}"#);
+    process.send_line(&question.start_thread(model.as_deref()));
+    let thread = answered(&mut process, Request::StartThread).await?;
+    process.send_line(&question.inject(&thread));
+    answered(&mut process, Request::Inject).await?;
+    process.send_line(&question.start_turn(&thread));
+    let turn = answered(&mut process, Request::StartTurn).await?;
+    listen(process, Frames::new(model.unwrap_or_default()), &turn, &sink).await
+}
+
+/// Waits for the answer to a request: the id that it states, if it states one.
+async fn answered(process: &mut Process, request: Request) -> Result<String, Fault<'static>> {
+    loop {
+        let bytes = next(process).await?;
+        let Ok(line) = Line::read(&bytes) else { continue };
+        decline(process, &line);
+        if line.answers() != Some(request as u64) {
+            continue;
+        }
+        if let Some(error) = &line.error {
+            return Err(refused(error));
+        }
+        let name = if request == Request::StartTurn { "turn" } else { "thread" };
+        return Ok(line.id_of(name).unwrap_or_default());
+    }
+}
+
+/// An error in the place of an answer: what was asked is what it does not take.
+fn refused(error: &Json<'_>) -> Fault<'static> {
+    let words = text(error, "message").unwrap_or_else(|| "the agent refused a request".to_owned());
+    fault(FaultKind::BadRequest, words)
+}
+
+async fn listen(
+    mut process: Process,
+    mut frames: Frames,
+    turn: &str,
+    sink: &Sink,
+) -> Result<(), Fault<'static>> {
+    let mut decoder = StreamDecoder::new(Protocol::OpenaiResponses);
+    let mut put = |event: Event<'_>| sink.put(event.into_owned());
+    loop {
+        let bytes = next(&mut process).await?;
+        let Ok(line) = Line::read(&bytes) else { continue };
+        decline(&mut process, &line);
+        let method = line.method();
+        // What was injected is told of under another turn.
+        let is_own = line.params.turn_id.as_ref().is_none_or(|it| *it == *turn);
+        if is_own {
+            let (data, is_last) = frames.of(&method, &line.params);
+            for data in &data {
+                decoder =
+                    decoder.step(&Frame { event: None, data }, &mut put).map_err(|_| garbled())?;
+            }
+            if is_last {
+                decoder.end(&mut put);
+                return Ok(());
+            }
+        }
+        if let Some(fault) = failure(&method, &line) {
+            return Err(fault);
+        }
+        sink.drained().await;
+    }
+}
+
+/// The failure of the turn, if the line tells of one. An error that is tried again is none.
+fn failure(method: &str, line: &Line<'_>) -> Option<Fault<'static>> {
+    match method {
+        "error" if !line.params.will_retry => line.params.error.as_ref().map(stated),
+        "turn/completed" => {
+            let error = line.params.turn.as_ref().and_then(|turn| member(turn, "error"));
+            let error = error.filter(|error| !error.is_null());
+            Some(error.map_or_else(silent, |error| stated(&error)))
+        }
+        _ => None,
+    }
+}
+
+/// Says no to what the server asks for, but for calls of tools: those are the client's to answer, in another process.
+fn decline(process: &mut Process, line: &Line<'_>) {
+    let (Some(id), Some(_)) = (&line.id, &line.method) else { return };
+    if line.method() == "item/tool/call" {
+        return;
+    }
+    let mut writer = Writer::default();
+    writer.object(|it| {
+        it.field("id", id);
+        it.key("error");
+        it.object(|it| {
+            it.field("code", &-32601_i64);
+            it.field("message", "nobody is here to answer");
+        });
+    });
+    process.send_line(&writer.into_string());
+}
+
+async fn next(process: &mut Process) -> Result<Vec<u8>, Fault<'static>> {
+    match process.line().await.map_err(|error| unreadable(&error))? {
+        Some(line) => Ok(line),
+        None => Err(gone(process.exit().await)),
+    }
+}

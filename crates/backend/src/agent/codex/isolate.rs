@@ -1,0 +1,84 @@
+//! How Codex is started and its thread set up so that it is nothing but its model: a home of its own with the user's login and nothing
+//! else, no environment in which anything could run, and every feature off.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::{fs, io};
+
+use sabir_wire::json::Writer;
+
+use crate::agent::folder::Folder;
+use crate::agent::spawn::{Launch, Program};
+
+/// Where the login is, in the CLI's own folder. It is written in its place when it is refreshed.
+const LOGIN: &str = "auth.json";
+
+const FEATURES: [&str; 18] = [
+    "shell_tool",
+    "unified_exec",
+    "apps",
+    "plugins",
+    "goals",
+    "view_image",
+    "image_generation",
+    "multi_agent",
+    "skill_search",
+    "tool_suggest",
+    "sleep_tool",
+    "hooks",
+    "memories",
+    "code_mode_host",
+    "browser_use",
+    "computer_use",
+    "workspace_dependencies",
+    "skill_mcp_dependency_install",
+];
+
+/// What would be added to the instructions.
+const INCLUDED: [&str; 3] = [
+    "include_permissions_instructions",
+    "include_apps_instructions",
+    "include_environment_context",
+];
+
+/// Longer results of tools would be cut.
+const RESULT_TOKENS_MAX: u64 = 100_000_000;
+
+pub(in crate::agent) fn launch() -> Launch {
+    let arguments = vec!["app-server".to_owned()];
+    Launch { arguments, variables: Vec::new(), furnish: Some(furnish) }
+}
+
+fn furnish(folder: &Folder, program: &Program) -> io::Result<Vec<(&'static str, String)>> {
+    let home = folder.path().join("home");
+    fs::create_dir_all(&home)?;
+    let users = program.login.clone();
+    let users = users.or_else(|| Some(Path::new(program.variable("HOME")?).join(".codex")));
+    if let Some(login) = users.map(|users| users.join(LOGIN)).filter(|login| login.exists()) {
+        symlink(login, home.join(LOGIN))?;
+    }
+    Ok(vec![("CODEX_HOME", home.to_string_lossy().into_owned())])
+}
+
+/// The configuration of a thread.
+pub(super) fn write_config(writer: &mut Writer) {
+    writer.object(|it| {
+        it.key("features");
+        it.object(|it| FEATURES.iter().for_each(|feature| it.field(feature, &false)));
+        it.field("web_search", "disabled");
+        it.key("tools");
+        it.object(|it| {
+            it.key("experimental_request_user_input");
+            it.object(|it| it.field("enabled", &false));
+        });
+        INCLUDED.iter().for_each(|included| it.field(included, &false));
+        it.field("project_doc_max_bytes", &0_u64);
+        it.key("skills");
+        it.object(|it| {
+            it.key("bundled");
+            it.object(|it| it.field("enabled", &false));
+            it.field("include_instructions", &false);
+        });
+        it.field("tool_output_token_limit", &RESULT_TOKENS_MAX);
+    });
+}

@@ -1,0 +1,12 @@
+//! Codex by its server for applications: requests and notifications as lines of JSON, a thread for one answer of its model.
+
+mod drive;
+mod faults;
+mod isolate;
+mod read;
+mod seed;
+mod tools;
+
+pub(super) use drive::drive;
+pub(super) use isolate::launch;
+pub(super) use seed::question;

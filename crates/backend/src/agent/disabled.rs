@@ -1,0 +1,69 @@
+//! Agent CLIs where processes have no groups: the same face, and nobody behind it.
+
+use std::path::PathBuf;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use sabir_wire::json::Text;
+use sabir_wire::protocol::Event;
+use sabir_wire::{Fault, FaultKind};
+
+use crate::Secret;
+
+/// Which CLI it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    ClaudeCode,
+    OpenaiCodex,
+    GoogleGemini,
+    Plain,
+}
+
+/// A program and what all its processes have in common.
+#[derive(Debug)]
+pub struct Program {
+    pub command: Vec<String>,
+    pub environment: Vec<(String, Secret)>,
+    pub login: Option<PathBuf>,
+    pub folders: PathBuf,
+    pub processes_max: usize,
+}
+
+/// How long an answer may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    pub first_event: Duration,
+    pub deadline: Duration,
+}
+
+/// The name of the model that is the CLI's own choice.
+pub const OWN_CHOICE: &str = "default";
+
+/// An agent CLI that cannot be asked.
+#[derive(Debug)]
+pub struct Agent;
+
+/// Events, of which there are none.
+#[derive(Debug)]
+pub struct Answer;
+
+impl Agent {
+    pub fn new(_kind: Kind, _program: Program, _patience: Patience) -> Self {
+        Self
+    }
+
+    pub async fn ask(&self, _model: &str, _body: Bytes) -> Result<Answer, Fault<'static>> {
+        let message = Text::literal("agent CLIs are models on Unix systems only");
+        Err(Fault::new(FaultKind::Internal, message))
+    }
+}
+
+impl Answer {
+    pub fn poll_event(&mut self, _cx: &mut Context<'_>) -> Poll<Option<Event<'static>>> {
+        Poll::Ready(None)
+    }
+}
+
+/// Waits for nobody.
+pub fn settle(_patience: Duration) {}

@@ -1,0 +1,46 @@
+//! One process for one answer: the prompt on its input, the answer as lines of its output.
+
+use bytes::Bytes;
+use sabir_wire::Fault;
+
+use super::read::{Reading, Step};
+use super::{faults, isolate};
+use crate::agent::faults::unreadable;
+use crate::agent::process::Process;
+use crate::agent::spawn::{Launch, Program};
+use crate::agent::speech::Speech;
+
+/// How the CLI is started. A command that says itself how the output is to look gets no other arguments.
+pub(in crate::agent) fn launch(program: &Program, model: Option<&str>) -> Launch {
+    let is_complete = program.command.iter().any(|it| it.starts_with("--output-format"));
+    let mut arguments = Vec::new();
+    if !is_complete {
+        arguments.extend(["--skip-trust", "--output-format", "stream-json"].map(str::to_owned));
+        arguments.extend(model.into_iter().flat_map(|model| ["-m".to_owned(), model.to_owned()]));
+    }
+    Launch { arguments, variables: isolate::variables(), furnish: Some(isolate::furnish) }
+}
+
+pub(in crate::agent) async fn drive(
+    mut process: Process,
+    prompt: Bytes,
+    mut speech: Speech,
+) -> Result<(), Fault<'static>> {
+    process.send(&prompt);
+    process.close_input();
+    let mut reading = Reading::default();
+    while let Some(line) = process.line().await.map_err(|error| unreadable(&error))? {
+        match reading.line(&line) {
+            Step::Nothing => {}
+            Step::Text(text) => speech.push(text).await,
+            Step::Success(counts) => {
+                speech.push(reading.finish()).await;
+                speech.finish(counts);
+                return Ok(());
+            }
+            Step::Failure(reason) => return Err(faults::stated(reason)),
+        }
+    }
+    let code = process.exit().await;
+    Err(faults::unfinished(code, &process.complaint()))
+}

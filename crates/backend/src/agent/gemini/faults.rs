@@ -1,0 +1,71 @@
+//! How Gemini CLI says that it failed. Without a result it has, whatever its exit code is.
+
+use sabir_wire::json::Text;
+use sabir_wire::{Fault, FaultKind};
+
+use crate::agent::faults::{fault, gone};
+
+const LOG_IN: &str =
+    "start `gemini` in a terminal and log in, or hand a key on by `env` of its [[provider]]";
+
+/// A result that is no success.
+pub(super) fn stated(reason: Option<String>) -> Fault<'static> {
+    let Some(reason) = reason else {
+        return fault(FaultKind::Internal, "the agent says that it failed, and not why");
+    };
+    let kind = kind_of(&reason);
+    let words = match kind {
+        FaultKind::Authentication => format!("{reason}: {LOG_IN}"),
+        _ => reason,
+    };
+    Fault::new(kind, Text::plain(words))
+}
+
+/// The output ended without a result.
+pub(super) fn unfinished(code: Option<i32>, complaint: &str) -> Fault<'static> {
+    match code {
+        Some(41) => {
+            fault(FaultKind::Authentication, format!("the agent is not logged in: {LOG_IN}"))
+        }
+        Some(42) => fault(FaultKind::BadRequest, "the agent did not take its prompt"),
+        Some(53) => fault(FaultKind::Internal, "the agent used up its turns"),
+        _ => match kind_of(complaint) {
+            FaultKind::RateLimit => fault(FaultKind::RateLimit, "the agent's quota is used up"),
+            _ => gone(code),
+        },
+    }
+}
+
+/// The class of an error by its words: there is nothing else.
+fn kind_of(words: &str) -> FaultKind {
+    let words = words.to_lowercase();
+    let holds = |any: &[&str]| any.iter().any(|it| words.contains(it));
+    match () {
+        () if holds(&["quota", "resource_exhausted", "rate limit", "429"]) => FaultKind::RateLimit,
+        () if holds(&["api key", "unauthenticated", "not logged in", "auth method", "login"]) => {
+            FaultKind::Authentication
+        }
+        () if holds(&["token count", "context window", "exceeds the maximum number of tokens"]) => {
+            FaultKind::ContextTooLong
+        }
+        () if holds(&["overloaded", "unavailable"]) => FaultKind::Overloaded,
+        () => FaultKind::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_codes_have_a_class() {
+        let stated = |words: &str| stated(Some(words.to_owned())).kind;
+        assert_eq!(stated("You have exhausted your daily quota"), FaultKind::RateLimit);
+        assert_eq!(stated("API key not valid"), FaultKind::Authentication);
+        assert_eq!(stated("The input token count exceeds"), FaultKind::ContextTooLong);
+        assert_eq!(stated("something else"), FaultKind::Internal);
+        assert_eq!(unfinished(Some(41), "").kind, FaultKind::Authentication);
+        assert_eq!(unfinished(Some(0), "").kind, FaultKind::Truncated);
+        assert_eq!(unfinished(Some(173), "status 429: quota").kind, FaultKind::RateLimit);
+    }
+}

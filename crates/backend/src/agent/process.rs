@@ -1,0 +1,225 @@
+//! A running process: what is written to it and what it says, both at the same time, within limits. Dropping it ends it.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::process::{ChildStderr, ChildStdin, ChildStdout};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite as _, ReadBuf};
+use tokio::net::unix::pipe;
+use tokio::sync::oneshot;
+
+use super::leader::Leader;
+
+/// How long a line may be: images and results of tools stand in one.
+const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// How much is kept of what a process complains about: its last words.
+const COMPLAINT_BYTES_MAX: usize = 8 * 1024;
+
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// A process that was started for one call.
+pub(super) struct Process {
+    input: Option<pipe::Sender>,
+    outbox: Vec<u8>,
+    written: usize,
+    /// Whether nothing more will be written.
+    is_closing: bool,
+    output: pipe::Receiver,
+    held: Vec<u8>,
+    /// Where the next line begins, and how far its end was looked for.
+    start: usize,
+    scanned: usize,
+    has_ended: bool,
+    complaints: Option<pipe::Receiver>,
+    complaint: Vec<u8>,
+    scratch: Box<[u8]>,
+    leader: Arc<Leader>,
+    exit: oneshot::Receiver<Option<i32>>,
+}
+
+impl Process {
+    pub(super) fn new(
+        (input, output, complaints): (ChildStdin, ChildStdout, ChildStderr),
+        leader: Arc<Leader>,
+        exit: oneshot::Receiver<Option<i32>>,
+    ) -> io::Result<Self> {
+        let pipes = || {
+            let input = pipe::Sender::from_owned_fd(OwnedFd::from(input))?;
+            let output = pipe::Receiver::from_owned_fd(OwnedFd::from(output))?;
+            let complaints = pipe::Receiver::from_owned_fd(OwnedFd::from(complaints))?;
+            Ok((input, output, complaints))
+        };
+        let (input, output, complaints) = pipes().inspect_err(|_: &io::Error| leader.end())?;
+        Ok(Self {
+            input: Some(input),
+            outbox: Vec::new(),
+            written: 0,
+            is_closing: false,
+            output,
+            held: Vec::new(),
+            start: 0,
+            scanned: 0,
+            has_ended: false,
+            complaints: Some(complaints),
+            complaint: Vec::new(),
+            scratch: vec![0; CHUNK_BYTES].into(),
+            leader,
+            exit,
+        })
+    }
+
+    /// Has something written, while what the process says is read.
+    pub(super) fn send(&mut self, bytes: &[u8]) {
+        if self.input.is_some() {
+            self.outbox.extend_from_slice(bytes);
+        }
+    }
+
+    /// Has a line written.
+    pub(super) fn send_line(&mut self, line: &str) {
+        self.send(line.as_bytes());
+        self.send(b"\n");
+    }
+
+    /// Closes the input behind all that was sent.
+    pub(super) fn close_input(&mut self) {
+        self.is_closing = true;
+    }
+
+    /// The next line without its end; none where there are no more.
+    pub(super) async fn line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        poll_fn(|cx| self.poll_line(cx)).await
+    }
+
+    /// Whatever comes next, at most a chunk; nothing at the end.
+    pub(super) async fn chunk(&mut self) -> io::Result<Vec<u8>> {
+        poll_fn(|cx| {
+            ready!(self.poll_output(cx))?;
+            Poll::Ready(Ok(std::mem::take(&mut self.held)))
+        })
+        .await
+    }
+
+    /// Waits for its end: the exit code, if it had one.
+    pub(super) async fn exit(&mut self) -> Option<i32> {
+        poll_fn(|cx| {
+            self.poll_input(cx);
+            self.poll_complaints(cx);
+            Pin::new(&mut self.exit).poll(cx)
+        })
+        .await
+        .ok()
+        .flatten()
+    }
+
+    /// Its last words to whoever watches a terminal. They may hold anything: never shown, only looked at.
+    pub(super) fn complaint(&self) -> String {
+        String::from_utf8_lossy(&self.complaint).into_owned()
+    }
+
+    fn poll_line(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Vec<u8>>>> {
+        loop {
+            let from = self.scanned.max(self.start);
+            if let Some(found) = memchr::memchr(b'\n', &self.held[from..]) {
+                let end = from + found;
+                let line = self.held[self.start..end].to_vec();
+                (self.start, self.scanned) = (end + 1, end + 1);
+                return Poll::Ready(Ok(Some(line)));
+            }
+            self.held.drain(..self.start);
+            (self.start, self.scanned) = (0, self.held.len());
+            if self.held.len() > LINE_BYTES_MAX {
+                return Poll::Ready(Err(too_long()));
+            }
+            if self.has_ended {
+                let rest = std::mem::take(&mut self.held);
+                self.scanned = 0;
+                return Poll::Ready(Ok((!rest.is_empty()).then_some(rest)));
+            }
+            ready!(self.poll_output(cx))?;
+        }
+    }
+
+    /// Reads more of the output, and sees to the other two pipes meanwhile.
+    fn poll_output(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_input(cx);
+        self.poll_complaints(cx);
+        if self.has_ended {
+            return Poll::Ready(Ok(()));
+        }
+        let read = ready!(poll_read(&mut self.output, cx, (&mut self.scratch, &mut self.held)))?;
+        self.has_ended = read == 0;
+        Poll::Ready(Ok(()))
+    }
+
+    /// Writes what can be written. A process that does not listen any more may still answer.
+    fn poll_input(&mut self, cx: &mut Context<'_>) {
+        while let Some(input) = &mut self.input {
+            if self.written == self.outbox.len() {
+                self.outbox.clear();
+                self.written = 0;
+                if self.is_closing {
+                    self.input = None;
+                }
+                return;
+            }
+            match Pin::new(input).poll_write(cx, &self.outbox[self.written..]) {
+                Poll::Ready(Ok(written)) => self.written += written,
+                Poll::Ready(Err(_)) => {
+                    self.input = None;
+                    self.outbox = Vec::new();
+                }
+                Poll::Pending => return,
+            }
+        }
+    }
+
+    /// Reads what is complained about, and keeps the end of it.
+    fn poll_complaints(&mut self, cx: &mut Context<'_>) {
+        while let Some(complaints) = &mut self.complaints {
+            match poll_read(complaints, cx, (&mut self.scratch, &mut self.complaint)) {
+                Poll::Ready(Ok(1..)) => {
+                    let beyond = self.complaint.len().saturating_sub(COMPLAINT_BYTES_MAX);
+                    self.complaint.drain(..beyond);
+                }
+                Poll::Ready(Ok(0) | Err(_)) => self.complaints = None,
+                Poll::Pending => return,
+            }
+        }
+    }
+}
+
+fn poll_read(
+    pipe: &mut pipe::Receiver,
+    cx: &mut Context<'_>,
+    (scratch, into): (&mut [u8], &mut Vec<u8>),
+) -> Poll<io::Result<usize>> {
+    let mut buffer = ReadBuf::new(scratch);
+    ready!(Pin::new(pipe).poll_read(cx, &mut buffer))?;
+    into.extend_from_slice(buffer.filled());
+    Poll::Ready(Ok(buffer.filled().len()))
+}
+
+fn too_long() -> io::Error {
+    let message = format!("a line of more than {} MiB", LINE_BYTES_MAX / 1024 / 1024);
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.leader.end();
+    }
+}
+
+/// Says how much there is, never what.
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Process({} bytes to write, {} read)", self.outbox.len(), self.held.len())
+    }
+}

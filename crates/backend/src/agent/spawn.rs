@@ -1,0 +1,169 @@
+//! The one place that starts a process: no shell, nothing of the environment that was not named, a group of its own, and a thread
+//! that owns it to its end.
+
+use std::fmt;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Once};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use super::folder;
+use super::folder::Folder;
+use super::leader::{Leader, in_own_thread};
+use super::process::Process;
+use crate::Secret;
+
+/// A program and what all its processes have in common.
+pub struct Program {
+    /// The program and its first arguments; never empty.
+    pub command: Vec<String>,
+    /// The whole environment, but for what the agent itself needs.
+    pub environment: Vec<(String, Secret)>,
+    /// The folder of another login than the user's own.
+    pub login: Option<PathBuf>,
+    /// Where each process has a folder of its own.
+    pub folders: PathBuf,
+    /// How many processes there may be at once.
+    pub processes_max: usize,
+}
+
+/// How one process of a program is started.
+#[derive(Debug, Default)]
+pub(super) struct Launch {
+    pub(super) arguments: Vec<String>,
+    pub(super) variables: Vec<(&'static str, String)>,
+    /// What is written into its folder before it starts; it gets the folder and may add variables.
+    pub(super) furnish: Option<Furnish>,
+}
+
+/// Puts files into the folder of a process, and names variables that lead there.
+pub(super) type Furnish = fn(&Folder, &Program) -> io::Result<Vec<(&'static str, String)>>;
+
+impl Program {
+    /// A variable of its environment.
+    pub(super) fn variable(&self, name: &str) -> Option<&str> {
+        let found = self.environment.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.expose())
+    }
+}
+
+/// Starts processes of one program.
+pub(super) struct Spawner {
+    program: Arc<Program>,
+    places: Arc<Semaphore>,
+    swept: Once,
+}
+
+/// A process that has begun, on its way from its thread.
+struct Begun {
+    pipes: (ChildStdin, ChildStdout, ChildStderr),
+    leader: Arc<Leader>,
+}
+
+impl Spawner {
+    pub(super) fn new(program: Program) -> Self {
+        let places = Arc::new(Semaphore::new(program.processes_max.max(1)));
+        Self { program: Arc::new(program), places, swept: Once::new() }
+    }
+
+    /// The name of the program, for people.
+    pub(super) fn name(&self) -> &str {
+        self.program.command.first().map_or("", String::as_str)
+    }
+
+    pub(super) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// All places at once, when no process is left.
+    #[cfg(test)]
+    pub(super) async fn all_places(&self) -> OwnedSemaphorePermit {
+        let places = u32::try_from(self.program.processes_max).expect("there are few");
+        Arc::clone(&self.places).acquire_many_owned(places).await.expect("it is never closed")
+    }
+
+    /// Starts a process as soon as there is a place for one.
+    pub(super) async fn spawn(&self, launch: Launch) -> io::Result<Process> {
+        let place = Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)?;
+        self.swept.call_once(|| folder::sweep(&self.program.folders));
+        let program = Arc::clone(&self.program);
+        let (begun, receiver) = oneshot::channel();
+        let (ended, exit) = oneshot::channel();
+        in_own_thread(move || own(&program, launch, place, (begun, ended)))?;
+        let Begun { pipes, leader } = receiver.await.map_err(io::Error::other)??;
+        Process::new(pipes, leader, exit)
+    }
+}
+
+/// The life of a process: begun, waited for, and all that was its own released.
+fn own(
+    program: &Program,
+    launch: Launch,
+    place: OwnedSemaphorePermit,
+    (begun, ended): (oneshot::Sender<io::Result<Begun>>, oneshot::Sender<Option<i32>>),
+) {
+    let (mut child, folder) = match start(program, launch) {
+        Ok(started) => started,
+        Err(error) => {
+            drop(place);
+            let _ = begun.send(Err(error));
+            return;
+        }
+    };
+    let leader = Leader::of(&child);
+    let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
+    let pipes = pipes.map(|((input, output), complaints)| (input, output, complaints));
+    let is_wanted = match pipes {
+        Some(pipes) => begun.send(Ok(Begun { pipes, leader: Arc::clone(&leader) })).is_ok(),
+        None => false,
+    };
+    if !is_wanted {
+        leader.end();
+    }
+    let code = leader.wait(child);
+    drop(folder);
+    drop(place);
+    leader.bury();
+    let _ = ended.send(code);
+}
+
+fn start(program: &Program, launch: Launch) -> io::Result<(Child, Folder)> {
+    let folder = Folder::new(&program.folders)?;
+    let Launch { arguments, mut variables, furnish } = launch;
+    if let Some(furnish) = furnish {
+        variables.extend(furnish(&folder, program)?);
+    }
+    let Some((name, first)) = program.command.split_first() else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    let given = program.environment.iter().map(|(name, value)| (name.as_str(), value.expose()));
+    let child = Command::new(name)
+        .args(first)
+        .args(arguments)
+        .env_clear()
+        .envs(given)
+        .envs(variables)
+        .env("TMPDIR", folder.temporary())
+        .current_dir(folder.work())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()?;
+    Ok((child, folder))
+}
+
+impl fmt::Debug for Spawner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Spawner({})", self.name())
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Program({:?})", self.command.first())
+    }
+}
