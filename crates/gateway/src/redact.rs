@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use memchr::memmem::Finder;
 use memchr::{memchr, memrchr};
 
-use crate::config::types::Provider;
+use crate::config::types::{Location, Provider};
 use crate::redact::reference::References;
 use crate::redact::spelling::{PERCENT_LEVELS_MAX, Reading, Spelling};
 use crate::surface;
@@ -46,7 +46,11 @@ impl Redactor {
             let value = str::from_utf8(value.as_bytes()).ok()?;
             Some([value, without_scheme(name, value).unwrap_or(value)])
         });
-        Self::new(key.chain(values.flatten()))
+        let handed_on = provider.endpoints.iter().filter_map(|endpoint| match &endpoint.place {
+            Location::Agent(agent) => Some(agent.secrets()),
+            Location::Url(_) | Location::Simulator => None,
+        });
+        Self::new(key.chain(values.flatten()).chain(handed_on.flatten()))
     }
 
     fn new<'s>(secrets: impl Iterator<Item = &'s str>) -> Self {

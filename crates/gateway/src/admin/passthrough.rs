@@ -208,6 +208,7 @@ async fn pass(
         model: String::new(),
         route: Route::Direct.label(),
         attempts: 0,
+        is_agent: endpoint.agent().is_some(),
     };
     flight.trace.set_upstream(provider, upstream);
     if let Some(permit) = provider.queue.enter().await? {

@@ -245,10 +245,11 @@ fn member(mut reader: Reader<'_>, names: &[&str]) -> Option<Range<usize>> {
     read.ok().and(found)
 }
 
-/// Where a provider counts, if its protocol has a place for it.
+/// Where a provider counts, if its protocol has a place for it. No agent counts.
 fn counter_path(endpoint: &Endpoint, model: &str) -> Option<String> {
     let path = surface::Path { action: Action::CountTokens, model, delivery: Delivery::Whole };
-    surface::of(endpoint.protocol).path(&endpoint.base_path, &path)
+    let path = surface::of(endpoint.protocol).path(&endpoint.base_path, &path);
+    path.filter(|_| endpoint.agent().is_none())
 }
 
 /// Whether a provider has no counter though its protocol does, as many that speak another vendor's protocol. Of a path

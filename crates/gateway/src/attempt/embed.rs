@@ -40,7 +40,7 @@ fn endpoint(candidate: &Candidate) -> Option<&Endpoint> {
 
 /// Where an endpoint has embeddings.
 fn path(endpoint: &Endpoint) -> Option<String> {
-    let below = surface::of(endpoint.protocol).embeddings?;
+    let below = surface::of(endpoint.protocol).embeddings.filter(|_| endpoint.agent().is_none())?;
     Some(format!("{}{below}", endpoint.base_path))
 }
 

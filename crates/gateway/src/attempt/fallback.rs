@@ -110,6 +110,7 @@ async fn target<A: Attempt>(
             model: candidate.model.clone(),
             route,
             attempts,
+            is_agent: prepared.endpoint.agent().is_some(),
         },
     );
     if let Some(answer) = attempt.known(&prepared) {

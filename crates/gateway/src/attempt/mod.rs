@@ -1,5 +1,6 @@
 //! Getting an answer: one target after the other, until the first event of one of them is there.
 
+mod agent;
 mod alone;
 mod artefacts;
 mod cache_key;

@@ -73,7 +73,8 @@ mod tests {
 
     fn candidate(weight: u32) -> Candidate {
         let config = Arc::new(types::Provider::new("p", Vec::new()));
-        let site = Site { limits: &Limits::default(), instance: "", generation: 0 };
+        let site =
+            Site { limits: &Limits::default(), instance: "", generation: 0, data_folder: None };
         let provider = Arc::new(Provider::new(config, site));
         Candidate { provider, model: String::new(), weight, context_window: None }
     }

@@ -10,9 +10,10 @@ use sabir_wire::target::Target;
 use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
+use crate::attempt::agent::Adapted;
 use crate::attempt::notes::{Notes, Stamp};
 use crate::attempt::{
-    artefacts, cache_key, late_system, repair, same_protocol, token_estimate, window,
+    agent, artefacts, cache_key, late_system, repair, same_protocol, token_estimate, window,
 };
 use crate::call::{Action, Call, LargeCall};
 use crate::config::types::Repair;
@@ -155,11 +156,11 @@ fn rewrite(
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
     let endpoint = candidate.provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
-    if endpoint.protocol == call.client {
+    if endpoint.is_native_to(call.client) {
         let body = same_protocol::rewritten(snapshot, call, candidate, notes)?;
         return Ok(Rewritten { body, mode: own_mode(call, notes)? });
     }
-    translated(snapshot, call, (candidate, endpoint.protocol), notes)
+    translated(snapshot, call, (candidate, endpoint), notes)
 }
 
 /// Whether an answer with open calls asks for their results, in a protocol whose answers can be continued by them.
@@ -198,7 +199,7 @@ fn assemble<'a>(
     let endpoint = provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     let Rewritten { body, mode } = rewritten;
     let body = body.unwrap_or_else(|| spliced(call, &candidate.model));
-    let is_through = endpoint.protocol == call.client;
+    let is_through = endpoint.is_native_to(call.client);
     Ok(Prepared {
         path: path(endpoint, call, &candidate.model, is_through),
         headers: outgoing_headers(call, &provider.config, endpoint),
@@ -242,10 +243,10 @@ fn kept_elsewhere(
 fn translated(
     snapshot: &Snapshot,
     call: &Call<'_>,
-    (candidate, upstream): (&Candidate, Protocol),
+    (candidate, endpoint): (&Candidate, &Endpoint),
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
-    let provider = &candidate.provider;
+    let (provider, upstream) = (&candidate.provider, endpoint.protocol);
     let model = candidate.model.as_str();
     if let Some(missing) = call.recalled.as_ref().and_then(|recalled| recalled.missing()) {
         return Err(absent(call.client, missing));
@@ -271,8 +272,16 @@ fn translated(
     }
     let target = provider.targets.of(model);
     let named = cache_key::name(decoded.edit(), call, (upstream, &target));
+    let adapted = match endpoint.agent() {
+        Some(config) => agent::adapt(&mut decoded, (config, upstream))?,
+        None => Adapted::default(),
+    };
     notes.check()?;
-    let mut encoded = decoded.encode(upstream, &target)?;
+    let mut encoded = match adapted.prompt {
+        Some(body) => Encoded { body, report: Report::default() },
+        None => decoded.encode(upstream, &target)?,
+    };
+    encoded.report.extend(adapted.report);
     encoded.report = call.name_turns(encoded.report);
     let encoded = match call.is_strict() {
         true => strict(encoded, notes)?,
@@ -323,8 +332,11 @@ fn refused(error: sabir_wire::Error) -> Box<Failure> {
     Failure::new(Whose::Policy, FaultKind::BadRequest, message)
 }
 
-/// The path of a call. That of a client's own protocol keeps its query.
+/// The path of a call. That of a client's own protocol keeps its query; an agent is told the model instead.
 fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> String {
+    if endpoint.agent().is_some() {
+        return model.to_owned();
+    }
     let surface = surface::of(endpoint.protocol);
     // Whoever counts has a path of its own.
     let action = match call.action {

@@ -27,7 +27,7 @@ use crate::{egress, ingress, surface};
 pub(crate) fn passes(call: &LargeCall, resolved: &Resolved, flight: &InFlight) -> bool {
     let Some(candidate) = resolved.sole_target() else { return false };
     let provider = &candidate.provider;
-    let is_own = provider.endpoint_for(call.client).is_some_and(|it| it.protocol == call.client);
+    let is_own = provider.endpoint_for(call.client).is_some_and(|it| it.is_native_to(call.client));
     let recalled = call.recalled.get();
     let is_sent_whole = recalled.is_none_or(|recalled| recalled.is_kept_by(&provider.name));
     let is_conversation = flight.trace.turn().is_some_and(|turn| turn.conversation.is_some());

@@ -124,7 +124,7 @@ impl Stage<'_> {
         let Some(target) = self.resolved.sole_target() else { return false };
         let provider = &target.provider;
         let is_same = provider.endpoint_for(self.call.client);
-        is_same.is_some_and(|endpoint| endpoint.protocol == self.call.client)
+        is_same.is_some_and(|endpoint| endpoint.is_native_to(self.call.client))
             && provider.config.dialect.is_none()
             && recalled
                 .is_none_or(|recalled| recalled.is_kept_by(&provider.name) || recalled.is_fresh())

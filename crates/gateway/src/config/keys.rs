@@ -52,6 +52,17 @@ pub const PROVIDER: Keys = Keys {
         "ca_file",
         "client_certificate",
         "client_key",
+        "agent",
+        "command",
+        "mode",
+        "login",
+        "env",
+        "history",
+        "max_bytes",
+        "processes_max",
+        "idle",
+        "deadline",
+        "first_event_timeout",
     ],
 };
 
@@ -122,10 +133,8 @@ pub const ALL: [Keys; 13] = [
 ];
 
 /// Keys that are planned, with what to say to whoever uses them already.
-pub(super) const LATER: [(&str, &str); 2] = [
-    (
-        "agent",
-        "agent command-line tools as providers come in a later version; remove this [[provider]]",
-    ),
-    ("command", "agent command-line tools as providers come in a later version; remove this key"),
+pub(super) const LATER: [(&str, &str); 3] = [
+    ("folder", "agents that work in a folder come in a later version; remove this key"),
+    ("permissions", "agents that work in a folder come in a later version; remove this key"),
+    ("warm", "processes that wait for calls come in a later version; remove this key"),
 ];

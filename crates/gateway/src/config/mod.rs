@@ -1,5 +1,6 @@
 //! What the operator decides, checked whole before anything starts.
 
+mod agent;
 mod base_url;
 mod bounded;
 mod classing;

@@ -10,7 +10,7 @@ use crate::config::secret_source::{Outside, sendable};
 use crate::config::section::{Item, Section, shortened};
 use crate::config::suggest::suggestion;
 use crate::config::types::{Endpoint, Location, Provider, Timeouts};
-use crate::config::{Glob, endpoint, tls};
+use crate::config::{Glob, agent, endpoint, tls};
 
 /// The dialects that a file may name.
 const DIALECTS: [&str; 13] = [
@@ -53,7 +53,10 @@ pub(super) fn read(
     problems: &mut Collector<'_>,
 ) -> Option<Provider> {
     if section.has("agent") {
-        return None;
+        return agent::read(section, outside, problems);
+    }
+    for key in agent::KEYS.iter().filter_map(|key| section.item(key)) {
+        key.wrong("is for agents; add `agent`, or remove it", problems);
     }
     let preset = match section.item("preset") {
         Some(item) => preset(item, problems),
@@ -132,13 +135,14 @@ fn key(
 fn known_dialect(endpoints: &[Endpoint]) -> Option<Dialect> {
     let hosts = endpoints.iter().filter_map(|endpoint| match &endpoint.place {
         Location::Url(url) => url.host(),
-        Location::Simulator => None,
+        Location::Simulator | Location::Agent(_) => None,
     });
     let mut presets = hosts.filter_map(|host| PRESETS.iter().find(|preset| preset.is_at(host)));
     presets.next().and_then(|preset| preset.dialect)
 }
 
-fn with_options(
+/// What may stand in the table of any provider.
+pub(super) fn with_options(
     provider: Provider,
     section: &Section<'_, '_>,
     outside: Outside<'_>,
@@ -161,7 +165,7 @@ fn with_options(
         retries: retries.map_or(provider.retries, |it| u32::try_from(it).unwrap_or(u32::MAX)),
         max_in_flight: in_flight.map(|it| usize::try_from(it).unwrap_or(usize::MAX)),
         late_system: late.unwrap_or(provider.late_system),
-        max_output_tokens: tokens,
+        max_output_tokens: tokens.or(provider.max_output_tokens),
         context_window: window,
         cache: cache.unwrap_or(provider.cache),
         version,

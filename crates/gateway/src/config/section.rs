@@ -44,8 +44,7 @@ impl<'a, 'i> Section<'a, 'i> {
     fn note_unknown(&self, problems: &mut Collector<'_>) {
         for key in self.table.keys() {
             let name: &str = key.get_ref();
-            let is_explained = name == "command" && self.has("agent");
-            if self.keys.names.contains(&name) || is_explained {
+            if self.keys.names.contains(&name) {
                 continue;
             }
             let message = match LATER.iter().find(|(later, _)| *later == name) {
@@ -77,6 +76,22 @@ impl<'a, 'i> Section<'a, 'i> {
     /// Whether a key stands here, known or not.
     pub(super) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
+    }
+
+    /// Notes every key that the table may have, but not beside the others that it has.
+    pub(super) fn note_others(
+        &self,
+        fitting: &[&[&str]],
+        predicate: &str,
+        problems: &mut Collector<'_>,
+    ) {
+        for key in self.table.keys() {
+            let name: &str = key.get_ref();
+            let fits = fitting.iter().any(|names| names.contains(&name));
+            if self.keys.names.contains(&name) && !fits {
+                problems.add(key.span().start, format!("`{name}` {predicate}"));
+            }
+        }
     }
 
     pub(super) fn lacks(&self, what: &str, problems: &mut Collector<'_>) {

@@ -46,7 +46,7 @@ pub(super) fn read(
 fn is_https(endpoint: &Endpoint) -> bool {
     match &endpoint.place {
         Location::Url(url) => url.scheme() == Some(&Scheme::HTTPS),
-        Location::Simulator => false,
+        Location::Simulator | Location::Agent(_) => false,
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue, Uri};
 use sabir_backend::Secret;
 use sabir_backend::http::Tls;
+use sabir_compose::assemble;
 use sabir_compose::class::{Class, Intent};
 use sabir_store::Keep;
 use sabir_wire::Protocol;
@@ -79,6 +80,34 @@ pub enum Location {
     Url(Uri),
     /// The simulator of that protocol, inside this process.
     Simulator,
+    /// An agent CLI on this machine.
+    Agent(Box<Agent>),
+}
+
+/// An agent CLI as a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    pub kind: assemble::Agent,
+    /// The program and its first arguments; never empty.
+    pub command: Vec<String>,
+    /// The folder of another login than the user's own.
+    pub login: Option<PathBuf>,
+    /// All that is handed on of the environment.
+    pub environment: Vec<(String, Secret)>,
+    pub history: History,
+    /// The budget of an assembled prompt.
+    pub bytes_max: usize,
+    pub first_event: Duration,
+    pub deadline: Duration,
+}
+
+/// How an agent learns what was said before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum History {
+    /// Message by message, where the CLI takes a conversation.
+    Replay,
+    /// As one prompt.
+    Assembled,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -78,6 +78,8 @@ pub(crate) struct Upstream {
     pub(crate) model: String,
     pub(crate) route: Cow<'static, str>,
     pub(crate) attempts: u32,
+    /// Whether it is an agent CLI, which keeps nothing for anybody.
+    pub(crate) is_agent: bool,
 }
 
 /// Why an exchange went where it went, where its class decided that.

@@ -85,9 +85,10 @@ fn closing(
     let response = facts.id.clone().filter(|_| plan.is_named && is_whole);
     // What the gateway worked on has an id that its provider does not know.
     let is_own_job = plan.job.is_some() && answerer.asked.is_some();
+    let is_kept = !facts.is_unkept && !answerer.is_agent;
     let details = Details {
         response: response.clone(),
-        is_passed: answerer.protocol == plan.client && !facts.is_unkept && !is_own_job,
+        is_passed: answerer.protocol == plan.client && is_kept && !is_own_job,
         usage: facts.usage.clone(),
         losses: Some(losses),
         settings: plan.settings,

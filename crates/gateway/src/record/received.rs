@@ -14,6 +14,8 @@ pub(super) struct Answerer {
     pub(super) protocol: Protocol,
     pub(super) provider: String,
     pub(super) model: String,
+    /// Whether it keeps nothing of what it answers.
+    pub(super) is_agent: bool,
     /// How the answer is translated; none if its bytes pass.
     pub(super) asked: Option<Box<AnswerContext<'static>>>,
 }

@@ -185,6 +185,7 @@ impl Tap for Recorder {
             protocol: upstream.protocol,
             provider: upstream.provider.to_string(),
             model: upstream.model.clone(),
+            is_agent: upstream.is_agent,
             asked: asked.map(|asked| Box::new(asked.clone())),
         });
     }

@@ -59,7 +59,8 @@ impl Directory {
     /// Handles for another configuration. What has the same name in both goes on with its counters.
     pub(crate) fn next(&self, config: Config, instance: &str, generation: u64) -> Self {
         let config = Arc::new(config);
-        let site = Site { limits: &config.limits, instance, generation };
+        let data_folder = config.store.data_folder.as_deref();
+        let site = Site { limits: &config.limits, instance, generation, data_folder };
         let provider = |it: &Arc<types::Provider>| match self.provider(&it.name) {
             Some(before) => before.next(Arc::clone(it), site),
             None => Arc::new(Provider::new(Arc::clone(it), site)),

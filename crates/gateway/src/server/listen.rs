@@ -19,6 +19,9 @@ use crate::server::worker::Worker;
 use crate::server::{reload, worker};
 use crate::{Gateway, state};
 
+/// How long the last processes of agents have to end.
+const AGENTS_PATIENCE: Duration = Duration::from_secs(2);
+
 /// A gateway that listens.
 #[derive(Debug)]
 pub struct Server {
@@ -124,6 +127,8 @@ impl Server {
         for handle in handles {
             let _ = handle.join();
         }
+        // Their answers are gone; they are given the time to go too.
+        sabir_backend::agent::settle(AGENTS_PATIENCE);
         gateway.shared.memory.iter().for_each(Memory::close);
         Ok(())
     }

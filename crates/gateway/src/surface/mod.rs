@@ -1,6 +1,7 @@
 //! What the gateway knows of each protocol, as one record per protocol. Everything else is in `wire`: no other module here
 //! names a protocol, and `tidy` checks that.
 
+mod agents;
 mod anthropic_messages;
 mod auth;
 mod compaction;
@@ -15,6 +16,7 @@ mod session;
 pub(crate) mod socket;
 mod state;
 
+pub(crate) use agents::protocol_of as protocol_of_agent;
 pub(crate) use auth::{Auth, is_key_header, key_places, without_key};
 pub(crate) use compaction::{
     COMPACTION, Compaction, CompactionAnswer, CompactionAsked, CompactionTrouble, Summarised, Then,

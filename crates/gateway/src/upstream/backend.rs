@@ -7,6 +7,7 @@ use sabir_backend::http::{Afterwards, Client};
 
 use crate::failure::Result;
 use crate::pool::Pool;
+use crate::upstream::agent::Agent;
 use crate::upstream::http::Http;
 #[cfg(test)]
 use crate::upstream::scripted::Scripted;
@@ -43,6 +44,7 @@ pub(crate) trait Backend {
 pub(crate) enum AnyBackend {
     Http(Http),
     Simulated(Simulated),
+    Agent(Box<Agent>),
     #[cfg(test)]
     Scripted(Scripted),
 }
@@ -53,6 +55,7 @@ impl Backend for AnyBackend {
             Self::Http(it) => it.ask(client, pool, request).await,
             // Boxed, so that requests to real servers have no room for it in their futures.
             Self::Simulated(it) => Box::pin(it.ask(client, pool, request)).await,
+            Self::Agent(it) => Box::pin(it.ask(client, pool, request)).await,
             #[cfg(test)]
             Self::Scripted(it) => Box::pin(it.ask(client, pool, request)).await,
         }

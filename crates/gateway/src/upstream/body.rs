@@ -16,7 +16,6 @@ pub(crate) enum Body {
     Simulated(Box<ReplyBody>),
     /// What this gateway has written itself.
     Own(Option<Bytes>),
-    #[cfg_attr(not(test), expect(dead_code, reason = "agents as backends will give events"))]
     Events(Box<dyn Events>),
 }
 

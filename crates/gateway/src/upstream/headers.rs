@@ -43,7 +43,7 @@ pub(crate) fn outgoing<'e>(
 ) -> Cow<'e, HeaderMap> {
     let Templates { whole, stream } = &endpoint.headers;
     let mut headers = Cow::Borrowed(if call.delivery.is_stream() { stream } else { whole });
-    if endpoint.protocol == call.client {
+    if endpoint.is_native_to(call.client) {
         let is_for_vendor = surface::of(call.client).headers.is_for_vendor;
         for name in call.headers.keys().filter(|name| is_for_vendor(name.as_str())) {
             let headers = headers.to_mut();

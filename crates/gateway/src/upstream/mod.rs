@@ -1,5 +1,6 @@
 //! Providers as requests see them: where they are, how they have fared, and the one way to ask whoever stands there.
 
+mod agent;
 mod backend;
 mod body;
 mod headers;

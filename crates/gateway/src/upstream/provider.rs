@@ -1,5 +1,6 @@
 //! A provider as requests see it: where it is, how to prove who asks, and how it has fared.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -14,6 +15,7 @@ use crate::observe::ProviderMetrics;
 use crate::redact::Redactor;
 use crate::surface;
 use crate::upstream::AnyBackend;
+use crate::upstream::agent::Agent;
 use crate::upstream::headers::Templates;
 use crate::upstream::health::Health;
 use crate::upstream::http::Http;
@@ -59,6 +61,8 @@ pub(crate) struct Site<'a> {
     pub(crate) instance: &'a str,
     /// How many configurations there were before this one.
     pub(crate) generation: u64,
+    /// The folder of Sabir's own files.
+    pub(crate) data_folder: Option<&'a Path>,
 }
 
 impl Provider {
@@ -67,7 +71,7 @@ impl Provider {
         let Limits { queue_max, queue_wait_max, .. } = *site.limits;
         Self {
             redactor: Redactor::of(&config),
-            endpoints: endpoints(&config, site.instance, site.generation),
+            endpoints: endpoints(&config, site, site.generation),
             health: Arc::default(),
             queue: Arc::new(Queue::new(config.max_in_flight, queue_max, queue_wait_max)),
             targets: Targets::new(&config),
@@ -96,7 +100,7 @@ impl Provider {
             next.queue = Arc::clone(&self.queue);
         }
         if is_same_server(&self.config, &next.config) {
-            next.endpoints = endpoints(&next.config, site.instance, self.partition);
+            next.endpoints = endpoints(&next.config, site, self.partition);
             next.health = Arc::clone(&self.health);
             next.models = Arc::clone(&self.models);
             next.partition = self.partition;
@@ -115,7 +119,7 @@ impl Endpoint {
     fn new(
         configured: &types::Endpoint,
         provider: &types::Provider,
-        instance: &str,
+        site: Site<'_>,
         partition: u64,
     ) -> Option<Self> {
         let protocol = configured.protocol;
@@ -133,9 +137,26 @@ impl Endpoint {
                 let simulator = Simulated(Arc::new(Simulator::new(protocol)));
                 (AnyBackend::Simulated(simulator), surface::of(protocol).version().to_owned())
             }
+            Location::Agent(agent) => {
+                let agent = Agent::new(agent, provider, site.data_folder);
+                (AnyBackend::Agent(Box::new(agent)), String::new())
+            }
         };
-        let headers = Templates::new(instance, provider, protocol);
+        let headers = Templates::new(site.instance, provider, protocol);
         Some(Self { protocol, backend, base_path, headers })
+    }
+
+    /// How the agent CLI is configured that stands here, if one does.
+    pub(crate) fn agent(&self) -> Option<&types::Agent> {
+        match &self.backend {
+            AnyBackend::Agent(agent) => Some(&agent.config),
+            _ => None,
+        }
+    }
+
+    /// Whether clients of the protocol are served as by its vendor: what they send goes through as it is.
+    pub(crate) fn is_native_to(&self, client: Protocol) -> bool {
+        self.protocol == client && self.agent().is_none()
     }
 }
 
@@ -148,8 +169,8 @@ fn address(url: &Uri, provider: &types::Provider) -> Option<Address> {
     })
 }
 
-fn endpoints(provider: &types::Provider, instance: &str, partition: u64) -> Vec<Endpoint> {
-    let endpoint = |it| Endpoint::new(it, provider, instance, partition);
+fn endpoints(provider: &types::Provider, site: Site<'_>, partition: u64) -> Vec<Endpoint> {
+    let endpoint = |it| Endpoint::new(it, provider, site, partition);
     provider.endpoints.iter().filter_map(endpoint).collect()
 }
 

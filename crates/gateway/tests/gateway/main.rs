@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what is not there fails its test")]
 
+mod agents;
 mod archive;
 mod artefacts;
 mod attempts;

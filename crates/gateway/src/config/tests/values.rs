@@ -26,7 +26,7 @@ fn names(config: &Config) -> Vec<&str> {
 fn places(provider: &Provider) -> Vec<String> {
     let place = |place: &Location| match place {
         Location::Url(url) => url.to_string(),
-        Location::Simulator => "simulator".to_owned(),
+        Location::Simulator | Location::Agent(_) => "simulator".to_owned(),
     };
     let endpoints = provider.endpoints.iter();
     endpoints.map(|it| format!("{} {}", it.protocol.as_str(), place(&it.place))).collect()

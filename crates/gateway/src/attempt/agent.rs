@@ -1,0 +1,314 @@
+//! What an agent CLI cannot take of a request: taken out and reported before anything is written for it. Where it takes no
+//! conversation, the conversation becomes one prompt.
+
+use sabir_compose::assemble;
+use sabir_compose::assemble::{ContextMessage, Dialogue, Input, Utterance};
+use sabir_wire::conversation::{
+    Content, Message, OutputFormat, Part, Request, Role, ToolChoice, ToolKind,
+};
+use sabir_wire::json::{Json, Number};
+use sabir_wire::protocol::{Declared, DecodedRequest, Field};
+use sabir_wire::{Fault, FaultKind, LossKind, Overflow, Protocol, Report};
+
+use crate::config::types::{Agent, History};
+use crate::failure::{Failure, Result, Whose};
+
+/// A request as its agent takes it.
+#[derive(Debug, Default)]
+pub(super) struct Adapted {
+    pub(super) report: Report,
+    /// What is sent instead of a body, to an agent that takes a prompt.
+    pub(super) prompt: Option<String>,
+}
+
+const NO_SETTING: &str = "the agent CLI has no such setting";
+
+/// Takes a setting out of a request, and says whether it was there.
+type Take = fn(&mut Request<'_>) -> bool;
+
+/// A setting, what it means to lose it, and how it is taken out.
+type Setting = (Field, LossKind, Take);
+
+/// Settings that no CLI has.
+const SETTINGS: [Setting; 15] = [
+    (Field::Temperature, LossKind::Dropped, |it| it.sampling.temperature.take().is_some()),
+    (Field::TopP, LossKind::Dropped, |it| it.sampling.top_p.take().is_some()),
+    (Field::TopK, LossKind::Dropped, |it| it.sampling.top_k.take().is_some()),
+    (Field::Seed, LossKind::Dropped, |it| it.sampling.seed.take().is_some()),
+    (Field::PresencePenalty, LossKind::Dropped, |it| it.sampling.presence_penalty.take().is_some()),
+    (Field::FrequencyPenalty, LossKind::Dropped, |it| {
+        it.sampling.frequency_penalty.take().is_some()
+    }),
+    (Field::Candidates, LossKind::Dropped, |it| {
+        let is_one = |count: &Number<'_>| count.as_f64() == Some(1.0);
+        it.sampling.candidates.take().is_some_and(|count| !is_one(&count))
+    }),
+    (Field::Logprobs, LossKind::Dropped, |it| it.sampling.logprobs.take() == Some(true)),
+    (Field::TopLogprobs, LossKind::Dropped, |it| it.sampling.top_logprobs.take().is_some()),
+    (Field::Stop, LossKind::Dropped, |it| !std::mem::take(&mut it.stop).is_empty()),
+    (Field::Verbosity, LossKind::Dropped, |it| it.verbosity.take().is_some()),
+    (Field::ThinkingBudget, LossKind::Dropped, |it| it.thinking.budget.take().is_some()),
+    (Field::ParallelToolCalls, LossKind::Dropped, |it| {
+        it.parallel_tool_calls.take() == Some(false)
+    }),
+    (Field::Metadata, LossKind::Dropped, |it| it.metadata.take().is_some()),
+    (Field::ServiceTier, LossKind::Approximated, |it| it.service_tier.take().is_some()),
+];
+
+const TOKEN_LIMIT: Setting =
+    (Field::MaxOutputTokens, LossKind::Dropped, |it| it.max_output_tokens.take().is_some());
+
+const THINKING: [Setting; 2] = [
+    (Field::ThinkingMode, LossKind::Dropped, |it| it.thinking.mode.take().is_some()),
+    (Field::ThinkingEffort, LossKind::Dropped, |it| it.thinking.effort.take().is_some()),
+];
+
+const SCHEMA: Setting = (Field::OutputFormat, LossKind::Dropped, |it| {
+    let is_stated = matches!(it.output, OutputFormat::JsonObject | OutputFormat::JsonSchema(_));
+    it.output = OutputFormat::Unset;
+    is_stated
+});
+
+const JSON_MODE: Setting = (Field::OutputFormat, LossKind::Dropped, |it| {
+    let is_stated = matches!(it.output, OutputFormat::JsonObject);
+    if is_stated {
+        it.output = OutputFormat::Unset;
+    }
+    is_stated
+});
+
+/// The settings that a CLI has not, beyond those that none has.
+fn lacking(kind: assemble::Agent) -> Vec<Setting> {
+    match kind {
+        assemble::Agent::ClaudeCode => vec![SCHEMA],
+        assemble::Agent::OpenaiCodex => vec![JSON_MODE, TOKEN_LIMIT],
+        assemble::Agent::GoogleGemini | assemble::Agent::Plain => {
+            [SCHEMA, TOKEN_LIMIT].into_iter().chain(THINKING).collect()
+        }
+    }
+}
+
+/// Whether a CLI takes a conversation, or nothing but a prompt.
+fn takes_conversation(kind: assemble::Agent) -> bool {
+    matches!(kind, assemble::Agent::ClaudeCode | assemble::Agent::OpenaiCodex)
+}
+
+/// Makes a request one that the agent can take, whose model speaks `upstream`.
+pub(super) fn adapt(
+    decoded: &mut DecodedRequest<'_>,
+    (agent, upstream): (&Agent, Protocol),
+) -> Result<Adapted> {
+    let mut report = Report::default();
+    if decoded.protocol() == upstream {
+        leave_to_the_vendor(decoded, &mut report);
+    }
+    strip(decoded, &SETTINGS, &mut report);
+    strip(decoded, &lacking(agent.kind), &mut report);
+    if takes_conversation(agent.kind) && agent.history == History::Replay {
+        choose_tools(decoded, &mut report);
+        offer_functions(decoded, agent.kind, &mut report);
+        if agent.kind == assemble::Agent::ClaudeCode {
+            guard_commands(decoded, &mut report);
+        }
+        return Ok(Adapted { report, prompt: None });
+    }
+    strip_tools(decoded, &mut report);
+    report_prompt(decoded, &mut report);
+    let output = assembled(decoded, agent, &mut report)?;
+    if !takes_conversation(agent.kind) {
+        return Ok(Adapted { report, prompt: Some(output.prompt) });
+    }
+    let flag = output.system_flag.map(|flag| message(Role::System, flag));
+    decoded.edit().messages =
+        flag.into_iter().chain([message(Role::User, output.prompt)]).collect();
+    Ok(Adapted { report, prompt: None })
+}
+
+/// What a vendor's API takes from its own clients, and its CLI does not. Towards other protocols the encoders say so.
+fn leave_to_the_vendor(decoded: &DecodedRequest<'_>, report: &mut Report) {
+    let semantics = decoded.semantics();
+    let declared = |it: (&'static Declared, &Json<'_>)| it.0;
+    let set = (semantics.chat().into_iter().flat_map(|it| it.set()).map(declared))
+        .chain(semantics.responses().into_iter().flat_map(|it| it.set()).map(declared))
+        .chain(semantics.anthropic().into_iter().flat_map(|it| it.set()).map(declared))
+        .chain(semantics.gemini().into_iter().flat_map(|it| it.set()).map(declared));
+    for Declared { path, kind, .. } in set.filter(|it| it.kind != LossKind::Implied) {
+        report.lose(format!("/{path}"), *kind, NO_SETTING);
+    }
+    for extra in semantics.extras().iter() {
+        report.lose(extra.pointer(), LossKind::Dropped, NO_SETTING);
+    }
+}
+
+fn message(role: Role, text: String) -> Message<'static> {
+    Message::new(role, vec![Part::text(text)])
+}
+
+fn strip(
+    decoded: &mut DecodedRequest<'_>,
+    settings: &[(Field, LossKind, Take)],
+    report: &mut Report,
+) {
+    for (field, kind, take) in settings {
+        if take(decoded.edit()) {
+            report.lose(decoded.pointer(None, *field), *kind, NO_SETTING);
+        }
+    }
+}
+
+/// A model may be kept from its tools, but no CLI makes it use one.
+fn choose_tools(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
+    let Some(choice) = decoded.edit().tool_choice.take() else { return };
+    match choice {
+        ToolChoice::Auto => {}
+        ToolChoice::None => decoded.edit().tools.clear(),
+        ToolChoice::Required
+        | ToolChoice::Named { .. }
+        | ToolChoice::Allowed { .. }
+        | ToolChoice::Other { .. } => {
+            let pointer = decoded.pointer(None, Field::ToolChoice);
+            report.lose(pointer, LossKind::Dropped, "an agent CLI chooses among its tools itself");
+        }
+    }
+}
+
+/// Only the client's own tools are offered: in the CLI nothing else runs.
+fn offer_functions(decoded: &mut DecodedRequest<'_>, kind: assemble::Agent, report: &mut Report) {
+    decoded.edit().tools.retain(|tool| {
+        let (fate, reason) = match &tool.kind {
+            ToolKind::Hosted(_) => (LossKind::Dropped, "the agent CLI runs no tools of a vendor"),
+            _ if kind != assemble::Agent::OpenaiCodex => return true,
+            ToolKind::Function(function) if function.name == *RESERVED => {
+                (LossKind::Dropped, "the agent CLI has a tool of this name itself")
+            }
+            ToolKind::Function(function) => match function.parameters.as_ref() {
+                Some(schema) if is_simplified(schema.as_str()) => {
+                    (LossKind::Approximated, "the agent CLI simplifies the schema")
+                }
+                _ => return true,
+            },
+            ToolKind::Custom(_) | ToolKind::Namespace(_) => {
+                (LossKind::Dropped, "the agent CLI takes functions alone")
+            }
+        };
+        report.lose(tool.semantics().place().to_string(), fate, reason);
+        fate != LossKind::Dropped
+    });
+}
+
+/// The name of a tool that Codex has itself: a client's of that name would vanish.
+const RESERVED: &str = "apply_patch";
+
+/// Whether a schema has words that Codex leaves out.
+fn is_simplified(schema: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "\"const\"",
+        "\"default\"",
+        "\"format\"",
+        "\"pattern\"",
+        "\"minimum\"",
+        "\"minLength\"",
+        "\"minItems\"",
+        "\"$schema\"",
+    ];
+    WORDS.iter().any(|word| schema.contains(word))
+}
+
+fn strip_tools(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
+    let request = decoded.edit();
+    request.tool_choice = None;
+    for tool in request.tools.drain(..) {
+        let pointer = tool.semantics().place().to_string();
+        report.lose(pointer, LossKind::Dropped, "a prompt has no tools");
+    }
+}
+
+/// A text of the user that begins with a slash would be a command of the CLI; behind a line break it is text.
+fn guard_commands(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
+    for message in &mut decoded.edit().messages {
+        if message.role != Role::User {
+            continue;
+        }
+        let parts = std::mem::take(&mut message.parts);
+        let guarded = parts.into_iter().map(|part| match part.content() {
+            Content::Text(text) if text.to_str().trim_start_matches(' ').starts_with('/') => {
+                let pointer = part.semantics().place().to_string();
+                let reason = "a line break in front keeps the CLI from taking it for a command";
+                report.lose(pointer, LossKind::Approximated, reason);
+                Part::text(format!("\n{}", text.to_str()))
+            }
+            _ => part,
+        });
+        message.parts = guarded.collect();
+    }
+}
+
+/// What a prompt tells in words, and what it cannot tell.
+fn report_prompt(decoded: &DecodedRequest<'_>, report: &mut Report) {
+    for part in decoded.request().messages.iter().flat_map(|message| &message.parts) {
+        let (kind, reason) = match part.content() {
+            Content::Text(_) | Content::Refusal(_) => continue,
+            Content::Media(_) => (LossKind::Dropped, "a prompt names media and does not hold them"),
+            Content::ToolCall(_) => (LossKind::Approximated, "a prompt tells of calls in words"),
+            Content::ToolResult(_) => {
+                (LossKind::Approximated, "a prompt tells of results in words")
+            }
+            Content::Reasoning(_) => (LossKind::Withheld, "thinking is for whoever thought it"),
+            Content::Opaque(_) => (LossKind::Dropped, "a prompt names it and does not hold it"),
+        };
+        report.lose(part.semantics().place().to_string(), kind, reason);
+    }
+}
+
+/// The prompt of the whole conversation, within the budget.
+fn assembled(
+    decoded: &DecodedRequest<'_>,
+    agent: &Agent,
+    report: &mut Report,
+) -> Result<assemble::Output> {
+    let messages = &decoded.request().messages;
+    let dialogue = Dialogue::of(messages);
+    let output = agent.kind.assemble(&input(&dialogue, agent.bytes_max)).map_err(overflow)?;
+    let assemble::Trimmed { context_messages, task_bytes } = output.trimmed;
+    let place = |index: usize| {
+        let message = messages.get(index);
+        message.map_or_else(String::new, |message| message.semantics().place().to_string())
+    };
+    if context_messages > 0 {
+        let first = messages.iter().position(|message| !message.role.instructs()).unwrap_or(0);
+        let reason = format!("the prompt's budget left out the {context_messages} oldest messages");
+        report.lose(place(first), LossKind::Dropped, reason);
+    }
+    if task_bytes > 0 {
+        let reason = format!("the prompt's budget cut {task_bytes} bytes");
+        report.lose(place(messages.len().saturating_sub(1)), LossKind::Dropped, reason);
+    }
+    Ok(output)
+}
+
+/// All that was said, word for word: a client's text has no markers.
+fn input<'d>(dialogue: &'d Dialogue<'_>, bytes_max: usize) -> Input<'d> {
+    let (current, earlier) = match dialogue.utterances.split_last() {
+        Some((current, earlier)) => (&*current.content, earlier),
+        None => ("", &[][..]),
+    };
+    let context = |it: &'d Utterance<'_>| ContextMessage {
+        from: (&*it.from).into(),
+        to: it.to.first().map(|to| (&**to).into()),
+        content: (&*it.content).into(),
+    };
+    Input {
+        context: earlier.iter().map(context).collect(),
+        current_message: current.into(),
+        system_instruction: dialogue.system_instruction.as_deref().map(Into::into),
+        bytes_max,
+        ..Input::default()
+    }
+}
+
+fn overflow(overflow: assemble::Overflow) -> Box<Failure> {
+    let message = format!("{overflow}; raise `max_bytes` of the [[provider]]");
+    let mut fault = Fault::overflowing(Overflow::default(), message);
+    fault.kind = FaultKind::ContextTooLong;
+    Failure::stating(Whose::Client, fault)
+}
