@@ -9,6 +9,7 @@ mod configuration;
 mod framing;
 mod gateway;
 mod input;
+mod installed;
 mod message;
 mod models;
 mod output;

@@ -84,5 +84,6 @@ fn place(place: &Location) -> String {
     match place {
         Location::Url(url) => url.to_string(),
         Location::Simulator => "built in".to_owned(),
+        Location::Agent(agent) => format!("{} ({})", agent.command.join(" "), agent.kind.as_str()),
     }
 }

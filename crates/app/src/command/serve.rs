@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use sabir_backend::http::Proxies;
-use sabir_gateway::config::types::{Config, Provider, Substitution};
+use sabir_gateway::config::types::{Config, Location, Provider, Substitution};
 use sabir_gateway::config::{Loaded, parse_listen};
 use sabir_gateway::server::Server;
 use sabir_gateway::{Gateway, Outlet, Source};
@@ -16,7 +16,7 @@ use sabir_gateway::{Gateway, Outlet, Source};
 use crate::configuration::ConfigFile;
 use crate::gateway::reachable;
 use crate::models::is_simulator;
-use crate::{allocator, configuration};
+use crate::{allocator, configuration, installed};
 
 /// Start the gateway.
 ///
@@ -58,7 +58,9 @@ impl Serve {
         // Clients are served all the same if nobody reads what is written from here on.
         let log = sabir_gateway::start_log(&gateway.config().log);
         let stdout = Outlet::start(std::io::stdout());
-        stdout.write(&banner(&gateway.config(), server.address()));
+        let found = installed::agents(std::env::var_os("PATH"));
+        let agents = installed::advice(&found, &gateway.config());
+        stdout.write(&(banner(&gateway.config(), server.address()) + &agents));
         let served = server.run();
         if let Err(error) = &served {
             log.write(&format!("error: {error}\n"));
@@ -125,6 +127,9 @@ pub(crate) fn banner(config: &Config, address: SocketAddr) -> String {
 }
 
 fn described(provider: &Provider) -> String {
+    if let Some(Location::Agent(agent)) = provider.endpoints.first().map(|it| &it.place) {
+        return format!("the agent CLI `{}`", agent.command.join(" "));
+    }
     let protocols: Vec<&str> = provider.endpoints.iter().map(|it| it.protocol.as_str()).collect();
     let kind = if is_simulator(provider) { ", a simulator" } else { "" };
     format!("{}{kind}", protocols.join(", "))
