@@ -1,0 +1,267 @@
+"""Real agent CLIs as models: the vendors' SDKs ask a gateway, the gateway starts the CLI, and a simulator plays the model behind it.
+
+Usage: models.py SABIR PROGRAMS [CELL…], where SABIR is the binary, PROGRAMS the folder with the CLIs and a CELL such as `claude/chat`
+picks one. Needs a Python with the vendors' SDKs: `$(scripts/sdk-venv)`.
+"""
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+from clients import CLIENTS, status_of
+
+SECONDS_MAX = 60
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360f8cf"
+    "c000000301010018dd8db00000000049454e44ae426082"
+)
+
+WEATHER = 'call Bash with {"city": "Oslo"}\ncall Bash with {"city": "Rome"}\nthen call Read with {"city": "Bern"}'
+
+PAST = [
+    ("user", "My name is Kim."),
+    ("assistant", "Hello Kim."),
+    ("look", "What is this?", PNG),
+    ("assistant", "A dot."),
+    ("user", "/cost of @/etc/hostname in Oslo and Rome?"),
+    ("call", [("toolu_a", "Bash", {"city": "Oslo"}), ("toolu_b", "Bash", {"city": "Rome"})]),
+    ("results", [("toolu_a", "Bash", "twelve-oslo"), ("toolu_b", "Bash", "seven-rome")]),
+    ("assistant", "Twelve and seven."),
+    ("user", "Thanks."),
+    ("assistant", "You are welcome."),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sabir")
+    parser.add_argument("programs")
+    parser.add_argument("cells", nargs="*")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="sabir-models-") as root:
+        bench = Bench(os.path.abspath(chosen.sabir), os.path.abspath(chosen.programs), root)
+        sys.exit(1 if bench.run(chosen.cells) else 0)
+
+
+class Bench:
+    """A simulator, and a gateway with the CLIs behind it."""
+
+    def __init__(self, sabir, programs, root):
+        self.sabir, self.programs, self.root = sabir, programs, root
+        self.sim, self.gateway = (f"127.0.0.1:{free_port()}" for _ in range(2))
+        self.data = os.path.join(root, "data")
+        self.config = os.path.join(root, "sabir.toml")
+        with open(self.config, "w") as config:
+            config.write(f'listen = "{self.gateway}"\nenv_providers = false\n')
+            config.write(self.provider("claude", "claude-code", '["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"]'))
+            config.write(self.provider("nobody", "claude-code", '["ANTHROPIC_BASE_URL"]'))
+            config.write(self.codex("codex-cli", "SIM_KEY"))
+            config.write(self.provider("gemini-cli", "google-gemini", '["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"]'))
+
+    def provider(self, name, agent, env):
+        command = os.path.join(self.programs, "gemini" if agent == "google-gemini" else "claude")
+        return f'[[provider]]\nname = "{name}"\nagent = "{agent}"\ncommand = "{command}"\nenv = {env}\nretries = 0\n'
+
+    def codex(self, name, key):
+        """Codex with a simulator in the place of its own provider."""
+        sim = f'{{name="sim",base_url="http://{self.sim}/openai/v1",wire_api="responses",env_key="{key}",request_max_retries=0,stream_max_retries=0}}'
+        command = [os.path.join(self.programs, "codex"), "-c", 'model_provider="sim"', "-c", f"model_providers.sim={sim}"]
+        return f'[[provider]]\nname = "{name}"\nagent = "openai-codex"\ncommand = {json.dumps(command)}\nenv = ["{key}"]\nretries = 0\n'
+
+    def run(self, chosen):
+        home = os.path.join(self.root, "home")
+        self.furnish(home)
+        variables = {
+            "PATH": os.environ["PATH"],
+            "HOME": home,
+            "ANTHROPIC_BASE_URL": f"http://{self.sim}/anthropic",
+            "ANTHROPIC_API_KEY": "sk-simulated-key",
+            "GOOGLE_GEMINI_BASE_URL": f"http://{self.sim}/gemini",
+            "GEMINI_API_KEY": "simulated-gemini-key",
+            "SIM_KEY": "sk-simulated-key",
+            "CANARY": "canary-variable",
+        }
+        serve = [self.sabir, "serve", "--config", self.config, "--data", self.data]
+        commands = [[self.sabir, "sim", "--listen", self.sim], serve]
+        with open(os.path.join(self.root, "log"), "w") as log:
+            started = [
+                subprocess.Popen(it, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=variables, cwd=self.root)
+                for it in commands
+            ]
+            try:
+                wait_for(f"http://{self.sim}/_sim/requests")
+                wait_for(f"http://{self.gateway}/readyz")
+                failures = self.run_cells(chosen)
+            finally:
+                for process in reversed(started):
+                    process.terminate()
+                    process.wait(SECONDS_MAX)
+        left = os.path.join(self.data, "agents", "processes")
+        assert not os.path.isdir(left) or not os.listdir(left), f"left behind: {os.listdir(left)}"
+        assert not os.path.exists(os.path.join(self.root, "canary")), "a hook of the user ran"
+        return failures
+
+    def furnish(self, home):
+        """A home whose hooks, servers and memory files must not be touched."""
+        touch = f"touch {self.root}/canary"
+        hooks = {"hooks": {event: [{"hooks": [{"type": "command", "command": touch}]}] for event in ["SessionStart", "UserPromptSubmit", "Stop"]}}
+        server = {"mcpServers": {"canary": {"command": "sh", "args": ["-c", touch]}}}
+        write(os.path.join(home, ".claude", "settings.json"), json.dumps(hooks))
+        write(os.path.join(home, ".claude", "CLAUDE.md"), "canary-memory")
+        write(os.path.join(home, ".claude.json"), json.dumps(server))
+        write(os.path.join(home, ".codex", "AGENTS.md"), "canary-memory")
+        servers = f'[mcp_servers.canary]\ncommand = "sh"\nargs = ["-c", "{touch}"]\n'
+        write(os.path.join(home, ".codex", "config.toml"), servers)
+        write(os.path.join(home, ".gemini", "settings.json"), json.dumps(hooks | server))
+        write(os.path.join(home, ".gemini", "GEMINI.md"), "canary-memory")
+
+    def run_cells(self, chosen):
+        failures = 0
+        for client in CLIENTS:
+            client = client(f"http://{self.gateway}")
+            agents = {"claude": self.claude, "codex": self.codex_cell, "gemini": self.gemini}
+            cells = {f"{agent}/{client.name}": cell for agent, cell in agents.items()}
+            for name, cell in cells.items():
+                if not chosen or name in chosen:
+                    failures += verdict(name, cell, client)
+        return failures
+
+    def claude(self, client):
+        model = "claude/claude-sonnet-5-1"
+        for stream in [False, True]:
+            self.text(client, model, stream)
+            self.history(client, model, stream)
+            self.tools(client, model, stream)
+        for bad, status in [("fault-429", 429), ("fault-529", (503, 529)), ("fault-disconnect-first", 502), ("fault-401", 401)]:
+            self.fault(client, f"claude/{bad}", status)
+        self.fault(client, "nobody/claude-sonnet-5-1", 401, "/login")
+        self.cancel(client, "claude/fault-slow-stream-200")
+        return "text, history, tools, faults, no login, leaving"
+
+    def codex_cell(self, client):
+        model = "codex-cli/gpt-5.6"
+        for stream in [False, True]:
+            self.text(client, model, stream)
+            self.items(client, model, stream)
+            self.tools(client, model, stream)
+        for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
+            self.fault(client, f"codex-cli/{bad}", status)
+        self.cancel(client, "codex-cli/fault-slow-stream-200")
+        return "text, history, tools, faults, leaving"
+
+    def items(self, client, model, stream):
+        answer = client.ask(model, [*PAST, ("user", "What is my name?")], names=["Bash"], stream=stream)
+        assert "What is my name?" in answer.text, f"{answer.text!r}"
+        body = json.loads(self.arrived())
+        spoken = json.dumps(body["input"])
+        for fact in ["My name is Kim.", "Hello Kim.", "input_image", "A dot.", "twelve-oslo", "seven-rome", "/cost of @/etc/hostname", "You are terse."]:
+            assert fact in spoken + json.dumps(body.get("instructions")), f"{fact} is missing: {spoken}"
+        calls = [json.loads(it["arguments"]) for it in body["input"] if it["type"] == "function_call"]
+        assert calls == [{"city": "Oslo"}, {"city": "Rome"}], f"{calls}"
+        assert open("/etc/hostname").read().strip() not in spoken, "a file was read"
+
+    def gemini(self, client):
+        model = "gemini-cli/gemini-2.5-flash"
+        for stream in [False, True]:
+            self.text(client, model, stream)
+        arrived = self.arrived()
+        assert "canary" not in arrived, "the user's memory was sent"
+        self.fault(client, "gemini-cli/fault-429", 429)
+        return "text, a limit"
+
+    def text(self, client, model, stream):
+        word = f"pangolin-{client.name}-{stream}"
+        answer = client.ask(model, [("user", f"Say {word}")], stream=stream)
+        assert word in answer.text, f"{stream}: {answer.text!r}"
+        assert "canary" not in self.arrived(), "something of the user's was sent"
+
+    def history(self, client, model, stream):
+        answer = client.ask(model, [*PAST, ("user", "What is my name?")], names=["Bash"], stream=stream)
+        assert "What is my name?" in answer.text, f"{answer.text!r}"
+        body = json.loads(self.arrived())
+        spoken = json.dumps([it for it in body["messages"] if it["role"] != "system"])
+        for fact in ["My name is Kim.", "Hello Kim.", '"type": "image"', "A dot.", "twelve-oslo", "seven-rome", "/cost of @/etc/hostname"]:
+            assert fact in spoken, f"{fact} is missing: {spoken}"
+        uses = [block for it in body["messages"] for block in it["content"] if isinstance(block, dict) and block["type"] == "tool_use"]
+        assert [it["input"] for it in uses] == [{"city": "Oslo"}, {"city": "Rome"}], f"{uses}"
+        assert open("/etc/hostname").read().strip() not in spoken, "a file was read"
+        assert [it["name"] for it in body["tools"]] == ["Bash"], f"{body['tools']}"
+        assert any(client_system == "You are terse." for client_system in (it["text"] for it in body["system"]))
+
+    def tools(self, client, model, stream):
+        names, turns = ["Bash", "Read"], [("user", WEATHER)]
+        answer = client.ask(model, turns, names, stream)
+        assert [(name, it) for _, name, it in answer.calls] == [("Bash", {"city": "Oslo"}), ("Bash", {"city": "Rome"})], f"{answer.calls}"
+        turns += [("call", answer.calls), ("results", [(id, name, f"sun in {it['city']}") for id, name, it in answer.calls])]
+        answer = client.ask(model, turns, names, stream)
+        assert [(name, it) for _, name, it in answer.calls] == [("Read", {"city": "Bern"})], f"{answer.calls}"
+        turns += [("call", answer.calls), ("results", [(id, name, "rain in Bern") for id, name, it in answer.calls])]
+        answer = client.ask(model, turns, names, stream)
+        assert "rain in Bern" in answer.text and not answer.calls, f"{answer.text!r} {answer.calls}"
+
+    def fault(self, client, model, status, words=""):
+        try:
+            answer = client.ask(model, [("user", "hello")])
+        except Exception as error:  # Each SDK has its own.
+            expected = status if isinstance(status, tuple) else (status,)
+            assert status_of(error) in expected, f"{model}: {status_of(error)} {error}"
+            assert words in str(error), f"{model}: {error}"
+            return
+        raise AssertionError(f"{model} answered: {answer.text!r}")
+
+    def cancel(self, client, model):
+        client.leave(model, [("user", "repeat 2000 words")])
+        folder, deadline = os.path.join(self.data, "agents", "processes"), time.monotonic() + 5
+        while os.listdir(folder) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not os.listdir(folder), "the process is still there"
+
+    def arrived(self):
+        """The body of the last request that a simulator got for an answer."""
+        with urllib.request.urlopen(f"http://{self.sim}/_sim/requests", timeout=5) as reply:
+            body = json.loads(reply.read())[-1]["body"]
+        return body if isinstance(body, str) else json.dumps(body)
+
+
+def verdict(name, cell, client):
+    """Runs a cell, says how it went, and returns 1 for a failure."""
+    started = time.monotonic()
+    try:
+        remark, failed = cell(client), 0
+    except Exception as problem:
+        remark, failed = f"{type(problem).__name__}: {problem}"[-3000:], 1
+    print(f"{name:<18} {'FAILED' if failed else 'ok':<7}{time.monotonic() - started:5.1f} s  {remark}", flush=True)
+    return failed
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def wait_for(url):
+    deadline = time.monotonic() + SECONDS_MAX
+    while time.monotonic() < deadline:
+        try:
+            return urllib.request.urlopen(url, timeout=5).read()
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit(f"{url} does not answer")
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+if __name__ == "__main__":
+    main()
