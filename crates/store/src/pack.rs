@@ -1,4 +1,4 @@
-//! Records as their columns hold them: packed where that saves room. Text packs to about half, in microseconds.
+//! Records as their columns hold them: packed where that saves room.
 //!
 //! The first byte tells. One that is neither of the marks is the record's own: what was kept before anything was packed, and
 //! what does not pack.

@@ -16,7 +16,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS: usize = 128;
 
 /// Foreign keys are for servers, where transactions run beside each other. Here one follows the other, and each looks for what it
-/// points to; to have it looked up again would take a tenth of the time.
+/// points to; nothing is gained by looking again.
 const UNCHECKED: &str = "PRAGMA foreign_keys = OFF;";
 
 pub(super) fn in_memory() -> Result<Connection> {
