@@ -227,12 +227,7 @@ mod tests {
 
         fn messages(&self) -> Vec<Value> {
             match self {
-                Self::Instructions => vec![json!({"role": "system", "content": "Be brief."})],
-                Self::User(word) => {
-                    vec![json!({"role": "user", "content": format!("word {word}")})]
-                }
-                Self::Marked(word) => vec![json!({"role": "user", "content": [
-                    {"type": "text", "text": format!("word {word}"), "cache_control": {"type": "ephemeral"}}]})],
+                Self::Instructions | Self::User(_) | Self::Marked(_) => self.chat(),
                 Self::Thought => vec![json!({"role": "assistant", "content": [
                     {"type": "thinking", "thinking": "hm", "signature": "s"}]})],
                 Self::Called(id) => vec![
