@@ -49,10 +49,11 @@ fn conversation(moves: &[Move]) -> Vec<Message<'static>> {
                 Message::new(Role::Assistant, ids.into_iter().map(call).collect::<Vec<_>>())
             }
             Move::Results(chosen) => {
-                let ids = chosen.iter().filter_map(|index| {
-                    (!open.is_empty()).then(|| open.remove(index.index(open.len())))
-                });
-                Message::new(Role::Tool, ids.map(result).collect::<Vec<_>>())
+                let mut results = Vec::new();
+                for index in chosen.iter().take(open.len()) {
+                    results.push(result(open.remove(index.index(open.len()))));
+                }
+                Message::new(Role::Tool, results)
             }
         });
     }
