@@ -94,8 +94,11 @@ pub(crate) enum Outcome {
 
 /// Puts summaries into a conversation that has them, and finds out whether one is asked for. All others pass.
 pub(crate) async fn read(stage: Stage<'_>, recalled: Option<Arc<Recalled>>) -> Result<Reading> {
+    // A count may have its conversation one level deeper, in protocols that have no items of the kind.
+    let is_elsewhere = stage.call.action == Action::CountTokens
+        && !surface::of(stage.call.client).counting.wrappers.is_empty();
     let is_concerned = stage.call.action == Action::Compact
-        || may_concern(stage.call.survey.source(), recalled.as_deref());
+        || !is_elsewhere && may_concern(stage.call.survey.source(), recalled.as_deref());
     match is_concerned {
         // Boxed, since calls of long conversations are few.
         true => {

@@ -8,18 +8,11 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 use crate::members::edited;
 use crate::surface::COMPACTION;
 use crate::surface::compaction::{
-    Compaction, CompactionAnswer, CompactionAsked, Summarised, Then, When, explain,
+    Compaction, CompactionAnswer, CompactionAsked, Summarised, Then, When,
 };
 
-pub(super) const COMPACTING: Compaction = Compaction {
-    read,
-    strip,
-    write_item,
-    write_answer,
-    still_counts,
-    explain,
-    edits: |_| Ok(None),
-};
+pub(super) const COMPACTING: Compaction =
+    Compaction { read, strip, write_item, write_answer, still_counts, ..Compaction::none() };
 
 const TRIGGER: &str = "compaction_trigger";
 const MANAGEMENT: &str = "context_management";
