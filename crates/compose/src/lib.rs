@@ -3,6 +3,7 @@
 pub mod assemble;
 pub mod budget;
 pub mod class;
+pub mod clear;
 pub mod compact;
 pub mod history;
 pub mod session;

@@ -98,6 +98,15 @@ impl LargeCall {
             large: Some(self),
         }
     }
+
+    /// The same for whoever reads it at once if it has fewer bytes.
+    pub(crate) fn lend_below(self: &Arc<Self>, large_bytes: usize) -> Call<'_> {
+        let mut lent = self.lend();
+        if self.body.len() + lent.recalled_bytes() < large_bytes {
+            lent.large = None;
+        }
+        lent
+    }
 }
 
 /// Who gets an answer, and in which form.

@@ -101,6 +101,7 @@ impl Recalled {
             restore(&mut decoded, system.as_ref(), tools.as_ref(), self.client)?;
         }
         let mut history = Vec::new();
+        history.extend(self.summaries.kept.as_ref().map(|kept| kept.as_message()));
         for Stretch { turn, kept } in &self.stretches {
             history.extend(kept.messages(*turn, self.client)?);
         }

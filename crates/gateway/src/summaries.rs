@@ -1,28 +1,46 @@
 //! Summaries in a conversation: they stand for messages that are not sent any more.
 
+mod kept;
+
+pub(crate) use kept::{Carried, KeptSummary};
+
 use std::fmt;
+use std::sync::Arc;
 
 use sabir_compose::SummaryRole;
 use sabir_compose::compact::{Plan, compacted};
-use sabir_wire::conversation::{Content, Message, Part, Role};
+use sabir_wire::conversation::{Content, Message, Opaque, Part, Role};
+
+/// The type of the items and blocks that stand for a summary, in every protocol that has them.
+pub(crate) const COMPACTION: &str = "compaction";
 
 /// The summaries that a call's conversation has.
 #[derive(Clone, Default)]
 pub(crate) struct Summaries {
+    /// That of the conversation which the call goes on from. It stands before what was recalled.
+    pub(crate) kept: Option<Arc<KeptSummary>>,
     /// That of an earlier compaction, which the client has sent back.
     pub(crate) returned: Option<Returned>,
     /// One that was made for this call.
     pub(crate) made: Option<Made>,
 }
 
-/// A compaction that came back, and its text.
+/// A compaction that came back, and what stands in its place.
 #[derive(Clone)]
 pub(crate) struct Returned {
     /// The message that holds it, and its part there.
     pub(crate) at: (usize, usize),
-    pub(crate) text: String,
+    pub(crate) stands_for: StandsFor,
     /// Whether a message before it still counts.
     pub(crate) still_counts: fn(&Message<'_>) -> bool,
+}
+
+/// What a compaction stands for.
+#[derive(Clone)]
+pub(crate) enum StandsFor {
+    Summary(String),
+    /// The conversation itself, where nobody here can read the summary.
+    History(Vec<Message<'static>>),
 }
 
 /// A new summary, and what it covers of the conversation with the earlier one in place.
@@ -34,10 +52,10 @@ pub(crate) struct Made {
 
 impl Summaries {
     pub(crate) fn is_empty(&self) -> bool {
-        self.returned.is_none() && self.made.is_none()
+        self.kept.is_none() && self.returned.is_none() && self.made.is_none()
     }
 
-    /// Puts the summaries in their places.
+    /// Puts the summaries that are not before all else in their places.
     pub(crate) fn apply(&self, messages: &mut Vec<Message<'_>>) {
         if let Some(returned) = &self.returned {
             returned.apply(messages);
@@ -57,7 +75,17 @@ impl Returned {
         }
         let mut behind = messages.split_off(index);
         messages.retain(|message| (self.still_counts)(message));
-        messages.push(Message::new(Role::User, vec![Part::text(self.text.clone())]));
+        match &self.stands_for {
+            StandsFor::Summary(text) => {
+                messages.push(Message::new(Role::User, vec![Part::text(text.clone())]));
+            }
+            StandsFor::History(history) => {
+                messages.extend(history.iter().cloned());
+                // Those before it are no use to anybody either.
+                messages.iter_mut().for_each(leave_out_items);
+                messages.retain(|message| !message.parts.is_empty());
+            }
+        }
         let parts = std::mem::take(&mut behind[0].parts);
         behind[0].parts = parts.into_iter().skip(part + 1).collect();
         let is_spent = behind[0].parts.is_empty();
@@ -74,26 +102,39 @@ pub(crate) fn is_trigger(message: &Message<'_>) -> bool {
     !message.parts.is_empty() && message.parts.iter().all(is_wish)
 }
 
+fn leave_out_items(message: &mut Message<'_>) {
+    let is_item = |part: &Part<'_>| match part.content() {
+        Content::Opaque(opaque) => opaque.kind == *COMPACTION,
+        _ => false,
+    };
+    if message.parts.iter().any(is_item) {
+        let parts = std::mem::take(&mut message.parts);
+        message.parts = parts.into_iter().filter(|part| !is_item(part)).collect();
+    }
+}
+
 /// The newest part that stands for a compaction, and where it is.
 pub(crate) fn newest<'m, 'a>(
     messages: &'m [Message<'a>],
     kind: &str,
-) -> Option<((usize, usize), &'m sabir_wire::conversation::Opaque<'a>)> {
+) -> Option<((usize, usize), &'m Part<'a>, &'m Opaque<'a>)> {
     let is_one = |part: &'m Part<'a>| match part.content() {
         Content::Opaque(opaque) if opaque.kind == *kind => Some(&**opaque),
         _ => None,
     };
     messages.iter().enumerate().rev().find_map(|(index, message)| {
         let parts: Vec<&Part<'a>> = message.parts.iter().collect();
-        let found = parts.iter().enumerate().rev().find_map(|(at, part)| Some((at, is_one(part)?)));
-        found.map(|(part, opaque)| ((index, part), opaque))
+        let found = parts.iter().enumerate().rev();
+        let mut found = found.filter_map(|(at, part)| Some(((index, at), *part, is_one(part)?)));
+        found.next()
     })
 }
 
 /// Content is shown to nobody.
 impl fmt::Debug for Summaries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Summaries({}, {})", self.returned.is_some(), self.made.is_some())
+        let are_there = (self.kept.is_some(), self.returned.is_some(), self.made.is_some());
+        write!(f, "Summaries{are_there:?}")
     }
 }
 
@@ -121,17 +162,21 @@ mod tests {
             text(Role::Assistant, &["a1", "item", "a2"]),
             text(Role::User, &["u2"]),
         ];
-        let returned = |at, still_counts| Returned { at, text: "SUM".to_owned(), still_counts };
+        let none = Summaries::default;
+        let returned = |at, still_counts| {
+            let stands_for = StandsFor::Summary("SUM".to_owned());
+            Returned { at, stands_for, still_counts }
+        };
         let summaries =
-            Summaries { returned: Some(returned((2, 1), |it| it.role.instructs())), made: None };
+            Summaries { returned: Some(returned((2, 1), |it| it.role.instructs())), ..none() };
         summaries.apply(&mut messages);
         assert_eq!(words(&messages), ["s", "SUM", "a2", "u2"]);
         let mut messages = vec![text(Role::User, &["u1"]), text(Role::Assistant, &["item"])];
-        let summaries = Summaries { returned: Some(returned((1, 0), |_| true)), made: None };
+        let summaries = Summaries { returned: Some(returned((1, 0), |_| true)), ..none() };
         summaries.apply(&mut messages);
         assert_eq!(words(&messages), ["u1", "SUM"]);
         // A place that is not there changes nothing.
-        let summaries = Summaries { returned: Some(returned((9, 0), |_| true)), made: None };
+        let summaries = Summaries { returned: Some(returned((9, 0), |_| true)), ..none() };
         summaries.apply(&mut messages);
         assert_eq!(words(&messages), ["u1", "SUM"]);
     }

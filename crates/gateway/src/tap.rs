@@ -86,6 +86,8 @@ pub(crate) struct End<'a> {
     pub(crate) losses: &'a Losses,
     /// What the gateway has put between the request and its answer, as an element of the client's history.
     pub(crate) inserted: Option<&'a str>,
+    /// The exchange in which the conversation was summarised for the request.
+    pub(crate) compacted: Option<&'a str>,
 }
 
 /// The taps on one answer.

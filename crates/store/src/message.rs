@@ -32,11 +32,13 @@ pub struct Window {
     pub messages: u32,
     /// No message is added once there are so many bytes.
     pub bytes: u64,
+    /// The message before the first that is wanted; none to begin where the conversation began.
+    pub after: Option<Hash>,
 }
 
 impl Default for Window {
     fn default() -> Self {
-        Self { messages: PATH_MESSAGES_MAX, bytes: PATH_BYTES_MAX }
+        Self { messages: PATH_MESSAGES_MAX, bytes: PATH_BYTES_MAX, after: None }
     }
 }
 
@@ -44,12 +46,14 @@ impl Default for Window {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     pub messages: Vec<Message>,
+    /// The message before the first, where that was to be left out and is part of the conversation.
+    pub after: Option<Hash>,
 }
 
 impl History {
-    /// Whether it begins where the conversation began, and not where the window did.
+    /// Whether it begins where the conversation began, or where it was to begin, and not where there was no more room.
     pub fn is_complete(&self) -> bool {
-        self.messages.first().is_none_or(|message| message.depth == 0)
+        self.after.is_some() || self.messages.first().is_none_or(|message| message.depth == 0)
     }
 }
 
@@ -81,7 +85,7 @@ const PATH: &str =
         SELECT m.hash, m.parent, m.depth, m.created_at, m.record, p.place + 1,
             p.total + length(m.record)
         FROM path p JOIN message m ON m.number = p.parent
-        WHERE p.place < $3 AND p.total < $4
+        WHERE p.place < $3 AND p.total < $4 AND p.hash <> $5
     )
     SELECT depth, hash, created_at, record FROM path";
 
@@ -100,16 +104,18 @@ impl Work for Path {
     async fn run<S: Session>(&self, session: &mut S) -> Result<History> {
         let most = i64::from(self.window.messages.clamp(1, PATH_MESSAGES_MAX));
         let bytes = self.window.bytes.min(PATH_BYTES_MAX).cast_signed();
-        let params = [(&self.owner).into(), (&self.tip).into(), most.into(), bytes.into()];
+        // No message has an empty hash.
+        let end = self.window.after.as_ref().map_or(Param::Bytes(&[]), Param::from);
+        let params = [(&self.owner).into(), (&self.tip).into(), most.into(), bytes.into(), end];
         let rows = session.query(PATH, &params).await?.into_iter();
         let rows = rows.map(|mut row| Ok((row.take::<i64>()?, row)));
         let mut rows = rows.collect::<Result<Vec<_>>>()?;
         rows.sort_unstable_by_key(|(depth, _)| Reverse(*depth));
-        let messages = newest(rows, self.window.bytes)?;
-        if messages.is_empty() {
-            return Err(Error::not_found("message"));
-        }
-        Ok(History { messages })
+        let mut messages = newest(rows, self.window.bytes)?;
+        let Some(first) = messages.first() else { return Err(Error::not_found("message")) };
+        let after = self.window.after.filter(|after| first.hash == *after);
+        messages.drain(..usize::from(after.is_some()));
+        Ok(History { messages, after })
     }
 }
 

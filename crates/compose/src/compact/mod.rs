@@ -9,9 +9,11 @@ mod transcript;
 mod weight;
 
 pub use apply::compacted;
-pub use plan::{Keep, Plan, plan};
+pub use plan::{Keep, Plan, plan, plan_where};
 pub use prompt::{PROMPT, Questions, questions, summary_in, summary_text};
 pub use weight::weight;
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -60,6 +60,15 @@ impl Plan {
 /// assert_eq!(plan(&messages, keep).map(|plan| plan.covered()), Some(1..3));
 /// ```
 pub fn plan(messages: &[Message<'_>], keep: Keep) -> Option<Plan> {
+    plan_where(messages, keep, |_| true)
+}
+
+/// The same where the conversation can be cut before some of its messages alone.
+pub fn plan_where(
+    messages: &[Message<'_>],
+    keep: Keep,
+    may_cut: impl Fn(usize) -> bool,
+) -> Option<Plan> {
     let first = messages.iter().take_while(|message| message.role.instructs()).count();
     let is_boundary = boundaries(messages);
     let turns: Vec<usize> = (first..messages.len()).filter(|&at| opens(&messages[at])).collect();
@@ -71,7 +80,11 @@ pub fn plan(messages: &[Message<'_>], keep: Keep) -> Option<Plan> {
     };
     let by_room = messages.len() - fitting(messages, keep.bytes_max);
     let wanted = by_turns.max(by_room).max(first).min(messages.len().saturating_sub(1));
-    let cut = nearest(&is_boundary, wanted, first).filter(|_| wanted > first)?;
+    let is_cut = |at: &usize| is_boundary[*at] && may_cut(*at);
+    let later = || (wanted.max(first + 1)..messages.len()).filter(is_cut);
+    // A turn of the user is the best beginning of what stays.
+    let cut = later().find(|&at| opens(&messages[at])).or_else(|| later().next());
+    let cut = cut.or_else(|| (first + 1..wanted).rev().find(is_cut)).filter(|_| wanted > first)?;
     let carried = turns.last().copied().filter(|&newest| newest < cut);
     let covers_more = (first..cut).any(|at| Some(at) != carried);
     covers_more.then_some(Plan { covered: first..cut, carried })
@@ -96,11 +109,4 @@ fn fitting(messages: &[Message<'_>], bytes_max: usize) -> usize {
         None => false,
     };
     messages.iter().rev().take_while(fits).count()
-}
-
-/// The first place from `wanted` on where the conversation can be cut, else the last one before it; never at the beginning.
-fn nearest(is_boundary: &[bool], wanted: usize, first: usize) -> Option<usize> {
-    let is_cut = |at: &usize| is_boundary[*at];
-    let later = (wanted.max(first + 1)..is_boundary.len()).find(is_cut);
-    later.or_else(|| (first + 1..wanted).rev().find(is_cut))
 }

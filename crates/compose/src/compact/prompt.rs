@@ -5,7 +5,7 @@ use std::fmt;
 use sabir_wire::conversation::{Content, Message, Part, Request, Response, Role};
 
 use super::Plan;
-use super::transcript::transcript;
+use super::transcript::{Entry, pieces, transcript};
 
 /// What is asked of the model unless the caller has a prompt of its own.
 pub const PROMPT: &str = include_str!("prompt.md");
@@ -13,14 +13,17 @@ pub const PROMPT: &str = include_str!("prompt.md");
 /// What is asked to have the covered messages summarised, by a model that reads `bytes_max` at once.
 pub fn questions(messages: &[Message<'_>], plan: &Plan, bytes_max: usize) -> Questions {
     let covered = plan.covered();
-    Questions { pieces: transcript(&messages[covered.clone()], bytes_max), messages: covered.len() }
+    let entries = transcript(&messages[covered.clone()]);
+    Questions { pieces: pieces(&entries, bytes_max), entries, bytes_max, messages: covered.len() }
 }
 
 /// What is asked to have a stretch of a conversation summarised: one piece after the other, as far as a model can read them
 /// at once, each with the summary of all before it.
 #[derive(Clone)]
 pub struct Questions {
+    entries: Vec<Entry>,
     pieces: Vec<String>,
+    bytes_max: usize,
     messages: usize,
 }
 
@@ -32,6 +35,17 @@ impl Questions {
 
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
+    }
+
+    /// What the model is taken to read at once.
+    pub fn bytes_max(&self) -> usize {
+        self.bytes_max
+    }
+
+    /// The same for a model that reads another amount at once.
+    pub fn within(&self, bytes_max: usize) -> Self {
+        let pieces = pieces(&self.entries, bytes_max);
+        Self { entries: self.entries.clone(), pieces, bytes_max, messages: self.messages }
     }
 
     /// How many messages the summary will stand for beside those of an earlier one.

@@ -12,15 +12,33 @@ const OUTPUT_BYTES_MAX: usize = 16 * 1024;
 /// What a heading and the note on what was left out take, rather too much than too little.
 const HEADING_BYTES: usize = 128;
 
-/// The transcript in pieces of at most `bytes_max`, none of which divides what somebody said unless that alone is longer.
-pub(super) fn transcript(messages: &[Message<'_>], bytes_max: usize) -> Vec<String> {
-    let dialogue = Dialogue::of(messages);
-    let mut pieces = vec![String::new()];
-    if let Some(instructions) = &dialogue.system_instruction {
-        push(&mut pieces, &entry("system", instructions, bytes_max), bytes_max);
+/// What somebody said.
+#[derive(Clone)]
+pub(super) struct Entry {
+    from: String,
+    content: String,
+}
+
+/// Who said what, in its order.
+pub(super) fn transcript(messages: &[Message<'_>]) -> Vec<Entry> {
+    let Dialogue { system_instruction, utterances, .. } = Dialogue::of(messages);
+    let instructions = system_instruction.map(|content| Entry::new("system", &content));
+    let others = utterances.iter().map(|it: &Utterance<'_>| Entry::new(&it.from, &it.content));
+    instructions.into_iter().chain(others).collect()
+}
+
+impl Entry {
+    fn new(from: &str, content: &str) -> Self {
+        Self { from: from.to_owned(), content: content.to_owned() }
     }
-    for Utterance { from, content, .. } in &dialogue.utterances {
-        let room = if from == "user" { bytes_max } else { OUTPUT_BYTES_MAX.min(bytes_max) };
+}
+
+/// The transcript in pieces of at most `bytes_max`, none of which divides what somebody said unless that alone is longer.
+pub(super) fn pieces(entries: &[Entry], bytes_max: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for Entry { from, content } in entries {
+        let is_whole = from == "user" || from == "system";
+        let room = if is_whole { bytes_max } else { OUTPUT_BYTES_MAX.min(bytes_max) };
         push(&mut pieces, &entry(from, content, room), bytes_max);
     }
     pieces.retain(|piece| !piece.is_empty());

@@ -44,9 +44,10 @@ impl Ended {
         Self { outcome, fault: None, counts: Counts::default(), losses: Losses::default() }
     }
 
-    fn as_end<'a>(&self, losses: &'a Losses, inserted: Option<&'a str>) -> End<'a> {
+    fn as_end<'a>(&self, losses: &'a Losses) -> End<'a> {
         let Self { outcome, fault, counts, losses: _ } = self;
-        End { outcome: *outcome, fault: *fault, counts: *counts, losses, inserted }
+        let (inserted, compacted) = (None, None);
+        End { outcome: *outcome, fault: *fault, counts: *counts, losses, inserted, compacted }
     }
 }
 
@@ -113,13 +114,17 @@ impl InFlight {
     pub(super) fn notify_taps(&mut self, ended: &mut Ended) {
         self.trace.add_losses(std::mem::take(&mut ended.losses));
         if !self.taps.is_empty() && !std::mem::replace(&mut self.are_taps_informed, true) {
-            self.taps.end(&ended.as_end(self.trace.losses(), self.inserted.as_deref()));
+            self.taps.end(&End {
+                inserted: self.inserted.as_deref(),
+                compacted: self.trace.compacted(),
+                ..ended.as_end(self.trace.losses())
+            });
         }
     }
 
     /// Records how the answer ended for the client.
     pub(super) fn record(&mut self, ended: &Ended) {
-        self.trace.end(&ended.as_end(&Losses::default(), None));
+        self.trace.end(&ended.as_end(&Losses::default()));
     }
 
     /// Whether the end of the answer must wait for [`InFlight::poll_ready`].

@@ -10,11 +10,11 @@ use http::{HeaderMap, HeaderValue};
 use sabir_wire::Protocol;
 use sabir_wire::json::{Kind, Reader, Survey, Writer};
 
-use crate::answer::{Answering, InFlight, Incoming, SHORT_BYTES_MAX};
+use crate::answer::{AnswerMode, Answering, InFlight, Incoming, SHORT_BYTES_MAX};
 use crate::attempt::fallback::{AffectsHealth, Attempt};
 use crate::attempt::notes::{Notes, Stamp};
 use crate::attempt::prepare::Prepared;
-use crate::attempt::refusal::refusal;
+use crate::attempt::refusal::{is_missing, refusal};
 use crate::attempt::{Handles, fallback, prepare, same_protocol, send, token_estimate};
 use crate::call::{Action, Call, Delivery, LargeCall};
 use crate::failure::{Refusal, Result};
@@ -96,7 +96,7 @@ impl Attempt for Count<'_> {
         let client = self.call.client;
         let body = match (protocol == client, tokens_in(protocol, &body)) {
             (true, _) => body,
-            (false, Some(tokens)) => written(client, tokens),
+            (false, Some(tokens)) => written(client, tokens, cleared(prepared)),
             (false, None) => return Ok(self.estimated(prepared)),
         };
         Ok(Answering::whole(head, body, Outcome::Answered))
@@ -109,7 +109,8 @@ impl Count<'_> {
         headers.insert("sabir-estimate", HeaderValue::from_static("true"));
         let tokens = self.estimate.get().unwrap_or_else(|| tokens_of(prepared));
         let head = Head { status: 200, headers };
-        Answering::whole(head, written(self.call.client, tokens), Outcome::Answered)
+        let body = written(self.call.client, tokens, cleared(prepared));
+        Answering::whole(head, body, Outcome::Answered)
     }
 }
 
@@ -252,13 +253,6 @@ fn counter_path(endpoint: &Endpoint, model: &str) -> Option<String> {
     path.filter(|_| endpoint.agent().is_none())
 }
 
-/// Whether a provider has no counter though its protocol does, as many that speak another vendor's protocol. Of a path
-/// that is not there nobody says anything about models.
-fn is_missing(status: u16, body: &[u8]) -> bool {
-    let names_model = || body.windows(5).any(|word| word.eq_ignore_ascii_case(b"model"));
-    matches!(status, 405 | 501) || status == 404 && !names_model()
-}
-
 /// What of a request a counter takes: it refuses what only an answer needs.
 fn countable(upstream: Protocol, model: &str, body: &[u8]) -> Vec<u8> {
     let surface = surface::of(upstream);
@@ -306,8 +300,15 @@ fn tokens_in(upstream: Protocol, body: &[u8]) -> Option<u64> {
     read.ok().and(tokens)
 }
 
-/// A count in the client's shape.
-fn written(client: Protocol, tokens: u64) -> Bytes {
+/// The tokens of what was left out as the client asked, by estimate; none if it did not ask.
+fn cleared(prepared: &Prepared<'_>) -> Option<u64> {
+    let AnswerMode::Translate(context) = &prepared.mode else { return None };
+    let edits = context.applied_edits.as_ref()?;
+    Some(edits.iter().map(|edit| edit.cleared_input_tokens).sum())
+}
+
+/// A count in the client's shape, with what was left out of it.
+fn written(client: Protocol, tokens: u64, cleared: Option<u64>) -> Bytes {
     let Counting { tag, total, .. } = surface::of(client).counting;
     let mut writer = Writer::with_capacity(64);
     writer.object(|it| {
@@ -315,6 +316,10 @@ fn written(client: Protocol, tokens: u64) -> Bytes {
             it.field(name, value);
         }
         it.field(total, &tokens);
+        if let Some(cleared) = cleared {
+            it.key("context_management");
+            it.object(|it| it.field("original_input_tokens", &(tokens + cleared)));
+        }
     });
     writer.into_string().into()
 }

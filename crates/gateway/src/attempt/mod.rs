@@ -5,6 +5,7 @@ mod alone;
 mod artefacts;
 mod cache_key;
 mod count;
+mod edits;
 mod embed;
 mod fallback;
 mod generate;
@@ -24,6 +25,8 @@ pub(crate) use alone::send_alone;
 pub(crate) use count::count;
 pub(crate) use embed::embed;
 pub(crate) use generate::answer;
+pub(crate) use refusal::is_missing;
+pub(crate) use token_estimate::of_request as estimated_tokens;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -13,7 +13,7 @@ use crate::answer::AnswerMode;
 use crate::attempt::agent::Adapted;
 use crate::attempt::notes::{Notes, Stamp};
 use crate::attempt::{
-    agent, artefacts, cache_key, late_system, repair, same_protocol, token_estimate, window,
+    agent, artefacts, cache_key, edits, late_system, repair, same_protocol, token_estimate, window,
 };
 use crate::call::{Action, Call, LargeCall};
 use crate::config::types::Repair;
@@ -260,6 +260,7 @@ fn translated(
     ingress::check_density(&call.survey)?;
     let mut decoded = Box::new(call.decoded()?);
     notes.check()?;
+    let edited = edits::apply(&mut decoded)?;
     let put_back = artefacts::put_back(snapshot, &mut decoded, (candidate, upstream), notes);
     let repairs = match snapshot.config().repair {
         Repair::Translated | Repair::Always => repair::mend(decoded.edit(), call.client, upstream)?,
@@ -283,6 +284,9 @@ fn translated(
     };
     encoded.report.extend(adapted.report);
     encoded.report = call.name_turns(encoded.report);
+    if let Some(edited) = &edited {
+        encoded.report = edited.granted(encoded.report);
+    }
     let encoded = match call.is_strict() {
         true => strict(encoded, notes)?,
         false => encoded,
@@ -308,6 +312,7 @@ fn translated(
         seed: Text::plain(notes.id().to_owned()),
         created_s: notes.began_s(),
         estimated_input,
+        applied_edits: edited.map(|edited| edited.applied),
         ..context
     };
     notes.add_losses(call.name_turns(put_back));

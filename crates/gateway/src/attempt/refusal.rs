@@ -45,6 +45,13 @@ pub(super) fn refusal(refusal: Refusal) -> Box<Failure> {
     Box::new(Failure { fault, whose, status: own_status, upstream, broken: None })
 }
 
+/// Whether a provider does not have what its protocol has under a path, as many that speak another vendor's protocol. Of a
+/// path that is not there nobody says anything about models.
+pub(crate) fn is_missing(status: u16, body: &[u8]) -> bool {
+    let names_model = || body.windows(5).any(|word| word.eq_ignore_ascii_case(b"model"));
+    matches!(status, 405 | 501) || status == 404 && !names_model()
+}
+
 /// A status that is neither an answer nor an error.
 fn stray(refusal: Refusal) -> Box<Failure> {
     let status = refusal.status;

@@ -2,8 +2,12 @@
 //! it, or has sent one back that only this gateway can read.
 
 mod announce;
+mod answer;
+mod own;
 mod read;
 mod summarise;
+
+pub(crate) use answer::{answer_fitting, answer_in_place, lacks_compaction, may_be_fitted};
 
 use std::sync::Arc;
 
@@ -17,7 +21,7 @@ use crate::answer::{AnswerMode, Answering, Feed, InFlight, Incoming, open};
 use crate::attempt::Handles;
 use crate::call::{Action, Call, LargeCall, unmarked};
 use crate::compact::announce::Announce;
-use crate::compact::read::{Reader, Sealed, Work, holds_own, may_concern, with_returned};
+use crate::compact::read::{Item, Reader, Sealed, Work, holds_own, may_concern, with_returned};
 use crate::compact::summarise::{Commission, Summary};
 use crate::config::types::GatewayKey;
 use crate::failure::{Failure, Result, Whose};
@@ -25,8 +29,9 @@ use crate::ingress;
 use crate::observe;
 use crate::observe::Upstream;
 use crate::pool::Wanted;
-use crate::recall::absent;
-use crate::recalled::Recalled;
+use crate::recall;
+use crate::recall::{absent, without_members};
+use crate::recalled::{Recalled, Stretch};
 use crate::redact::Redactor;
 use crate::route;
 use crate::route::Resolved;
@@ -49,36 +54,66 @@ pub(crate) struct Stage<'c> {
     pub(crate) key: Option<&'c Arc<GatewayKey>>,
 }
 
-/// What becomes of a call.
-pub(crate) enum Outcome {
+/// What a call says of summaries.
+pub(crate) enum Reading {
     /// It goes on, from a summary if there is one.
     Call(Option<Arc<Recalled>>),
-    /// It asked for nothing but a summary.
+    /// It asks for one.
+    Asked(Box<Pending>),
+}
+
+/// A summary that is asked for, and the conversation that it is asked of.
+pub(crate) struct Pending {
+    asked: CompactionAsked,
+    base: Arc<Recalled>,
+}
+
+impl Reading {
+    /// Puts the conversation where the call has it; what is asked for stays.
+    pub(crate) fn split(self, recalled: &mut Option<Arc<Recalled>>) -> Option<Box<Pending>> {
+        match self {
+            Self::Call(conversation) => {
+                *recalled = conversation;
+                None
+            }
+            Self::Asked(pending) => {
+                *recalled = Some(Arc::clone(&pending.base));
+                Some(pending)
+            }
+        }
+    }
+}
+
+/// What becomes of a call that asks for a summary.
+pub(crate) enum Outcome {
+    /// It goes on.
+    Call(Arc<Recalled>),
+    /// It asked for nothing else.
     Answer(Box<Answering>),
 }
 
-/// Puts summaries into a conversation that has them or wants them. All others pass.
-pub(crate) async fn compact(
-    stage: Stage<'_>,
-    recalled: Option<Arc<Recalled>>,
-    flight: &mut InFlight,
-) -> Result<Outcome> {
+/// Puts summaries into a conversation that has them, and finds out whether one is asked for. All others pass.
+pub(crate) async fn read(stage: Stage<'_>, recalled: Option<Arc<Recalled>>) -> Result<Reading> {
+    // A count may have its conversation one level deeper, in protocols that have no items of the kind.
+    let is_elsewhere = stage.call.action == Action::CountTokens
+        && !surface::of(stage.call.client).counting.wrappers.is_empty();
     let is_concerned = stage.call.action == Action::Compact
-        || may_concern(stage.call.survey.source(), recalled.as_deref());
+        || !is_elsewhere && may_concern(stage.call.survey.source(), recalled.as_deref());
     match is_concerned {
         // Boxed, since calls of long conversations are few.
-        true => Box::pin(stage.run(recalled, flight)).await,
-        false => Ok(Outcome::Call(recalled)),
+        true => {
+            let is_native = stage.is_native(recalled.as_deref());
+            Box::pin(stage.read(recalled, is_native)).await
+        }
+        false => Ok(Reading::Call(recalled)),
     }
 }
 
 impl Stage<'_> {
-    async fn run(self, recalled: Option<Arc<Recalled>>, flight: &mut InFlight) -> Result<Outcome> {
-        let source = self.call.survey.source();
-        let is_own = holds_own(source, recalled.as_deref());
-        let is_native = self.is_native(recalled.as_deref());
+    async fn read(self, recalled: Option<Arc<Recalled>>, is_native: bool) -> Result<Reading> {
+        let is_own = holds_own(self.call.survey.source(), recalled.as_deref());
         if is_native && !is_own {
-            return Ok(Outcome::Call(recalled));
+            return Ok(Reading::Call(recalled));
         }
         if let Some(missing) = recalled.as_ref().and_then(|recalled| recalled.missing()) {
             return Err(absent(self.call.client, missing));
@@ -86,37 +121,55 @@ impl Stage<'_> {
         // What has too many pieces to be read passes as it is, where it may.
         match ingress::check_density(&self.call.survey) {
             Err(failure) if is_own || self.call.action == Action::Compact => return Err(failure),
-            Err(_) => return Ok(Outcome::Call(recalled)),
+            Err(_) => return Ok(Reading::Call(recalled)),
             Ok(()) => {}
         }
+        let (asked, base) = self.asked(recalled.clone()).await?;
+        let base = self.with_returned(base, is_native).await?;
+        if is_native && base.summaries.is_empty() {
+            return Ok(Reading::Call(recalled));
+        }
+        Ok(match asked {
+            // Nobody has a summary written to count it.
+            Some(_) if self.call.action == Action::CountTokens => {
+                Reading::Call(Some(Arc::new(base)))
+            }
+            Some(asked) => Reading::Asked(Box::new(Pending { asked, base: Arc::new(base) })),
+            None if base.summaries.is_empty() => Reading::Call(recalled),
+            None => Reading::Call(Some(Arc::new(base))),
+        })
+    }
+
+    /// What the call asks for, and the call without that.
+    async fn asked(
+        &self,
+        recalled: Option<Arc<Recalled>>,
+    ) -> Result<(Option<CompactionAsked>, Recalled)> {
         let compaction = &surface::of(self.call.client).compaction;
         let (read, strip) = (compaction.read, compaction.strip);
-        let (client, given) = (self.call.client, recalled.clone());
-        let (source, action) = (self.source(), self.call.action);
-        let prepare = move |_: &_| {
+        let (client, action) = (self.call.client, self.call.action);
+        let source = self.source();
+        // What the gateway works on while nobody waits is no matter of the provider's.
+        let background = surface::of(client).state.background;
+        let background = background.filter(|_| self.call.asked.in_background);
+        self.pooled(move |_: &_| {
             let asked = match action {
                 Action::Compact => Some(CompactionAsked { when: When::Now, instructions: None }),
                 Action::Generate | Action::CountTokens => read(source.as_str())?,
             };
-            let mut base = match &given {
+            let mut base = match &recalled {
                 Some(recalled) => Recalled::clone(recalled),
                 None => Recalled::of(client, source.as_str().to_owned()),
             };
             if asked.is_some() {
                 base.body = strip(&base.body)?;
             }
+            if let Some(background) = background {
+                base.body = without_members(&base.body, &[background.member])?;
+            }
             Ok((asked, base))
-        };
-        let (asked, base) = self.pooled(prepare).await?;
-        let base = self.with_returned(base, is_native).await?;
-        if is_native && base.summaries.is_empty() {
-            return Ok(Outcome::Call(recalled));
-        }
-        let Some(asked) = asked else {
-            let has_summary = !base.summaries.is_empty();
-            return Ok(Outcome::Call(if has_summary { Some(Arc::new(base)) } else { recalled }));
-        };
-        self.summarised(asked, Arc::new(base), flight).await
+        })
+        .await
     }
 
     /// Whether the only provider that may be asked compacts by itself, in the client's own protocol.
@@ -148,25 +201,36 @@ impl Stage<'_> {
 
     /// The conversation with the newest compaction that it holds in its place.
     async fn with_returned(&self, base: Recalled, is_native: bool) -> Result<Recalled> {
-        let (base, holds_item) = self
+        let (base, item) = self
             .pooled(move |_| {
-                let holds_item = read::holds_item(&base)?;
-                Ok((base, holds_item))
+                let item = read::item(&base)?;
+                Ok((base, item))
             })
             .await?;
-        if !holds_item {
-            return Ok(base);
-        }
+        let stored = match item {
+            None => return Ok(base),
+            Some(Item::Foreign(id)) if !is_native => self.stored(&id).await?,
+            Some(_) => None,
+        };
         let snapshot = Arc::clone(self.handles.snapshot);
         seal(&snapshot).await?;
         let (client, owner, provider) = (self.call.client, self.owner(), self.provider());
         self.pooled(move |_| {
             let Some(seal) = snapshot.shared.seal.get() else { return Ok(base) };
-            let reader = Reader { client, seal, owner: &owner, provider: &provider, is_native };
+            let (owner, provider) = (&*owner, &*provider);
+            let reader = Reader { client, seal, owner, provider, is_native, stored };
             let returned = reader.returned(&base)?;
             Ok(with_returned(&base, returned))
         })
         .await
+    }
+
+    /// What the store has of the conversation that another provider's compaction stands for.
+    async fn stored(&self, id: &str) -> Result<Option<Vec<Stretch>>> {
+        let shared = &self.handles.snapshot.shared;
+        let Some(memory) = &shared.memory else { return Ok(None) };
+        let owner = memory.owner(self.key);
+        recall::before_item(&shared.pool, (memory.store(), &owner), id).await
     }
 
     /// The window of the model that writes the summary, where it is known.
@@ -190,12 +254,9 @@ impl Stage<'_> {
         first.map(|target| target.provider.name.to_string()).unwrap_or_default()
     }
 
-    async fn summarised(
-        &self,
-        asked: CompactionAsked,
-        base: Arc<Recalled>,
-        flight: &mut InFlight,
-    ) -> Result<Outcome> {
+    /// Has the summary written that is asked for.
+    pub(crate) async fn fulfil(&self, pending: Pending, flight: &mut InFlight) -> Result<Outcome> {
+        let Pending { asked, base } = pending;
         let (when, conversation) = (asked.when, Arc::clone(&base));
         let piece_bytes = read::piece_bytes(self.window());
         let work = self.pooled(move |_| match when {
@@ -205,19 +266,15 @@ impl Stage<'_> {
         let work = match (work.await?, when) {
             // Where all of it would have to be sent as it is, a summary is of no use.
             (Some(Work { rest: None, .. }), When::Above { then: Then::Continue, .. }) => {
-                return Ok(Outcome::Call(Some(base)));
+                return Ok(Outcome::Call(base));
             }
             (Some(work), _) => work,
             (None, When::Now) => return Err(self.trouble(&CompactionTrouble::Nothing)),
-            (None, When::Above { .. }) => return Ok(Outcome::Call(Some(base))),
+            (None, When::Above { .. }) => return Ok(Outcome::Call(base)),
         };
-        let commission = Commission {
-            handles: self.handles,
-            key: self.key,
-            model: &self.call.model,
-            instructions: asked.instructions.as_deref(),
-        };
-        let summary = commission.summarise(&work.questions).await?;
+        let commission = self.commission(asked.instructions.as_deref());
+        let earlier = base.summaries.kept.as_ref().map(|kept| &*kept.summary);
+        let summary = commission.summarise(&work.questions, earlier).await?;
         flight.trace.set_compacted(summary.exchange.clone());
         let item = self.item(&summary, &work, flight).await?;
         match when {
@@ -228,9 +285,15 @@ impl Stage<'_> {
                 self.answer(&summary, &item, flight).await.map(Outcome::Answer)
             }
             When::Above { then: Then::Continue, .. } => {
-                Ok(Outcome::Call(Some(self.going_on(base, work, &summary, item, flight))))
+                Ok(Outcome::Call(self.going_on(base, work, &summary, item, flight)))
             }
         }
+    }
+
+    /// Whoever writes the summary, with what the client wants of it.
+    fn commission<'a>(&'a self, instructions: Option<&'a str>) -> Commission<'a> {
+        let Self { handles, key, .. } = *self;
+        Commission { handles, key, model: &self.call.model, instructions }
     }
 
     fn trouble(&self, trouble: &CompactionTrouble) -> Box<Failure> {
@@ -339,18 +402,21 @@ impl Stage<'_> {
         let feed = Box::new(Feed::new(body, Redactor::default(), patience, patience));
         let head = Head { status: 200, headers: HeaderMap::new() };
         let incoming = Incoming { protocol: client, head, feed };
+        let in_background = self.call.asked.in_background;
         let echo = match surface::of(client).repeats_request {
             true => {
                 let source = self.source();
                 let read =
                     move |_: &_| Ok(Echo::of(JsonReader::new(source.as_str()))?.into_owned());
                 let echo = self.pooled(read).await?;
-                Some(if flight.trace.turn().is_some() { echo.stored() } else { echo })
+                let echo = if flight.trace.turn().is_some() { echo.stored() } else { echo };
+                Some(if in_background { echo.in_background() } else { echo })
             }
             false => None,
         };
         let context = AnswerContext {
             echo,
+            in_background,
             seed: Text::plain(flight.trace.id().to_owned()),
             created_s: flight.trace.began_s(),
             ..AnswerContext::default()

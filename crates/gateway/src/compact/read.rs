@@ -1,17 +1,18 @@
 //! What a conversation holds of compactions, and what is left of it to be summarised.
 
 use memchr::memmem;
-use sabir_compose::compact::{Keep, Plan, Questions, plan, questions, summary_text, weight};
+use sabir_compose::compact::{Keep, Plan, Questions, plan, questions, summary_text};
 use sabir_wire::Protocol;
 use sabir_wire::conversation::{Content, Message, Opaque, Part, Request, Role};
 use sabir_wire::json::{Json, Reader as JsonReader};
 use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::target::Target;
 
+use crate::attempt::estimated_tokens;
 use crate::failure::{Failure, Result, Whose};
-use crate::recalled::Recalled;
+use crate::recalled::{Recalled, Stretch};
 use crate::seal::{PREFIX, Seal};
-use crate::summaries::{Returned, Summaries, newest};
+use crate::summaries::{Returned, StandsFor, Summaries, is_trigger, newest};
 use crate::surface;
 use crate::surface::{COMPACTION, CompactionTrouble};
 
@@ -26,9 +27,6 @@ pub(super) fn piece_bytes(window: Option<u64>) -> usize {
     let fitting = window.map_or(PIECE_BYTES_MAX as u64, |tokens| tokens.saturating_mul(2));
     usize::try_from(fitting).unwrap_or(usize::MAX).clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX)
 }
-
-/// As in English prose and most code.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// Whether a conversation may hold a compaction, or ask for one.
 pub(super) fn may_concern(source: &str, recalled: Option<&Recalled>) -> bool {
@@ -59,21 +57,43 @@ pub(super) struct Reader<'s> {
     pub(super) provider: &'s str,
     /// Whether that provider may have made it.
     pub(super) is_native: bool,
+    /// The conversation that another provider's compaction stands for, where the store has it.
+    pub(super) stored: Option<Vec<Stretch>>,
 }
 
 /// The newest compaction of the conversation, if it can be read.
 impl Reader<'_> {
     pub(super) fn returned(&self, recalled: &Recalled) -> Result<Option<Returned>> {
         let decoded = recalled.decoded()?;
-        let Some((at, opaque)) = newest(&decoded.request().messages, COMPACTION) else {
+        let Some((at, part, opaque)) = newest(&decoded.request().messages, COMPACTION) else {
             return Ok(None);
         };
-        if self.is_native && !is_sealed_here(opaque) {
-            return Ok(None);
+        let stands_for = match kind(part, opaque) {
+            Item::Foreign(_) | Item::Recalled if self.is_native => return Ok(None),
+            Item::Foreign(_) => match &self.stored {
+                Some(stretches) => StandsFor::History(self.restored(stretches)?),
+                None => return Err(self.foreign()),
+            },
+            // What it stands for is before it.
+            Item::Recalled => StandsFor::History(Vec::new()),
+            Item::Readable => StandsFor::Summary(self.text_of(opaque)?),
+        };
+        let still_counts = match kind(part, opaque) {
+            Item::Foreign(_) => |message: &Message<'_>| message.role.instructs(),
+            Item::Recalled => |_: &Message<'_>| true,
+            Item::Readable => surface::of(opaque.protocol).compaction.still_counts,
+        };
+        Ok(Some(Returned { at, stands_for, still_counts }))
+    }
+
+    fn restored(&self, stretches: &[Stretch]) -> Result<Vec<Message<'static>>> {
+        let mut messages = Vec::new();
+        for Stretch { turn, kept } in stretches {
+            let restored = kept.messages(*turn, self.client)?;
+            messages.extend(restored.into_iter().map(Message::into_owned));
         }
-        let text = self.text_of(opaque)?;
-        let still_counts = surface::of(opaque.protocol).compaction.still_counts;
-        Ok(Some(Returned { at, text, still_counts }))
+        messages.retain(|message| !is_trigger(message));
+        Ok(messages)
     }
 
     fn text_of(&self, opaque: &Opaque<'_>) -> Result<String> {
@@ -83,8 +103,8 @@ impl Reader<'_> {
         let sealed = sealed.filter(|sealed| sealed.starts_with(PREFIX));
         let Some(sealed) = sealed else {
             // What another provider wrote in the open can be read by everybody.
-            let foreign = || self.trouble(&CompactionTrouble::Foreign(self.provider.to_owned()));
-            return content.map(|content| summary_text(0, &content)).ok_or_else(foreign);
+            let text = content.map(|content| summary_text(0, &content));
+            return text.ok_or_else(|| self.foreign());
         };
         let opened = self.seal.open(self.owner, &sealed).and_then(|text| Sealed::parse(&text));
         let opened = opened.ok_or_else(|| self.trouble(&CompactionTrouble::Unsealed))?;
@@ -94,20 +114,48 @@ impl Reader<'_> {
         Ok(summary_text(opened.messages, &opened.summary))
     }
 
+    fn foreign(&self) -> Box<Failure> {
+        self.trouble(&CompactionTrouble::Foreign(self.provider.to_owned()))
+    }
+
     pub(super) fn trouble(&self, trouble: &CompactionTrouble) -> Box<Failure> {
         Failure::stating(Whose::Client, (surface::of(self.client).compaction.explain)(trouble))
     }
 }
 
-/// Whether a compaction claims to be this gateway's.
-fn is_sealed_here(opaque: &Opaque<'_>) -> bool {
-    let sealed = opaque.json.reader().peek_tag("encrypted_content").ok().flatten();
-    sealed.is_some_and(|sealed| sealed.to_str().starts_with(PREFIX))
+/// Who can read a compaction.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// This gateway: it was sealed here, or its words stand in the open.
+    Readable,
+    /// Another provider, by the id of the item.
+    Foreign(String),
+    /// Another provider; it stands in a conversation that is kept here, behind what it stands for.
+    Recalled,
 }
 
-/// Whether there is a compaction at all in what may hold one.
-pub(super) fn holds_item(recalled: &Recalled) -> Result<bool> {
-    Ok(newest(&recalled.decoded()?.request().messages, COMPACTION).is_some())
+/// The newest compaction of a conversation.
+pub(super) fn item(recalled: &Recalled) -> Result<Option<Item>> {
+    let decoded = recalled.decoded()?;
+    let newest = newest(&decoded.request().messages, COMPACTION);
+    Ok(newest.map(|(_, part, opaque)| kind(part, opaque)))
+}
+
+fn kind(part: &Part<'_>, opaque: &Opaque<'_>) -> Item {
+    let member = |name: &str| opaque.json.reader().peek_tag(name).ok().flatten();
+    let sealed = member("encrypted_content");
+    if sealed.is_some_and(|sealed| sealed.to_str().starts_with(PREFIX))
+        || member("content").is_some()
+    {
+        return Item::Readable;
+    }
+    match part.semantics().place().to_string().starts_with("/turns/") {
+        true => Item::Recalled,
+        false => {
+            let id = member("id").map(|id| id.into_str().into_owned());
+            Item::Foreign(id.unwrap_or_default())
+        }
+    }
 }
 
 /// What is sealed: the summary, and how many messages it stands for.
@@ -166,9 +214,7 @@ pub(super) fn work_above(
 ) -> Result<Option<Work>> {
     let decoded = recalled.decoded()?;
     let messages = &decoded.request().messages;
-    let tools: usize = decoded.request().tools.len() * 4 * 42;
-    let estimate = (weight(messages) + tools) / BYTES_PER_TOKEN;
-    if u64::try_from(estimate).unwrap_or(u64::MAX) <= tokens {
+    if estimated_tokens(decoded.request()) <= tokens {
         return Ok(None);
     }
     Ok(work(messages, piece_bytes))
@@ -190,5 +236,6 @@ fn work(messages: &[Message<'_>], piece_bytes: usize) -> Option<Work> {
 
 /// The conversation with an earlier compaction in its place.
 pub(super) fn with_returned(recalled: &Recalled, returned: Option<Returned>) -> Recalled {
-    Recalled { summaries: Summaries { returned, made: None }, ..recalled.clone() }
+    let kept = recalled.summaries.kept.clone();
+    Recalled { summaries: Summaries { kept, returned, made: None }, ..recalled.clone() }
 }

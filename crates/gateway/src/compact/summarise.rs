@@ -14,6 +14,7 @@ use sabir_wire::target::Target;
 use crate::answer::{Ended, InFlight};
 use crate::attempt::Handles;
 use crate::call::Action;
+use crate::compact::read::piece_bytes;
 use crate::config::types::GatewayKey;
 use crate::failure::{Failure, Result, Whose};
 use crate::ingress::Arrived;
@@ -23,6 +24,9 @@ use crate::{attempt, ingress, surface};
 
 /// How many calls a summary takes at most: a conversation that needs more was never sent to a model.
 const PIECES_MAX: usize = 64;
+
+/// Smaller pieces are not tried: the prompt takes more than they do.
+const SMALLEST_PIECE_BYTES: usize = 2 * 1024;
 
 /// What a summary may take: more than any should, and less than models refuse.
 const SUMMARY_TOKENS_MAX: u64 = 8192;
@@ -50,8 +54,35 @@ pub(super) struct Summary {
 }
 
 impl Commission<'_> {
-    /// Has everything summarised, piece by piece.
-    pub(super) async fn summarise(&self, questions: &Questions) -> Result<Summary> {
+    /// Has everything summarised. `earlier` is the summary of what stands before. A model that turns out to read less at once
+    /// is asked in smaller pieces.
+    pub(super) async fn summarise(
+        &self,
+        questions: &Questions,
+        earlier: Option<&str>,
+    ) -> Result<Summary> {
+        let mut smaller: Option<Questions> = None;
+        loop {
+            let questions = smaller.as_ref().unwrap_or(questions);
+            let failure = match self.summarise_in_pieces(questions, earlier).await {
+                Err(failure) if failure.fault.kind == FaultKind::ContextTooLong => failure,
+                summarised => return summarised,
+            };
+            let fitting = failure.fault.overflow.window.map(|window| piece_bytes(Some(window)));
+            let halved = questions.bytes_max() / 2;
+            if halved < SMALLEST_PIECE_BYTES {
+                return Err(failure);
+            }
+            smaller = Some(questions.within(fitting.unwrap_or(halved).min(halved)));
+        }
+    }
+
+    /// One piece after the other, each with the summary of those before it.
+    async fn summarise_in_pieces(
+        &self,
+        questions: &Questions,
+        earlier: Option<&str>,
+    ) -> Result<Summary> {
         if questions.len() > PIECES_MAX {
             return Err(too_long());
         }
@@ -59,7 +90,7 @@ impl Commission<'_> {
         let prompt = self.instructions.or(config.prompt.as_deref()).unwrap_or(PROMPT);
         let mut whole: Option<Summary> = None;
         for index in 0..questions.len() {
-            let earlier = whole.as_ref().map(|summary| summary.text.as_str());
+            let earlier = whole.as_ref().map(|summary| summary.text.as_str()).or(earlier);
             let Some(request) = questions.request(index, prompt, earlier) else { break };
             let mut summary = self.ask(request).await?;
             if let Some(before) = whole {

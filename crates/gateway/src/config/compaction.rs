@@ -1,10 +1,13 @@
-//! Reading `[compaction]`: who writes summaries of long conversations, and what is asked for.
+//! Reading `[compaction]`: who writes summaries of long conversations, what is asked for, and when nobody has to ask.
 
 use crate::config::problem::Collector;
 use crate::config::secret_source::Outside;
 use crate::config::section::{Item, Section};
-use crate::config::types::Compaction;
+use crate::config::types::{AutoCompaction, Compaction};
 use crate::config::{bounded, keys};
+
+const AUTOS: [(&str, AutoCompaction); 3] =
+    [("fit", AutoCompaction::Fit), ("early", AutoCompaction::Early), ("off", AutoCompaction::Off)];
 
 /// No prompt is longer.
 const PROMPT_BYTES_MAX: usize = 64 * 1024;
@@ -15,10 +18,21 @@ pub(super) fn read(
     problems: &mut Collector<'_>,
 ) -> Compaction {
     let section = top.item("compaction").and_then(|item| item.section(keys::COMPACTION, problems));
-    let Some(section) = section else { return Compaction::default() };
+    let default = Compaction::default();
+    let Some(section) = section else { return default };
     let model = section.item("model").and_then(|item| item.string(problems));
     let prompt = section.item("prompt_file").and_then(|item| prompt(item, outside, problems));
-    Compaction { model: model.map(str::to_owned), prompt }
+    let auto = section.item("auto").and_then(|item| item.choice(&AUTOS, problems));
+    let at = section.item("at").and_then(|item| item.thousandths(problems));
+    let keep_turns = section.item("keep_turns").and_then(|item| item.number(0, problems));
+    let keep_turns = keep_turns.map(|turns| usize::try_from(turns).unwrap_or(usize::MAX));
+    Compaction {
+        model: model.map(str::to_owned),
+        prompt,
+        auto: auto.unwrap_or(default.auto),
+        at_thousandths: at.unwrap_or(default.at_thousandths),
+        keep_turns: keep_turns.unwrap_or(default.keep_turns),
+    }
 }
 
 fn prompt(

@@ -8,8 +8,8 @@ use sabir_store::Keep;
 use sabir_wire::target::{CacheMarkers, LateSystem};
 
 use crate::config::types::{
-    Auth, Classing, Compaction, Config, Endpoint, Level, Limits, Log, LogFormat, Provider, Repair,
-    Store, Substitution, Timeouts,
+    Auth, AutoCompaction, Classing, Compaction, Config, Endpoint, Level, Limits, Log, LogFormat,
+    Provider, Repair, Store, Substitution, Timeouts,
 };
 
 const MIB: usize = 1024 * 1024;
@@ -38,6 +38,18 @@ impl Default for Config {
             repair: Repair::Translated,
             allowed_hosts: Vec::new(),
             cors_origins: Vec::new(),
+        }
+    }
+}
+
+impl Default for Compaction {
+    fn default() -> Self {
+        Self {
+            model: None,
+            prompt: None,
+            auto: AutoCompaction::Fit,
+            at_thousandths: 700,
+            keep_turns: 6,
         }
     }
 }
@@ -95,6 +107,8 @@ impl Default for Limits {
             queue_wait_max: Duration::from_secs(30),
             jobs_max: 256,
             job_duration_max: Duration::from_secs(60 * 60),
+            socket_duration_max: Duration::from_secs(60 * 60),
+            socket_silence_max: Duration::from_secs(90),
             // The HTTP library counts the wait for the next request on a kept connection under it.
             header_read_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),

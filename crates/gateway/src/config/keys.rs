@@ -112,6 +112,8 @@ pub const LIMITS: Keys = Keys {
         "max_queue_wait",
         "max_background",
         "max_background_duration",
+        "max_socket_duration",
+        "max_socket_silence",
         "header_read_timeout",
         "write_timeout",
     ],
@@ -124,7 +126,8 @@ pub const STORE: Keys = Keys { table: "[store]", names: &["url", "record", "keep
 pub const ROUTE: Keys =
     Keys { table: "[route]", names: &["background", "web_search", "negations"] };
 
-pub const COMPACTION: Keys = Keys { table: "[compaction]", names: &["model", "prompt_file"] };
+pub const COMPACTION: Keys =
+    Keys { table: "[compaction]", names: &["model", "prompt_file", "auto", "at", "keep_turns"] };
 
 /// All tables, in the order of the manual.
 pub const ALL: [Keys; 13] = [

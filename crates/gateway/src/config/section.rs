@@ -183,6 +183,20 @@ impl<'a, 'i> Item<'a, 'i> {
         u64::from_str_radix(digits, integer.radix()).ok()
     }
 
+    /// A part of something, such as `0.7`, in thousandths.
+    pub(super) fn thousandths(&self, problems: &mut Collector<'_>) -> Option<u16> {
+        let number = match (self.value.as_float(), self.integer()) {
+            (Some(float), _) => float.as_str().replace('_', "").parse().ok(),
+            (None, Some(integer)) => Some(integer as f64),
+            (None, None) => None,
+        };
+        match number.map(|number: f64| (number * 1_000.0).round()) {
+            Some(thousandths @ 1.0..=1_000.0) => return Some(thousandths as u16),
+            _ => self.wrong("must be a number over 0 and at most 1, such as 0.7", problems),
+        }
+        None
+    }
+
     pub(super) fn duration(&self, problems: &mut Collector<'_>) -> Option<Duration> {
         let duration = self.value.as_str().and_then(quantity::parse_duration);
         if duration.is_none() {

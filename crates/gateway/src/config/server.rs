@@ -197,6 +197,8 @@ fn limits(top: &Section<'_, '_>, problems: &mut Collector<'_>) -> Limits {
         queue_wait_max: reader.duration("max_queue_wait", default.queue_wait_max),
         jobs_max: reader.count("max_background", default.jobs_max, 0),
         job_duration_max: reader.positive("max_background_duration", default.job_duration_max),
+        socket_duration_max: reader.positive("max_socket_duration", default.socket_duration_max),
+        socket_silence_max: reader.positive("max_socket_silence", default.socket_silence_max),
         header_read_timeout: reader.positive("header_read_timeout", default.header_read_timeout),
         write_timeout: reader.positive("write_timeout", default.write_timeout),
     }

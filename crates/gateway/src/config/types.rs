@@ -204,6 +204,9 @@ pub struct Limits {
     /// How many answers may be worked on at once while nobody waits for them, and how long each.
     pub jobs_max: usize,
     pub job_duration_max: Duration,
+    /// How long a WebSocket may be open, and how long its client may say nothing.
+    pub socket_duration_max: Duration,
+    pub socket_silence_max: Duration,
     pub header_read_timeout: Duration,
     /// How long a client may take nothing of what is sent to it.
     pub write_timeout: Duration,
@@ -234,12 +237,28 @@ pub struct Store {
 }
 
 /// How long conversations are summarised.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compaction {
     /// Who writes summaries; by default the model of the call.
     pub model: Option<String>,
     /// What is asked of it in place of the built-in prompt.
     pub prompt: Option<String>,
+    /// When conversations of the gateway's own are summarised unasked.
+    pub auto: AutoCompaction,
+    /// From which part of a window on they are long, in thousandths.
+    pub at_thousandths: u16,
+    /// The newest turns of the user that stay whole.
+    pub keep_turns: usize,
+}
+
+/// When a conversation of the gateway's own is summarised unasked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoCompaction {
+    Off,
+    /// Where it would fail otherwise.
+    Fit,
+    /// As soon as it is long.
+    Early,
 }
 
 /// How much is kept. Each level keeps all that those before it keep.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use sabir_store::{
     Conversation, ConversationId, Error, Fork, Hash, Held, Kind, NewConversation, Origin, Owner,
-    Purpose, Record, ResponseId, Status, Store, Title, Turn, TurnId,
+    Purpose, Record, ResponseId, Status, Store, Summary, Title, Turn, TurnId,
 };
 use sabir_wire::Protocol;
 use sabir_wire::conversation::{Content, Message, Role};
@@ -12,6 +12,7 @@ use sabir_wire::conversation::{Content, Message, Role};
 use crate::call::{Action, Link};
 use crate::failure::{Failure, Result};
 use crate::pool;
+use crate::recall::history::End;
 use crate::recall::settings::{settings_in, settings_of};
 use crate::recall::wish::{Named, Wish};
 use crate::recall::{Task, out_of_order, submission, trouble};
@@ -33,6 +34,8 @@ pub(super) struct Base {
     /// The conversation that the call advances.
     pub(super) conversation: Option<ConversationId>,
     pub(super) kept_by: KeptBy,
+    /// The summary of the conversation that is in force.
+    pub(super) summary: Option<Summary>,
 }
 
 impl Base {
@@ -45,7 +48,13 @@ impl Base {
             settings: None,
             conversation: None,
             kept_by: KeptBy::Nobody,
+            summary: None,
         }
+    }
+
+    /// Up to where the conversation is put before the call.
+    pub(super) fn history_end(&self) -> End<'_> {
+        End { tip: self.tip, last: self.previous.as_ref(), summary: self.summary.as_ref() }
     }
 
     pub(super) fn is_fresh(&self) -> bool {
@@ -224,9 +233,11 @@ impl Task<'_> {
                 settings_in(&self.store, &self.owner, &conversation).await?
             }
         };
+        let summary = self.store.summary(&self.owner, id).await;
+        let summary = summary.map_err(|error| out_of_order(&error))?;
         let Conversation { id, tip, last_turn, .. } = conversation;
         let (previous, conversation) = (last_turn, Some(id));
-        Ok(Base { previous, tip, end, settings, conversation, kept_by: KeptBy::Nobody })
+        Ok(Base { previous, tip, end, settings, conversation, summary, ..Base::nothing() })
     }
 
     async fn hold(&self, purpose: Purpose) -> Result<Held> {

@@ -16,9 +16,9 @@ mod wish;
 
 pub(crate) use base::{end_position, found, title};
 pub(crate) use body::without_members;
-pub(crate) use history::recollect;
+pub(crate) use history::{End, HistoryLine, HistoryLines, recollect, recollect_lines};
 pub(crate) use identity::derived_id;
-pub(crate) use reference::{resolve as resolve_references, text_of as item_text};
+pub(crate) use reference::{before_item, resolve as resolve_references, text_of as item_text};
 pub(crate) use settings::settings_in;
 pub(crate) use spelling::{elements, in_words_of, output_of, own_id};
 pub(crate) use submission::{Submission, submission};
@@ -38,14 +38,12 @@ use crate::failure::{Failure, Result, Whose};
 use crate::memory::{Memory, check_form};
 use crate::pool::Pool;
 use crate::recall::base::Base;
-use crate::recall::history::Recollection;
 use crate::recall::read::{Continued, Read, read_on};
 use crate::recall::reference::Items;
 use crate::recall::wish::Wish;
 use crate::recalled::{KeptBy, Missing, Recalled, Settings};
 use crate::record::{Lines, Plan, Recorder, record};
 use crate::state::Snapshot;
-use crate::summaries::Summaries;
 use crate::surface::Trouble;
 use crate::trace::TurnNames;
 use crate::{ingress, surface};
@@ -219,19 +217,14 @@ impl<'c> Task<'c> {
         let recalled = match left.body {
             Some(body) => {
                 let body = self.worked_on(body).await?;
-                let Recollection { stretches, turns } =
-                    history::stretches(self.pool, &self.store, &self.owner, &base).await?;
-                let (settings, kept_by) = (read.settings.clone(), base.kept_by.clone());
-                let summaries = Summaries::default();
-                Some(Arc::new(Recalled {
-                    client,
-                    body,
-                    stretches,
-                    turns,
-                    settings,
-                    kept_by,
-                    summaries,
-                }))
+                let (store, end) = ((&self.store, &self.owner), base.history_end());
+                let history = recollect_lines(self.pool, store, end).await?;
+                let own = Recalled {
+                    settings: read.settings.clone(),
+                    kept_by: base.kept_by.clone(),
+                    ..Recalled::of(client, body)
+                };
+                Some(Arc::new(history.before(own)))
             }
             None => None,
         };

@@ -8,9 +8,11 @@ use crate::call::Call;
 use crate::failure::Result;
 use crate::pool::{Pool, Wanted};
 use crate::recall::base::found;
+use crate::recall::history::recollect;
 use crate::recall::identity::{derived_from, derived_id};
 use crate::recall::spelling::{elements, in_words_of};
 use crate::recall::{body, out_of_order};
+use crate::recalled::Stretch;
 use crate::record::{Details, read_record};
 use crate::{pool, surface};
 
@@ -152,6 +154,24 @@ fn spelled_for(client: Protocol, line: (Protocol, &str)) -> Result<Vec<String>> 
         return Ok(elements(&format!("[{text}]"))?);
     }
     Ok(in_words_of(client, &[line])?.into_iter().next().unwrap_or_default())
+}
+
+/// The conversation before the answer that an item is part of; none if nobody here has it.
+pub(crate) async fn before_item(
+    pool: &Pool,
+    (store, owner): (&Store, &Owner),
+    id: &str,
+) -> Result<Option<Vec<Stretch>>> {
+    let Ok(named) = ItemId::new(id) else { return Ok(None) };
+    let items = store.items(owner, vec![named]).await.map_err(|error| out_of_order(&error))?;
+    let item = items.into_iter().next().flatten();
+    let Some(item) = item.filter(|item| item.direction == Direction::Output) else {
+        return Ok(None);
+    };
+    let Some(turn) = found(store.turn(owner, &item.turn).await)? else { return Ok(None) };
+    let Some(end) = Details::read(&turn.details).input_tip() else { return Ok(None) };
+    let history = recollect(pool, (store, owner), Some(end), Some(&turn.id)).await?;
+    Ok(Some(history.stretches))
 }
 
 /// The text of an item: one of an answer that is kept, or an element of the log.

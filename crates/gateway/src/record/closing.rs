@@ -22,6 +22,8 @@ pub(super) struct Ended {
     pub(super) losses: String,
     /// What stands between the call and its answer, as an answer of the client's protocol.
     pub(super) inserted: Option<String>,
+    /// The exchange in which the conversation was summarised for the call.
+    pub(super) compacted: Option<String>,
 }
 
 /// An answer as its provider and its client have it.
@@ -39,7 +41,7 @@ pub(super) enum Left {
 }
 
 pub(super) fn left(mut plan: Plan, ended: Ended) -> sabir_store::Result<Left> {
-    let Ended { is_whole, answer, answerer, losses, inserted } = ended;
+    let Ended { is_whole, answer, answerer, losses, inserted, compacted } = ended;
     if let Some(inserted) = inserted {
         let entries = plan.client.answer_entries(&inserted).unwrap_or_default();
         plan.input.append(lines(plan.client, plan.input.end, &entries)?);
@@ -51,8 +53,8 @@ pub(super) fn left(mut plan: Plan, ended: Ended) -> sabir_store::Result<Left> {
             return passed(&plan, &answerer, facts, bodies.own).map(Left::Job);
         }
     }
-    let ended = (is_whole, answerer, losses);
-    closing(plan, ended, bodies).map(|closing| Left::Turn(Box::new(closing)))
+    let known = Details { losses: Some(losses), compacted, ..Details::default() };
+    closing(plan, (is_whole, answerer, known), bodies).map(|closing| Left::Turn(Box::new(closing)))
 }
 
 /// An answer that its provider goes on working on.
@@ -74,7 +76,7 @@ fn passed(
 
 fn closing(
     plan: Plan,
-    (is_whole, answerer, losses): (bool, Answerer, String),
+    (is_whole, answerer, known): (bool, Answerer, Details),
     bodies: Bodies,
 ) -> sabir_store::Result<Closing> {
     let entries = answerer.protocol.answer_entries(&bodies.own).unwrap_or_default();
@@ -90,7 +92,6 @@ fn closing(
         response: response.clone(),
         is_passed: answerer.protocol == plan.client && is_kept && !is_own_job,
         usage: facts.usage.clone(),
-        losses: Some(losses),
         settings: plan.settings,
         conversation: plan
             .conversation
@@ -99,6 +100,7 @@ fn closing(
             .map(|it| it.id.as_str().to_owned()),
         input_end: tip.as_ref().filter(|_| response.is_some()).map(digits),
         end: Some(output.end),
+        ..known
     };
     let mut items = Vec::new();
     if response.is_some() && surface::of(plan.client).state.has_responses {

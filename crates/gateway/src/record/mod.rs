@@ -52,6 +52,8 @@ pub(crate) struct Details {
     /// The losses of the request and of its answer.
     pub(crate) losses: Option<String>,
     pub(crate) settings: Option<String>,
+    /// The exchange in which the conversation was summarised for it.
+    pub(crate) compacted: Option<String>,
     /// The conversation that it advanced, where its answer can be named.
     pub(crate) conversation: Option<String>,
     /// The line of the log that its input ends with, in hexadecimal digits; the answer stands behind it. Where that can be named.
@@ -66,6 +68,7 @@ impl Details {
         writer.object(|it| {
             it.optional("response", self.response.as_deref());
             it.optional("conversation", self.conversation.as_deref());
+            it.optional("compacted", self.compacted.as_deref());
             it.optional("input_end", self.input_end.as_deref());
             if let Some(Position { meaning: Some(meaning), calls: Some(calls) }) = &self.end {
                 it.field("meaning", &*digits(meaning));
@@ -82,6 +85,11 @@ impl Details {
         writer.into_string()
     }
 
+    /// The line of the log that the input ends with.
+    pub(crate) fn input_tip(&self) -> Option<Hash> {
+        self.input_end.as_deref().and_then(hash)
+    }
+
     /// Reads what was written. What cannot be read says nothing.
     pub(crate) fn read(record: &Record) -> Self {
         let mut details = Self::default();
@@ -93,6 +101,7 @@ impl Details {
                 "conversation" => {
                     details.conversation = Some(reader.string()?.into_str().into_owned());
                 }
+                "compacted" => details.compacted = Some(reader.string()?.into_str().into_owned()),
                 "input_end" => details.input_end = Some(reader.string()?.into_str().into_owned()),
                 "meaning" => end.meaning = hash(&reader.string()?.into_str()),
                 "calls" => end.calls = hash(&reader.string()?.into_str()),

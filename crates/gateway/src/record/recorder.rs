@@ -54,6 +54,7 @@ impl Recorder {
         };
         let (losses, reading) = (end.losses.to_json(), std::mem::take(&mut self.reading));
         let inserted = end.inserted.map(str::to_owned);
+        let compacted = end.compacted.map(str::to_owned);
         let (snapshot, store) = (Arc::clone(&self.snapshot), self.store.clone());
         let (beside, opened) = (plan.beside.take(), Opened::of(&plan));
         let saving = self.underway(&plan);
@@ -61,7 +62,8 @@ impl Recorder {
             // What is kept of a large answer is written on another thread.
             let bytes = reading.bytes();
             let work = move |_: &_| {
-                let ended = |answer| Ended { is_whole, answer, answerer, losses, inserted };
+                let ended =
+                    |answer| Ended { is_whole, answer, answerer, losses, inserted, compacted };
                 Ok(reading.into_answer().map(|answer| left(*plan, ended(answer))).transpose())
             };
             let saved = match snapshot.shared.pool.run_on(bytes, work).await {

@@ -1,7 +1,7 @@
 //! The way of a call: body, target, what it continues, and its answer, which nobody may wait for.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use http_body::Body;
@@ -12,11 +12,13 @@ use crate::answer::{Answering, InFlight, stated_in_stream};
 use crate::attempt::Handles;
 use crate::background::Announced;
 use crate::call::{Action, Call, LargeCall};
-use crate::compact::{Outcome, Stage};
+use crate::compact::{Outcome, Pending, Reading, Stage};
+use crate::config::types::GatewayKey;
 use crate::egress::Reply;
 use crate::failure::Result;
 use crate::ingress::{Arrived, Routed};
 use crate::recall::{Asker, Submission};
+use crate::recalled::Recalled;
 use crate::route::Resolved;
 use crate::{attempt, background, classing, compact, egress, ingress, pool, recall};
 
@@ -79,14 +81,22 @@ pub(super) async fn call_with(
     // What it continues is put before it, and decides how much there is to read.
     let handles = Handles { snapshot, client };
     let given = (&routed.call, &routed.resolved);
-    routed.call.recalled = match recalled(handles, arrived, given, &mut flight).await {
-        Ok(Outcome::Call(recalled)) => recalled,
-        Ok(Outcome::Answer(answering)) => return egress::answer(&routed.call, answering, flight),
+    let pending = match recalled(handles, arrived, given, &mut flight).await {
+        Ok(reading) => reading.split(&mut routed.call.recalled),
         Err(failure) => return egress::rescue(protocol, *failure, flight),
     };
     if routed.call.asked.in_background {
         let call = (routed.call.to_large(), routed.resolved);
-        return Box::pin(background_call(entry, arrived, call, flight)).await;
+        return Box::pin(background_call(entry, arrived, (call, pending), flight)).await;
+    }
+    if let Some(pending) = pending {
+        let given = (&routed.call, &routed.resolved);
+        let compacting = compacted((handles, arrived.key), given, *pending, &mut flight);
+        match Box::pin(compacting).await {
+            Ok(Outcome::Call(recalled)) => routed.call.recalled = Some(recalled),
+            Ok(Outcome::Answer(answer)) => return egress::answer(&routed.call, answer, flight),
+            Err(failure) => return egress::rescue(protocol, *failure, flight),
+        }
     }
     if routed.call.recalled_bytes() >= pool::LARGE_BYTES {
         let call = (Arc::new(routed.call.to_large()), routed.resolved);
@@ -119,33 +129,58 @@ async fn large_call(
         Err(failure) => return egress::rescue(arrived.protocol, *failure, flight),
     };
     let handles = Handles { snapshot, client };
-    match recalled(handles, arrived, (&call.lend(), &resolved), &mut flight).await {
-        Ok(Outcome::Call(recalled)) => {
-            if let Some(recalled) = recalled {
-                call.recalled.get_or_init(|| recalled);
-            }
-        }
-        Ok(Outcome::Answer(answering)) => return egress::answer(&call.lend(), answering, flight),
+    let mut conversation = None;
+    let pending = match recalled(handles, arrived, (&call.lend(), &resolved), &mut flight).await {
+        Ok(reading) => reading.split(&mut conversation),
         Err(failure) => return egress::rescue(arrived.protocol, *failure, flight),
-    }
+    };
     if call.asked.in_background {
-        let call = Arc::try_unwrap(call).unwrap_or_else(|call| call.lend().to_large());
-        return background_call(entry, arrived, (call, resolved), flight).await;
+        let call = with_conversation(call, conversation);
+        return background_call(entry, arrived, ((call, resolved), pending), flight).await;
     }
-    long_call(handles, arrived.action, (call, resolved), flight).await
+    let call = Arc::new(with_conversation(call, conversation));
+    pending_call((handles, arrived.key), (call, resolved), pending, flight).await
+}
+
+/// The same call behind what was recalled for it.
+fn with_conversation(call: Arc<LargeCall>, recalled: Option<Arc<Recalled>>) -> LargeCall {
+    let mut call = Arc::try_unwrap(call).unwrap_or_else(|call| call.lend().to_large());
+    call.recalled = recalled.map(OnceLock::from).unwrap_or_default();
+    call
+}
+
+/// A call of which all is known, after the summary that it asks for, if it does.
+async fn pending_call(
+    (handles, key): (Handles<'_>, Option<&Arc<GatewayKey>>),
+    (call, resolved): (Arc<LargeCall>, Resolved),
+    pending: Option<Box<Pending>>,
+    mut flight: InFlight,
+) -> Reply {
+    let action = call.action;
+    let Some(pending) = pending else {
+        return long_call(handles, action, (call, resolved), flight).await;
+    };
+    let given = (&call.lend_below(pool::LARGE_BYTES), &resolved);
+    match Box::pin(compacted((handles, key), given, *pending, &mut flight)).await {
+        Ok(Outcome::Call(recalled)) => {
+            let call = Arc::new(with_conversation(Arc::clone(&call), Some(recalled)));
+            long_call(handles, action, (call, resolved), flight).await
+        }
+        Ok(Outcome::Answer(answer)) => egress::answer(&call.lend(), answer, flight),
+        Err(failure) => egress::rescue(call.client, *failure, flight),
+    }
 }
 
 /// A call whose answer nobody waits for. The client gets its announcement at once.
 async fn background_call(
     entry: Entry<'_>,
     arrived: &Arrived<'_>,
-    (call, resolved): (LargeCall, Resolved),
+    ((call, resolved), pending): ((LargeCall, Resolved), Option<Box<Pending>>),
     mut flight: InFlight,
 ) -> Reply {
     let Entry { snapshot, client, supervisor, .. } = entry;
-    let action = arrived.action;
     // A provider of the client's protocol knows by itself how to do that.
-    let announced = match background::passes(&call, &resolved, &flight) {
+    let announced = match pending.is_none() && background::passes(&call, &resolved, &flight) {
         true => Ok(Err(call)),
         false => background::announce(snapshot, arrived.key, call, &mut flight).await,
     };
@@ -153,18 +188,18 @@ async fn background_call(
         Ok(Ok(announced)) => announced,
         Ok(Err(mut call)) => {
             call.asked.in_background = false;
-            let handles = Handles { snapshot, client };
-            return long_call(handles, action, (Arc::new(call), resolved), flight).await;
+            let handles = (Handles { snapshot, client }, arrived.key);
+            return pending_call(handles, (Arc::new(call), resolved), pending, flight).await;
         }
         Err(failure) => {
             flight.give_up(&failure).await;
             return egress::rescue(arrived.protocol, *failure, flight);
         }
     };
-    let (snapshot, client) = (Arc::clone(snapshot), client.clone());
+    let (snapshot, client, key) = (Arc::clone(snapshot), client.clone(), arrived.key.cloned());
     let answering = async move {
-        let handles = Handles { snapshot: &snapshot, client: &client };
-        long_call(handles, action, (call, resolved), flight).await
+        let handles = (Handles { snapshot: &snapshot, client: &client }, key.as_ref());
+        pending_call(handles, (call, resolved), pending, flight).await
     };
     supervisor.start(Box::pin(job.run(answering)));
     reply
@@ -178,12 +213,8 @@ async fn long_call(
     mut flight: InFlight,
 ) -> Reply {
     let outcome = {
-        let mut lent = call.lend();
         // A call that nobody waits for owns its body, however short that is.
-        if call.body.len() + lent.recalled_bytes() < pool::LARGE_BYTES {
-            lent.large = None;
-        }
-        let routed = Routed { call: lent, resolved };
+        let routed = Routed { call: call.lend_below(pool::LARGE_BYTES), resolved };
         let answering = pin!(answer(handles, &routed, action, &mut flight));
         handles.snapshot.shared.until_over(answering).await
     };
@@ -193,13 +224,14 @@ async fn long_call(
     }
 }
 
-/// What the gateway keeps of the conversation that a call continues, and the summaries that stand in it.
+/// What the gateway keeps of the conversation that a call continues, with the summaries that stand in it, and whether one is
+/// asked for.
 async fn recalled(
     handles: Handles<'_>,
     arrived: &Arrived<'_>,
     (call, resolved): (&Call<'_>, &Resolved),
     flight: &mut InFlight,
-) -> Result<Outcome> {
+) -> Result<Reading> {
     let shared = &handles.snapshot.shared;
     let (action, key) = (arrived.action, arrived.key);
     let asker = Asker { call, action, key, submits_to: arrived.submits_to.as_ref() };
@@ -213,13 +245,30 @@ async fn recalled(
         flight.give_up(&failure).await;
         return Err(failure);
     }
-    if action == Action::CountTokens {
-        return Ok(Outcome::Call(recalled));
+    let read = {
+        let reading = pin!(compact::read(Stage { handles, call, resolved, key }, recalled));
+        shared.until_over(reading).await
+    };
+    match read {
+        Ok(reading) => Ok(reading),
+        Err(failure) => {
+            flight.give_up(&failure).await;
+            Err(failure)
+        }
     }
+}
+
+/// The conversation with the summary that its call asks for.
+async fn compacted(
+    (handles, key): (Handles<'_>, Option<&Arc<GatewayKey>>),
+    (call, resolved): (&Call<'_>, &Resolved),
+    pending: Pending,
+    flight: &mut InFlight,
+) -> Result<Outcome> {
     let outcome = {
         let stage = Stage { handles, call, resolved, key };
-        let compacting = pin!(compact::compact(stage, recalled, flight));
-        shared.until_over(compacting).await
+        let compacting = pin!(stage.fulfil(pending, flight));
+        handles.snapshot.shared.until_over(compacting).await
     };
     match outcome {
         Ok(Outcome::Answer(mut answering)) => {
@@ -229,7 +278,8 @@ async fn recalled(
         Ok(outcome) => Ok(outcome),
         Err(failure) => {
             flight.give_up(&failure).await;
-            Err(failure)
+            let stated = stated_in_stream(handles.snapshot, call, failure, flight);
+            Box::pin(stated).await.map(Outcome::Answer)
         }
     }
 }
@@ -272,8 +322,18 @@ async fn ask(
     let chosen = classing::choose(handles.snapshot, call, resolved, &mut flight.trace).await?;
     let resolved = chosen.as_ref().unwrap_or(resolved);
     match action {
+        // Boxed, since calls of long conversations are few.
+        Action::Generate if compact::may_be_fitted(handles, call, flight) => {
+            Box::pin(compact::answer_fitting(handles, (call, resolved), flight)).await
+        }
         Action::Generate | Action::Compact => {
-            attempt::answer(handles, call, resolved, flight).await
+            match attempt::answer(handles, call, resolved, flight).await {
+                Err(failure) if compact::lacks_compaction(&failure, call) => {
+                    let given = (call, resolved);
+                    Box::pin(compact::answer_in_place(handles, given, failure, flight)).await
+                }
+                answered => answered,
+            }
         }
         Action::CountTokens => Box::pin(attempt::count(handles, call, resolved, flight)).await,
     }

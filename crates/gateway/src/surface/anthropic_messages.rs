@@ -1,6 +1,7 @@
 //! Messages as the gateway sees it.
 
 mod compaction;
+mod edits;
 mod thinking_off;
 
 use http::{HeaderName, HeaderValue};

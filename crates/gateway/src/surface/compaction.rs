@@ -1,8 +1,12 @@
 //! How a protocol's clients have their conversation compacted, and how they are given the summary.
 
+use sabir_compose::clear::Clearing;
 use sabir_wire::conversation::Message;
 use sabir_wire::json::{Json, Text};
+use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::{Fault, FaultKind};
+
+pub(crate) use crate::summaries::COMPACTION;
 
 /// What a protocol says of compaction.
 pub(crate) struct Compaction {
@@ -17,10 +21,17 @@ pub(crate) struct Compaction {
     /// Whether a message before a compaction still counts beside it.
     pub(crate) still_counts: fn(&Message<'_>) -> bool,
     pub(crate) explain: fn(&CompactionTrouble) -> Fault<'static>,
+    /// Reads what a request wants left out of its conversation; none if it says nothing of that.
+    pub(crate) edits: fn(&DecodedRequest<'_>) -> sabir_wire::Result<Option<ContextEdits>>,
 }
 
-/// The type of the items and blocks that stand for a summary, in every protocol that has them.
-pub(crate) const COMPACTION: &str = "compaction";
+/// What a request wants left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContextEdits {
+    pub(crate) clearings: Vec<Clearing>,
+    /// The member of the request that asks for it, if it asks for nothing else.
+    pub(crate) member: Option<&'static str>,
+}
 
 /// What a client asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +103,7 @@ impl Compaction {
             write_answer: |_| String::new(),
             still_counts: |_| true,
             explain,
+            edits: |_| Ok(None),
         }
     }
 }

@@ -19,8 +19,8 @@ mod state;
 pub(crate) use agents::protocol_of as protocol_of_agent;
 pub(crate) use auth::{Auth, is_key_header, key_places, without_key};
 pub(crate) use compaction::{
-    COMPACTION, Compaction, CompactionAnswer, CompactionAsked, CompactionTrouble, Summarised, Then,
-    When,
+    COMPACTION, Compaction, CompactionAnswer, CompactionAsked, CompactionTrouble, ContextEdits,
+    Summarised, Then, When,
 };
 pub(crate) use history::{Change, History};
 pub(crate) use model_list::{ModelList, ids as listed_ids};

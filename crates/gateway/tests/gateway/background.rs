@@ -51,17 +51,17 @@ fn silent(begun: String) -> (Provider, mpsc::Receiver<()>) {
 }
 
 /// A folder for a store that two gateways share.
-struct SharedStore(PathBuf);
+pub(crate) struct SharedStore(PathBuf);
 
 impl SharedStore {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
         let folder = folder.join(format!("background-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)
     }
 
-    fn toml(&self) -> String {
+    pub(crate) fn toml(&self) -> String {
         format!("\n[store]\nurl = \"sqlite:{}\"\n", self.0.join("shared.db").display())
     }
 }
@@ -311,6 +311,71 @@ fn another_node_reads_follows_and_cancels() {
         emitted += &String::from_utf8(chunk).unwrap();
     }
     assert!(emitted.ends_with("data: [DONE]\n\n"), "{emitted}");
+}
+
+#[test]
+fn a_stream_is_taken_up_again_from_any_event_on_another_node() {
+    let store = SharedStore::new("resume");
+    let provider = Provider::start(vec![Script::Reply(streamed_chat(&["one ", "two ", "three"]))]);
+    let toml = provider.toml("p", "openai-chat") + &store.toml();
+    let (mut first, second) = (Running::start(&toml), Running::start(&toml));
+    let reply = first.post("/v1/responses", &background("p/m", true).to_string());
+    let all = events(&reply.body);
+    let id = all[0]["response"]["id"].as_str().unwrap();
+    let check = |gateway: &Running| {
+        for after in 0..all.len() {
+            let path = format!("/v1/responses/{id}?stream=true&starting_after={after}");
+            assert_eq!(events(&gateway.get(&path).body), all[after + 1..], "{after}");
+        }
+        let last = &all.last().unwrap()["response"];
+        assert_eq!(&gateway.get(&format!("/v1/responses/{id}")).json(), last);
+    };
+    check(&second);
+    // Also when the node that worked on it is gone.
+    first.stop();
+    check(&second);
+}
+
+#[tokio::test]
+async fn what_a_node_that_died_was_working_on_says_so() {
+    let store = SharedStore::new("died");
+    let url = store.toml();
+    let url = url.split('"').nth(1).unwrap().to_owned();
+    // A node whose lease ended a minute ago.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let past = i64::try_from(now.as_millis()).unwrap() - 60_000;
+    let options = sabir_store::Options {
+        node: sabir_store::NodeId::new("dead").unwrap(),
+        data_folder: PathBuf::new(),
+        clock: sabir_store::Clock::Manual(Arc::new(past.into())),
+        form: None,
+    };
+    let dead = sabir_store::Store::open(&url, options).await.unwrap();
+    dead.heartbeat().await.unwrap();
+    let body = r#"{"id":"resp_dead","object":"response","status":"queued","background":true,"error":null,"output":[]}"#;
+    let job = sabir_store::NewJob {
+        owner: sabir_store::Owner::nobody(),
+        id: sabir_store::ResponseId::new("resp_dead").unwrap(),
+        turn: sabir_store::TurnId::new("turn_dead").unwrap(),
+        provider: None,
+        is_streamed: true,
+        body: sabir_store::Record::new(body).unwrap(),
+    };
+    dead.add_job(job).await.unwrap();
+    drop(dead);
+    tokio::task::spawn_blocking(move || {
+        let (one, other) = (Running::start(&store.toml()), Running::start(&store.toml()));
+        for gateway in [one, other] {
+            let failed = ended(&gateway, "resp_dead");
+            assert_eq!(failed["status"], "failed");
+            let message = failed["error"]["message"].as_str().unwrap();
+            assert!(message.contains("stopped before it was done"), "{message}");
+            let followed = events(&gateway.get("/v1/responses/resp_dead?stream=true").body);
+            assert_eq!(kinds(&followed).last(), Some(&"response.failed"));
+        }
+    })
+    .await
+    .unwrap();
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::memory::{House, STORE, answer};
 const UPSTREAMS: [Protocol; 3] =
     [Protocol::OpenaiChat, Protocol::AnthropicMessages, Protocol::Gemini];
 
-fn input() -> Vec<Value> {
+pub(crate) fn input() -> Vec<Value> {
     vec![
         json!({"role": "user", "content": "FACT1"}),
         json!({"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{\"at\":1}"}),
@@ -18,7 +18,7 @@ fn input() -> Vec<Value> {
     ]
 }
 
-fn triggered(model: &str) -> Value {
+pub(crate) fn triggered(model: &str) -> Value {
     let mut input = input();
     input.push(json!({"type": "compaction_trigger"}));
     json!({"model": model, "input": input, "store": false})

@@ -259,6 +259,8 @@ pub(crate) enum Script {
     Hold(String, mpsc::Sender<()>),
     /// Sends each piece when the test says so.
     Pieces(Arc<Mutex<mpsc::Receiver<String>>>),
+    /// Sends what it makes of the request, and closes.
+    Answer(Arc<dyn Fn(&Received) -> String + Send + Sync>),
 }
 
 impl Provider {
@@ -305,12 +307,16 @@ fn play(stream: TcpStream, script: Option<Script>, seen: &Mutex<Vec<Received>>) 
     let mut body = vec![0; length.map_or(0, |(_, length)| length.parse().unwrap())];
     reader.read_exact(&mut body).unwrap();
     let body = String::from_utf8(body).unwrap();
-    seen.lock().unwrap().push(Received { line: line.trim_end().to_owned(), headers, body });
+    let received = Received { line: line.trim_end().to_owned(), headers, body };
+    seen.lock().unwrap().push(received.clone());
     let mut stream = reader.into_inner();
     match script {
         None => {}
         Some(Script::Reply(bytes)) => {
             let _ = stream.write_all(bytes.as_bytes());
+        }
+        Some(Script::Answer(answer)) => {
+            let _ = stream.write_all(answer(&received).as_bytes());
         }
         Some(Script::Hold(bytes, left)) => {
             let _ = stream.write_all(bytes.as_bytes());

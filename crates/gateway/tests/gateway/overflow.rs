@@ -5,7 +5,7 @@ use serde_json::{Value, json as value};
 use crate::harness::*;
 
 /// The protocols, and how each says that 9 000 tokens do not fit 8 192.
-const REFUSALS: [(&str, &str); 4] = [
+pub(crate) const REFUSALS: [(&str, &str); 4] = [
     (
         "openai-chat",
         r#"{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,

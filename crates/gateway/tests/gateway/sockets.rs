@@ -565,3 +565,119 @@ async fn a_message_counts_until_it_is_answered() {
     has_left.recv_timeout(PATIENCE).unwrap();
     gateway.wait_for_metric("sabir_bodies_bytes 0");
 }
+
+#[tokio::test]
+async fn a_socket_has_its_time() {
+    let provider = chat_provider(&["ANSWER1"]);
+    let limits = "[limits]\nmax_socket_duration = \"300ms\"\n";
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE + limits));
+    let mut client = Client::open(&gateway).await;
+    client.create("p/m", user("x"), json!({"store": false})).await;
+    client.answer().await;
+    let error = client.next().await.expect("words before the end");
+    assert_eq!(
+        (&error["type"], &error["status"], &error["error"]["code"]),
+        (&json!("error"), &json!(400), &json!("websocket_connection_limit_reached"))
+    );
+    assert!(client.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_turn_that_began_in_time_is_answered() {
+    let (pieces, script) = threads::channel();
+    let provider = Provider::start(vec![Script::Pieces(Arc::new(Mutex::new(script)))]);
+    let limits = "[limits]\nmax_socket_duration = \"300ms\"\n";
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE + limits));
+    let mut client = Client::open(&gateway).await;
+    client.create("p/m", user("x"), json!({"store": false})).await;
+    pieces.send(sse(&chat_chunk("ANSWER1"))).unwrap();
+    assert_eq!(client.next().await.unwrap()["type"], "response.created");
+    // A call that comes when the time is over is not begun.
+    let late = tokio::time::Instant::now() + std::time::Duration::from_millis(400);
+    while tokio::time::timeout_at(late, client.next()).await.is_ok() {}
+    client.create("p/m", user("y"), json!({"store": false})).await;
+    pieces.send(CHAT_END.to_owned()).unwrap();
+    drop(pieces);
+    assert_eq!(text(&client.answer().await), "ANSWER1");
+    let error = client.next().await.unwrap();
+    assert_eq!(error["error"]["code"], "websocket_connection_limit_reached");
+    assert!(client.next().await.is_none());
+    assert_eq!(provider.received().len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_is_given_up() {
+    let limits = "[limits]\nmax_socket_silence = \"300ms\"\n";
+    let gateway = Running::start(&(STORE.to_owned() + limits));
+    let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+    // One that does not even answer pings: the library would.
+    let head = "GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
+        sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.unwrap();
+    let mut read = Vec::new();
+    let reading = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut read);
+    tokio::time::timeout(PATIENCE, reading).await.unwrap().unwrap();
+    assert!(read.windows(21).any(|it| it == b"nothing came for too "), "{read:?}");
+    // One that answers them stays.
+    let mut client = Client::open(&gateway).await;
+    let later = tokio::time::Instant::now() + std::time::Duration::from_millis(900);
+    assert!(tokio::time::timeout_at(later, client.next()).await.is_err(), "nothing is said");
+    client.create("sim-chat/sim", user("x"), json!({"store": false})).await;
+    client.answer().await;
+}
+
+#[tokio::test]
+async fn a_client_may_offer_more_than_is_taken() {
+    let gateway = simulated();
+    let offered = [
+        ("sec-websocket-extensions", "permessage-deflate; client_max_window_bits"),
+        ("openai-beta", "responses_websockets=2026-02-06"),
+    ];
+    let (socket, response) = handshake(&gateway, &offered).await.unwrap();
+    assert!(response.headers().get("sec-websocket-extensions").is_none());
+    let mut client = Client(socket);
+    // Codex says `stream`, which a socket need not be told.
+    client.create("sim-gemini/sim", user("x"), json!({"store": false, "stream": true})).await;
+    client.answer().await;
+}
+
+#[tokio::test]
+async fn a_compacted_conversation_begins_a_new_chain() {
+    let gateway = simulated();
+    for simulator in SIMULATORS {
+        let model = format!("{simulator}/sim");
+        let mut client = Client::open(&gateway).await;
+        client.create(&model, user("my name is Ada"), json!({"store": false})).await;
+        let first = client.answer().await;
+        let mut whole = user("my name is Ada").as_array().unwrap().clone();
+        whole.extend(first["output"].as_array().unwrap().clone());
+        let asked = json!({"model": model, "input": whole}).to_string();
+        let address = gateway.address;
+        let compacted = tokio::task::spawn_blocking(move || post(address, &asked)).await.unwrap();
+        assert_eq!(compacted["object"], "response.compaction", "{simulator}: {compacted}");
+        let mut input = compacted["output"].as_array().unwrap().clone();
+        input.extend(user("who am I?").as_array().unwrap().clone());
+        client.create(&model, json!(input), json!({"store": false})).await;
+        let second = client.answer().await;
+        assert_eq!(second["previous_response_id"], Value::Null, "{simulator}");
+        client
+            .create(
+                &model,
+                user("and now?"),
+                json!({"store": false, "previous_response_id": second["id"]}),
+            )
+            .await;
+        let third = client.answer().await;
+        assert_eq!(third["previous_response_id"], second["id"], "{simulator}");
+    }
+}
+
+fn post(address: std::net::SocketAddr, body: &str) -> Value {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let head = "POST /v1/responses/compact HTTP/1.1\r\nhost: localhost\r\nconnection: close";
+    write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    serde_json::from_str(reply.split_once("\r\n\r\n").unwrap().1).unwrap()
+}

@@ -17,7 +17,7 @@ each_engine! {
     async fn a_window_shows_the_end(bench) {
         let tip = bench.turn("t1", None, &["aaaa", "bbbb", "cccc"]).await;
         for (messages, bytes, shown) in [(2, 1000, 2), (9, 8, 2), (9, 5, 2), (9, 4, 1), (0, 0, 1)] {
-            let window = Window { messages, bytes };
+            let window = Window { messages, bytes, after: None };
             let history = bench.store.history(&bench.owner, tip, window).await.unwrap();
             assert_eq!(texts(&history), ["aaaa", "bbbb", "cccc"][3 - shown..], "{window:?}");
             assert!(!history.is_complete());
@@ -28,11 +28,31 @@ each_engine! {
         let long = "abcd".repeat(1_000);
         let tip = bench.turn("t1", None, &[&format!("1{long}"), &format!("2{long}"), &format!("3{long}")]).await;
         for (bytes, shown) in [(1, 1), (4_001, 1), (4_002, 2), (8_003, 3), (u64::MAX, 3)] {
-            let window = Window { messages: 9, bytes };
+            let window = Window { messages: 9, bytes, after: None };
             let history = bench.store.history(&bench.owner, tip, window).await.unwrap();
             assert_eq!(history.messages.len(), shown, "{window:?}");
             assert_eq!(history.messages[shown - 1].record.as_bytes(), format!("3{long}").as_bytes());
         }
+    }
+
+    async fn a_window_may_begin_after_a_message(bench) {
+        let first = bench.turn("t1", None, &["a", "b"]).await;
+        let second = bench.turn("t2", Some(("t1", first)), &["c", "d"]).await;
+        let other = bench.turn("t3", None, &["x"]).await;
+        for (tip, after, shown, is_behind) in [
+            (second, first, &["c", "d"][..], true),
+            (second, second, &[], true),
+            // One that is no part of the conversation leaves all of it.
+            (second, other, &["a", "b", "c", "d"], false),
+        ] {
+            let window = Window { after: Some(after), ..Window::default() };
+            let history = bench.store.history(&bench.owner, tip, window).await.unwrap();
+            assert_eq!(texts(&history), shown);
+            assert_eq!((history.is_complete(), history.after), (true, is_behind.then_some(after)));
+        }
+        let window = Window { messages: 1, after: Some(first), ..Window::default() };
+        let history = bench.store.history(&bench.owner, second, window).await.unwrap();
+        assert!(!history.is_complete());
     }
 
     async fn a_fork_is_a_second_child_and_equal_prefixes_are_one(bench) {

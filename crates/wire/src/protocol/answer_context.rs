@@ -44,6 +44,23 @@ pub struct AnswerContext<'a> {
     /// How many tokens the request has, by estimate: where clients rely on usage, and the provider states none, it is made
     /// of that. Without it nothing is estimated.
     pub estimated_input: Option<u64>,
+    /// What was left out of the conversation as a client of Messages asked, where it did.
+    pub applied_edits: Option<Vec<AppliedEdit>>,
+}
+
+/// Something that was left out of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppliedEdit {
+    pub kind: EditKind,
+    /// How many calls, or turns with thinking.
+    pub cleared: u64,
+    pub cleared_input_tokens: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditKind {
+    ToolUses,
+    Thinking,
 }
 
 impl Default for AnswerContext<'_> {
@@ -64,6 +81,7 @@ impl Default for AnswerContext<'_> {
             offers_tools: true,
             echo: None,
             estimated_input: None,
+            applied_edits: None,
         }
     }
 }

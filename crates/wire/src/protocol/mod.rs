@@ -43,7 +43,7 @@ pub mod gemini;
 pub mod openai_chat;
 pub mod openai_responses;
 
-pub use answer_context::AnswerContext;
+pub use answer_context::{AnswerContext, AppliedEdit, EditKind};
 pub use artefacts::{ArtefactCollector, BareCall, CallArtefacts, Sealed};
 pub use decoded_request::DecodedRequest;
 pub use echo::Echo;

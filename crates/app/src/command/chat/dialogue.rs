@@ -154,6 +154,9 @@ impl Dialogue {
             return ended;
         }
         self.system = None;
+        if stream.head().header("sabir-compacted").is_some() {
+            screen.note("[the oldest turns are summarised from here on]")?;
+        }
         match &mut self.memory {
             Memory::Gateway(id) => {
                 *id = stream.head().conversation().map(str::to_owned).or(id.take());

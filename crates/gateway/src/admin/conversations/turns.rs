@@ -47,6 +47,7 @@ fn write(list: &mut Writer, turn: &Turn) {
             }
         }
         it.field("exchange", &turn.exchange.as_ref().map(|id| id.as_str()));
+        it.optional("compacted", details.compacted.as_deref());
         it.field("parent", &turn.previous.as_ref().map(|id| id.as_str()));
     });
 }

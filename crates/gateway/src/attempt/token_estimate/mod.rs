@@ -87,7 +87,8 @@ fn of_body(protocol: Protocol, body: &str) -> Option<u64> {
     Some(of_request(decoded.request()))
 }
 
-fn of_request(request: &Request<'_>) -> u64 {
+/// The tokens of a conversation with its settings.
+pub(crate) fn of_request(request: &Request<'_>) -> u64 {
     let tools = match &*request.tools {
         [] => 0,
         tools => TOOLS_TOKENS + tools.iter().map(of_tool).sum::<u64>(),

@@ -43,11 +43,8 @@ pub(super) struct Upgraded {
     pub(super) is_local: bool,
 }
 
-/// How long a socket may be open.
-const OPEN_MAX: Duration = Duration::from_secs(60 * 60);
-/// How often a client is asked whether it is there, and how long it may say nothing.
-const PING_EVERY: Duration = Duration::from_secs(30);
-const SILENCE_MAX: Duration = Duration::from_secs(90);
+/// How often a client is asked whether it is there while it says nothing.
+const PINGS_IN_SILENCE: u32 = 3;
 /// What is read at once. Room for it is made for every socket, idle or not.
 const READ_BYTES: usize = 2 * 1024;
 /// What is gathered before it is written.
@@ -69,12 +66,14 @@ pub(super) async fn serve(state: Rc<WorkerState>, upgraded: Upgraded) {
         .max_message_size(Some(limits.body_bytes_max))
         .max_frame_size(Some(limits.body_bytes_max));
     let io = SocketIo::new((stream, read), limits, Rc::clone(&state));
+    let patience = Patience { open: limits.socket_duration_max, silent: limits.socket_silence_max };
     let client = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
     drop(snapshot);
     let (frames, outgoing) = mpsc::channel(READS_MAX);
     let recent = RefCell::new(Recent::default());
     let shared = Rc::new(Shared { state, head, protocol, socket, is_local, recent, frames });
-    let session = Session { client, outgoing, lanes: Lanes::new(Rc::clone(&shared)), shared };
+    let lanes = Lanes::new(Rc::clone(&shared));
+    let session = Session { client, outgoing, lanes, shared, patience };
     session.run().await;
 }
 
@@ -83,6 +82,14 @@ struct Session {
     outgoing: mpsc::Receiver<Vec<String>>,
     lanes: Lanes,
     shared: Rc<Shared>,
+    patience: Patience,
+}
+
+/// How long a socket may be open, and how long its client may say nothing.
+#[derive(Clone, Copy)]
+struct Patience {
+    open: Duration,
+    silent: Duration,
 }
 
 /// Why a socket is closed; none if the client is gone.
@@ -105,8 +112,10 @@ impl Session {
         let state = Rc::clone(&self.shared.state);
         let mut stopping = std::pin::pin!(state.reached(Phase::Stopping));
         let (mut is_stopping, mut is_late) = (false, false);
-        let mut late = std::pin::pin!(tokio::time::sleep(OPEN_MAX));
-        let mut pings = tokio::time::interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+        let Patience { open, silent } = self.patience;
+        let mut late = std::pin::pin!(tokio::time::sleep(open));
+        let ping_every = silent / PINGS_IN_SILENCE;
+        let mut pings = tokio::time::interval_at(Instant::now() + ping_every, ping_every);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut received_at = Instant::now();
         loop {
@@ -154,18 +163,21 @@ impl Session {
     }
 
     async fn ping(&mut self, received_at: Instant) -> Result<(), Closed> {
-        if received_at.elapsed() >= SILENCE_MAX {
-            return Err(Some((CloseCode::Away, "nothing came for 90 seconds")));
+        if received_at.elapsed() >= self.patience.silent {
+            return Err(Some((CloseCode::Away, "nothing came for too long")));
         }
         self.client.send(Message::Ping(Bytes::new())).await.map_err(|_| None)
     }
 
     /// The time of the socket is over: the client is told to open another.
     async fn expire(&mut self) -> Result<Closed, Closed> {
-        let message = "Responses websocket connection limit reached (60 minutes). Create a new websocket connection to continue.";
+        let minutes = self.patience.open.as_secs().div_ceil(60);
+        let message = format!(
+            "Responses websocket connection limit reached ({minutes} minutes). Create a new websocket connection to continue."
+        );
         let failure = Failure::client(FaultKind::BadRequest, message);
         self.refuse(failure.with_code("websocket_connection_limit_reached"), None).await?;
-        Ok(Some((CloseCode::Policy, "60 minutes are over")))
+        Ok(Some((CloseCode::Policy, "its time is over")))
     }
 
     /// Takes what the client sent.

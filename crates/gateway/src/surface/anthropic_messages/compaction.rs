@@ -7,13 +7,21 @@ use sabir_wire::conversation::Message;
 use sabir_wire::json::{Json, Kind, Reader, Writer};
 
 use crate::members::edited;
+use crate::surface::anthropic_messages::edits;
 use crate::surface::compaction::{
     Compaction, CompactionAnswer, CompactionAsked, Summarised, Then, When, explain,
 };
 use crate::surface::{COMPACTION, CompactionTrouble};
 
-pub(super) const COMPACTING: Compaction =
-    Compaction { read, strip, write_item, write_answer, still_counts, explain: explained };
+pub(super) const COMPACTING: Compaction = Compaction {
+    read,
+    strip,
+    write_item,
+    write_answer,
+    still_counts,
+    explain: explained,
+    edits: edits::read,
+};
 
 const MANAGEMENT: &str = "context_management";
 const EDIT: &str = "compact_20260112";
@@ -28,14 +36,13 @@ fn read(body: &str) -> sabir_wire::Result<Option<CompactionAsked>> {
     }
     let mut asked = None;
     Reader::new(body).object(|key, reader| match (&*key, reader.kind()?) {
-        (COMPACTION, Kind::Object) => {
-            let instructions = reader.peek_tag("instructions")?;
-            let instructions = instructions.map(|it| it.into_str().into_owned());
-            asked = Some(CompactionAsked { when: When::Now, instructions });
-            reader.skip()
+        (_, Kind::Null) => reader.skip(),
+        (COMPACTION, _) => {
+            asked = Some(CompactionAsked { when: When::Now, instructions: instructions(reader)? });
+            Ok(())
         }
-        (MANAGEMENT, Kind::Object) => reader.object(|key, edits| match edits.kind()? {
-            Kind::Array if key == "edits" => edits.array(|_, edit| {
+        (MANAGEMENT, _) => reader.object(|key, edits| match &*key {
+            "edits" => edits.array(|_, edit| {
                 if matches!(edit.peek_tag("type"), Ok(Some(kind)) if kind == *EDIT) {
                     asked.get_or_insert(edit_in(&mut edit.clone())?);
                 }
@@ -48,28 +55,37 @@ fn read(body: &str) -> sabir_wire::Result<Option<CompactionAsked>> {
     Ok(asked)
 }
 
-fn edit_in(edit: &mut Reader<'_>) -> sabir_wire::Result<CompactionAsked> {
-    let (mut tokens, mut then, mut instructions) = (THRESHOLD_DEFAULT, Then::Continue, None);
-    edit.object(|key, value| {
+/// What the client wants of a summary.
+fn instructions(reader: &mut Reader<'_>) -> sabir_wire::Result<Option<String>> {
+    let mut instructions = None;
+    reader.object(|key, value| {
         match (&*key, value.kind()?) {
-            ("trigger", Kind::Object) => value.object(|key, value| {
-                match (&*key, value.kind()?) {
-                    ("value", Kind::Number) => {
-                        tokens = value.number()?.as_whole().unwrap_or(tokens);
-                    }
-                    _ => value.skip()?,
-                }
-                Ok(())
-            })?,
-            ("pause_after_compaction", Kind::Boolean) => {
-                then = if value.boolean()? { Then::Pause } else { Then::Continue };
-            }
-            ("instructions", Kind::String) => {
-                instructions = Some(value.string()?.into_str().into_owned());
-            }
+            ("instructions", Kind::Null) => value.skip()?,
+            ("instructions", _) => instructions = Some(value.string()?.into_str().into_owned()),
             _ => value.skip()?,
         }
         Ok(())
+    })?;
+    Ok(instructions)
+}
+
+fn edit_in(edit: &mut Reader<'_>) -> sabir_wire::Result<CompactionAsked> {
+    let (mut tokens, mut then) = (THRESHOLD_DEFAULT, Then::Continue);
+    let instructions = instructions(&mut edit.clone())?;
+    edit.object(|key, value| match (&*key, value.kind()?) {
+        (_, Kind::Null) => value.skip(),
+        ("trigger", _) => value.object(|key, value| {
+            match &*key {
+                "value" => tokens = value.number()?.as_whole().unwrap_or(tokens),
+                _ => value.skip()?,
+            }
+            Ok(())
+        }),
+        ("pause_after_compaction", _) => {
+            then = if value.boolean()? { Then::Pause } else { Then::Continue };
+            Ok(())
+        }
+        _ => value.skip(),
     })?;
     Ok(CompactionAsked { when: When::Above { tokens, then }, instructions })
 }
@@ -174,6 +190,22 @@ mod tests {
         let asked = asked(body).unwrap();
         assert_eq!((asked.when, asked.instructions.as_deref()), (When::Now, Some("Be short.")));
         assert_eq!(strip(body).unwrap(), r#"{"a":1}"#);
+    }
+
+    #[test]
+    fn wrong_types_are_errors() {
+        for wrong in [
+            r#"{"compaction":true}"#,
+            r#"{"compaction":{"type":"summarize","instructions":7}}"#,
+            r#"{"compaction":null,"context_management":{"edits":{"type":"compact_20260112"}}}"#,
+            r#"{"context_management":[{"type":"compact_20260112"}]}"#,
+            r#"{"context_management":{"edits":[{"type":"compact_20260112","trigger":60000}]}}"#,
+            r#"{"context_management":{"edits":[{"type":"compact_20260112","trigger":{"value":"6"}}]}}"#,
+            r#"{"context_management":{"edits":[{"type":"compact_20260112","pause_after_compaction":1}]}}"#,
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(asked(r#"{"compaction":null}"#), None);
     }
 
     #[test]

@@ -8,11 +8,11 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 use crate::members::edited;
 use crate::surface::COMPACTION;
 use crate::surface::compaction::{
-    Compaction, CompactionAnswer, CompactionAsked, Summarised, Then, When, explain,
+    Compaction, CompactionAnswer, CompactionAsked, Summarised, Then, When,
 };
 
 pub(super) const COMPACTING: Compaction =
-    Compaction { read, strip, write_item, write_answer, still_counts, explain };
+    Compaction { read, strip, write_item, write_answer, still_counts, ..Compaction::none() };
 
 const TRIGGER: &str = "compaction_trigger";
 const MANAGEMENT: &str = "context_management";
@@ -28,7 +28,8 @@ fn read(body: &str) -> sabir_wire::Result<Option<CompactionAsked>> {
             is_triggered = is_of_type(item, TRIGGER);
             item.skip()
         }),
-        (MANAGEMENT, Kind::Array) => reader.array(|_, entry| {
+        (MANAGEMENT, Kind::Null) => reader.skip(),
+        (MANAGEMENT, _) => reader.array(|_, entry| {
             if is_of_type(entry, COMPACTION) {
                 threshold = Some(threshold_in(&mut entry.clone())?);
             }
@@ -54,7 +55,8 @@ const THRESHOLD_DEFAULT: u64 = 200_000;
 fn threshold_in(entry: &mut Reader<'_>) -> sabir_wire::Result<u64> {
     let mut threshold = None;
     entry.object(|key, value| match (&*key, value.kind()?) {
-        ("compact_threshold", Kind::Number) => {
+        ("compact_threshold", Kind::Null) => value.skip(),
+        ("compact_threshold", _) => {
             threshold = value.number()?.as_whole();
             Ok(())
         }
@@ -162,5 +164,17 @@ mod tests {
         assert_eq!(asked(&body(r#"{"type":"compaction"}"#)), above(THRESHOLD_DEFAULT));
         assert_eq!(asked(&body(r#"{"type":"other"}"#)), None);
         assert_eq!(strip(&body(entry)).unwrap(), r#"{"input":"a"}"#);
+        assert_eq!(asked(r#"{"context_management":null}"#), None);
+    }
+
+    #[test]
+    fn wrong_types_are_errors() {
+        for wrong in [
+            r#"{"context_management":{"type":"compaction"}}"#,
+            r#"{"context_management":"compaction"}"#,
+            r#"{"context_management":[{"type":"compaction","compact_threshold":"5000"}]}"#,
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! Writing whole answers.
 
+pub(super) mod edits;
 pub(super) mod finish;
 pub(super) mod tier;
 
 use std::collections::HashSet;
 
+use self::edits::{EDITS, write_edits};
 use self::finish::{EndsWith, write_finish};
 use self::tier::tier_word;
 use crate::conversation::{CallForm, Candidate, Content, Part, Response, Usage};
@@ -73,6 +75,9 @@ fn write_response(
     let place = candidate.semantics().place();
     write_finish(&mut object, candidate.finish.as_ref(), answering.ends_with, (place, reporter));
     write_usage(&mut object, response, reporter);
+    if let Some(edits) = &context.applied_edits {
+        write_edits(object.key(EDITS), edits);
+    }
     object.close();
 }
 

@@ -4,6 +4,7 @@ use crate::conversation::{Finish, Usage};
 use crate::fault::Fault;
 use crate::json::{Json, Text, Writer};
 use crate::place::Place;
+use crate::protocol::anthropic_messages::encode_response::edits::{EDITS, write_edits};
 use crate::protocol::anthropic_messages::encode_response::finish::{EndsWith, write_finish};
 use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
 use crate::protocol::anthropic_messages::encode_response::{open_answer, write_head};
@@ -12,7 +13,7 @@ use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::usage::Stating;
-use crate::protocol::{AnswerContext, Start};
+use crate::protocol::{AnswerContext, AppliedEdit, Start};
 use crate::sse::named_frame;
 
 /// A frame whose data is an object of the frame's own name.
@@ -109,10 +110,17 @@ pub(super) fn block_stop(out: &mut String, index: u32) {
     frame(out, "content_block_stop", |event| event.field("index", &index));
 }
 
+/// What is known of an answer at its end alone.
+pub(super) struct Known<'e> {
+    pub(super) late: &'e NodeSemantics<'e>,
+    pub(super) usage: Option<&'e Usage<'e>>,
+    pub(super) edits: Option<&'e [AppliedEdit]>,
+}
+
 pub(super) fn end(
     out: &mut String,
     (finish, ends_with): (&Finish<'_>, EndsWith),
-    (late, usage): (&NodeSemantics<'_>, Option<&Usage<'_>>),
+    Known { late, usage, edits }: Known<'_>,
     (place, reporter): (Place, &mut Reporter<'_>),
 ) {
     frame(out, "message_delta", |event| {
@@ -122,6 +130,10 @@ pub(super) fn end(
         delta.close();
         event.key(USAGE.member);
         write_usage(event, usage, None, reporter);
+        if let Some(edits) = edits {
+            event.key(EDITS);
+            write_edits(event, edits);
+        }
     });
     frame(out, "message_stop", |_| {});
 }

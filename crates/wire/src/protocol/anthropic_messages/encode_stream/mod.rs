@@ -283,7 +283,12 @@ impl Writing<'_> {
             None => report_absent_usage(Place::default(), &mut reporter),
         }
         let end = (&finish, self.answering.ends_with);
-        frames::end(out, end, (&self.late, self.usage.as_ref()), (place, &mut reporter));
+        let known = frames::Known {
+            late: &self.late,
+            usage: self.usage.as_ref(),
+            edits: self.context.applied_edits.as_deref(),
+        };
+        frames::end(out, end, known, (place, &mut reporter));
     }
 
     fn fail(&mut self, fault: &Fault<'_>, out: &mut String) {

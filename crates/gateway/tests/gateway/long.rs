@@ -1,0 +1,432 @@
+//! Long conversations of the gateway's own: a provider that enforces its window, facts that must survive, and requests that grow at
+//! their end alone.
+
+use std::sync::Arc;
+
+use sabir_wire::Protocol;
+use serde_json::{Value, json as value};
+
+use crate::background::SharedStore;
+use crate::harness::*;
+use crate::memory::{STORE, answer, request};
+use crate::overflow::REFUSALS;
+
+/// Words that a provider of these tests reads at most.
+const WINDOW_WORDS: usize = 2000;
+
+/// A provider whose answers are numbered and whose summaries quote the facts that it was sent; longer prompts it refuses in its
+/// own words.
+fn windowed(protocol: Protocol) -> Provider {
+    let answer = move |received: &Received| {
+        let body = &received.body;
+        let (_, refusal) = REFUSALS.iter().find(|(it, _)| *it == protocol.as_str()).unwrap();
+        if words(body) > WINDOW_WORDS {
+            return json(400, "", refusal);
+        }
+        if body.contains("Write the summary now.") {
+            return json(200, "", &answer(protocol, &facts(body).join(" "), 0));
+        }
+        if body.matches("please look").count() > body.matches("LOOKED").count() {
+            return json(200, "", &called(protocol, words(body)));
+        }
+        let text = format!("ANSWER to {}", facts(body).last().unwrap());
+        json(200, "", &answer(protocol, &text, words(body)))
+    };
+    Provider::start(vec![Script::Answer(Arc::new(answer))])
+}
+
+/// An answer that calls the tool `look`.
+fn called(protocol: Protocol, number: usize) -> String {
+    let id = format!("call_{number}");
+    let mut body: Value = serde_json::from_str(&answer(protocol, "x", number)).unwrap();
+    match protocol {
+        Protocol::OpenaiChat => {
+            let call = value!({"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}});
+            body["choices"][0] = value!({"index": 0, "finish_reason": "tool_calls",
+                "message": {"role": "assistant", "content": null, "tool_calls": [call]}});
+        }
+        Protocol::OpenaiResponses => {
+            body["output"] = value!([{"type": "function_call", "id": format!("fc_{number}"), "call_id": id,
+                "name": "look", "arguments": "{}", "status": "completed"}]);
+        }
+        Protocol::AnthropicMessages => {
+            body["content"] = value!([{"type": "tool_use", "id": id, "name": "look", "input": {}}]);
+            body["stop_reason"] = value!("tool_use");
+        }
+        _ => {
+            body["candidates"][0]["content"]["parts"] =
+                value!([{"functionCall": {"name": "look", "args": {}}}]);
+        }
+    }
+    body.to_string()
+}
+
+fn words(body: &str) -> usize {
+    body.split_whitespace().count()
+}
+
+/// The facts of a text in their order, each once.
+fn facts(text: &str) -> Vec<&str> {
+    let mut facts: Vec<&str> = Vec::new();
+    for (at, _) in text.match_indices("FACT") {
+        let rest = &text[at + 4..];
+        let digits = rest.len() - rest.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+        let fact = &text[at..at + 4 + digits];
+        if digits > 0 && !facts.contains(&fact) {
+            facts.push(fact);
+        }
+    }
+    facts
+}
+
+/// The numbers of the facts of a text, in their order.
+fn numbers(text: &str) -> Vec<usize> {
+    let mut numbers: Vec<usize> = facts(text).iter().map(|it| it[4..].parse().unwrap()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// What is said in a turn.
+fn text_of(turn: usize) -> String {
+    format!("FACT{turn} {}", "and so on ".repeat(40))
+}
+
+fn is_summary(received: &Received) -> bool {
+    received.body.contains("Write the summary now.")
+}
+
+/// Says something in the conversation `long`.
+fn send(gateway: &Running, client: Protocol, text: &str) -> Reply {
+    let (path, body) = request(client, "p", text);
+    gateway.request(&format!("POST {path}\r\nsabir-conversation: long\r\n"), &body)
+}
+
+fn start(provider: &Provider, protocol: Protocol, more: &str) -> Running {
+    // With room for one call at a time: a summary does not wait for the call that needs it.
+    let one = "max_in_flight = 1\n";
+    Running::start(&(provider.toml("p", protocol.as_str()) + one + STORE + more))
+}
+
+/// How many bytes two texts have in common from their beginning on.
+fn common(one: &str, other: &str) -> usize {
+    one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count()
+}
+
+#[test]
+fn a_conversation_that_does_not_fit_is_summarised_instead_of_failing() {
+    for (number, protocol) in Protocol::ALL.into_iter().enumerate() {
+        let provider = windowed(protocol);
+        let gateway = start(&provider, protocol, "");
+        // Once in the provider's own protocol, once in another.
+        let client = Protocol::ALL[(number + number % 2) % 4];
+        let mut compacted = 0;
+        for turn in 1..=60 {
+            let reply = send(&gateway, client, &text_of(turn));
+            assert_eq!(reply.status, 200, "{protocol:?} {turn}: {}", reply.body);
+            compacted += usize::from(reply.header("sabir-compacted").is_some());
+            let sent = provider.received().pop().unwrap().body;
+            assert_eq!(numbers(&sent), (1..=turn).collect::<Vec<_>>(), "{protocol:?}: {sent}");
+        }
+        assert!((2..=8).contains(&compacted), "{protocol:?}: {compacted} compactions");
+        let received = provider.received();
+        // Each is a refusal, a summary and another attempt, and nothing else is asked.
+        assert_eq!(received.len(), 60 + 2 * compacted, "{protocol:?}");
+        assert_eq!(received.iter().filter(|it| is_summary(it)).count(), compacted);
+        check_prefixes(&received, protocol);
+    }
+}
+
+/// Between two compactions every request begins with all that the last one said, byte for byte.
+fn check_prefixes(received: &[Received], protocol: Protocol) {
+    let mut before: Option<&str> = None;
+    for request in received {
+        let body = &request.body;
+        if words(body) > WINDOW_WORDS || is_summary(request) {
+            before = None;
+            continue;
+        }
+        if let Some(before) = before {
+            let rest = &before[common(before, body)..];
+            assert!(!rest.contains("so on"), "{protocol:?} changed: {rest}");
+        }
+        before = Some(body);
+    }
+}
+
+#[test]
+fn the_summary_stands_behind_the_instructions_and_is_the_only_one() {
+    let provider = windowed(Protocol::OpenaiChat);
+    let gateway = start(&provider, Protocol::OpenaiChat, "");
+    let head = "POST /v1/chat/completions\r\nsabir-conversation: long\r\n";
+    for turn in 1..=40 {
+        let body = value!({"model": "p/m", "messages": [{"role": "system", "content": "Be brief."},
+            {"role": "user", "content": text_of(turn)}]});
+        assert_eq!(gateway.request(head, &body.to_string()).status, 200);
+    }
+    let sent = provider.received().pop().unwrap().body;
+    let sent: Value = serde_json::from_str(&sent).unwrap();
+    let messages = sent["messages"].as_array().unwrap();
+    assert_eq!(messages[0], value!({"role": "system", "content": "Be brief."}));
+    assert_eq!(messages[1]["role"], "system");
+    let summary = messages[1]["content"].as_str().unwrap();
+    let covered = facts(summary).len();
+    let title = format!("[Previous conversation summary ({} messages compressed)]", 2 * covered);
+    assert!(summary.starts_with(&title), "{summary}");
+    assert_eq!(messages[2]["content"], text_of(covered + 1));
+    assert_eq!(messages.iter().filter(|it| it["role"] == "system").count(), 2);
+    // An earlier summary is part of the next.
+    let received = provider.received();
+    let summaries: Vec<&Received> = received.iter().filter(|it| is_summary(it)).collect();
+    assert!(summaries.len() > 1);
+    assert!(!summaries[0].body.contains("<earlier_summary>"));
+    assert!(summaries[1].body.contains("<earlier_summary>"));
+}
+
+#[test]
+fn the_compaction_is_shown_and_counted_as_a_call_of_its_own() {
+    let provider = windowed(Protocol::AnthropicMessages);
+    let gateway = start(&provider, Protocol::AnthropicMessages, "");
+    let replies = (1..=30).map(|turn| send(&gateway, Protocol::OpenaiChat, &text_of(turn)));
+    let reply = replies.into_iter().find(|it| it.header("sabir-compacted").is_some()).unwrap();
+    let compacted = reply.header("sabir-compacted").unwrap();
+    let exchange = gateway.get(&format!("/sabir/v1/exchanges/{compacted}")).json();
+    assert_eq!(exchange["usage"]["input_tokens"], 1, "{exchange}");
+    let shown = gateway.get("/sabir/v1/conversations/long").json();
+    let turns = shown["turns"].as_array().unwrap();
+    let with: Vec<&Value> = turns.iter().filter(|it| it["compacted"].is_string()).collect();
+    assert_eq!(with[0]["compacted"], compacted);
+    assert_eq!(Some(with[0]["id"].as_str().unwrap()), reply.header("sabir-turn"));
+    // What was said is kept as it was.
+    let transcript = gateway.get("/sabir/v1/conversations/long/messages").body;
+    assert!(transcript.contains("FACT1 ") && !transcript.contains("compressed"), "{transcript}");
+}
+
+#[test]
+fn it_may_be_switched_off_or_come_early() {
+    let provider = windowed(Protocol::OpenaiChat);
+    let gateway = start(&provider, Protocol::OpenaiChat, "[compaction]\nauto = \"off\"\n");
+    let mut replies = (1..=60).map(|turn| send(&gateway, Protocol::OpenaiChat, &text_of(turn)));
+    let refused = replies.find(|reply| reply.status != 200).unwrap();
+    assert_eq!(refused.json()["error"]["code"], "context_length_exceeded");
+    assert!(!provider.received().iter().any(is_summary));
+
+    let provider = windowed(Protocol::OpenaiChat);
+    let toml = provider.toml("p", "openai-chat") + "context_window = 2000\n" + STORE;
+    let gateway =
+        Running::start(&(toml + "[compaction]\nauto = \"early\"\nat = 0.5\nkeep_turns = 2\n"));
+    for turn in 1..=40 {
+        assert_eq!(send(&gateway, Protocol::OpenaiChat, &text_of(turn)).status, 200);
+    }
+    let received = provider.received();
+    assert!(received.iter().all(|it| words(&it.body) < WINDOW_WORDS), "nobody was refused");
+    let summaries = received.iter().filter(|it| is_summary(it)).count();
+    assert!((2..=20).contains(&summaries), "{summaries}");
+    assert_eq!(received.len(), 40 + summaries);
+    assert_eq!(facts(&received.last().unwrap().body).len(), 40);
+}
+
+#[test]
+fn what_is_known_not_to_fit_is_summarised_before_anything_is_sent() {
+    let provider = windowed(Protocol::Gemini);
+    let toml = provider.toml("p", "gemini") + "context_window = 2000\n" + STORE;
+    let gateway = Running::start(&toml);
+    let long = |turn: usize| format!("FACT{turn} {}", "word ".repeat(600));
+    for turn in 1..=6 {
+        let reply = send(&gateway, Protocol::OpenaiChat, &long(turn));
+        assert_eq!(reply.status, 200, "{turn}: {}", reply.body);
+    }
+    let received = provider.received();
+    assert!(received.iter().all(|it| words(&it.body) < WINDOW_WORDS), "nobody was refused");
+    assert_eq!(facts(&received.last().unwrap().body).len(), 6);
+}
+
+#[test]
+fn calls_stay_with_their_results_and_the_newest_word_of_the_user_stays_whole() {
+    let provider = windowed(Protocol::AnthropicMessages);
+    let gateway = start(&provider, Protocol::AnthropicMessages, "");
+    let head = "POST /v1/messages\r\nsabir-conversation: long\r\n";
+    let send_round = |messages: Value| {
+        let body = value!({"model": "p/m", "max_tokens": 9, "messages": messages,
+            "tools": [{"name": "look", "input_schema": {"type": "object"}}]});
+        gateway.request(head, &body.to_string())
+    };
+    assert_eq!(send_round(value!([{"role": "user", "content": "FACT0 is the task"}])).status, 200);
+    for round in 1..=40 {
+        let call = value!({"type": "tool_use", "id": format!("c{round}"), "name": "look", "input": {"at": round}});
+        let result = value!({"type": "tool_result", "tool_use_id": format!("c{round}"), "content": text_of(round)});
+        let reply = send_round(
+            value!([{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]),
+        );
+        assert_eq!(reply.status, 200, "{round}: {}", reply.body);
+        let sent: Value = serde_json::from_str(&provider.received().pop().unwrap().body).unwrap();
+        let text = sent.to_string();
+        assert!(text.contains("FACT0 is the task"), "{text}");
+        for call in 1..=round {
+            let is_called = text.contains(&format!("\"id\":\"c{call}\""));
+            assert_eq!(is_called, text.contains(&format!("\"tool_use_id\":\"c{call}\"")), "{text}");
+        }
+        let found = facts(&text).len();
+        assert_eq!(found, round + 1, "{text}");
+    }
+    assert!(provider.received().iter().any(is_summary));
+}
+
+#[test]
+fn a_summary_is_in_force_on_every_node_and_in_forks() {
+    let store = SharedStore::new("summaries");
+    let provider = windowed(Protocol::OpenaiChat);
+    let toml = provider.toml("p", "openai-chat") + &store.toml();
+    let (first, second) = (Running::start(&toml), Running::start(&toml));
+    let mut turn = 0;
+    loop {
+        turn += 1;
+        let reply = send(&first, Protocol::OpenaiChat, &text_of(turn));
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        if reply.header("sabir-compacted").is_some() {
+            break;
+        }
+    }
+    let reply = send(&second, Protocol::Gemini, &text_of(turn + 1));
+    assert_eq!((reply.status, reply.header("sabir-compacted")), (200, None));
+    let sent = provider.received().pop().unwrap().body;
+    assert!(sent.contains("messages compressed"), "{sent}");
+    assert_eq!(facts(&sent).len(), turn + 1);
+    let fork = second.post("/sabir/v1/conversations/long/fork", "{}").json();
+    let (path, body) = request(Protocol::OpenaiChat, "p", "FACT999");
+    let head = format!("POST {path}\r\nsabir-conversation: {}\r\n", fork["id"].as_str().unwrap());
+    assert_eq!(second.request(&head, &body).status, 200);
+    let sent = provider.received().pop().unwrap().body;
+    assert!(sent.contains("messages compressed") && facts(&sent).len() == turn + 2, "{sent}");
+}
+
+#[test]
+fn an_app_that_sends_everything_needs_the_header_and_nothing_else() {
+    let provider = windowed(Protocol::OpenaiChat);
+    let gateway = start(&provider, Protocol::OpenaiChat, "");
+    let mut messages: Vec<Value> = Vec::new();
+    for turn in 1..=40 {
+        messages.push(value!({"role": "user", "content": text_of(turn)}));
+        let body = value!({"model": "p/m", "messages": messages}).to_string();
+        let head = "POST /v1/chat/completions\r\nsabir-conversation: long\r\n";
+        let reply = gateway.request(head, &body);
+        assert_eq!(reply.status, 200, "{turn}: {}", reply.body);
+        messages.push(reply.json()["choices"][0]["message"].clone());
+        assert_eq!(facts(&provider.received().pop().unwrap().body).len(), turn);
+    }
+}
+
+#[test]
+fn where_no_summary_comes_the_client_gets_the_refusal() {
+    let (_, refusal) = REFUSALS[0];
+    let answer =
+        move |received: &Received| match (received.body.contains("FACT2"), is_summary(received)) {
+            (false, false) => json(200, "", &answer(Protocol::OpenaiChat, "ANSWER", 1)),
+            (true, false) => json(400, "", refusal),
+            (_, true) => json(500, "", r#"{"error":{"message":"broken"}}"#),
+        };
+    let provider = Provider::start(vec![Script::Answer(Arc::new(answer))]);
+    let gateway = start(&provider, Protocol::OpenaiChat, "");
+    assert_eq!(send(&gateway, Protocol::OpenaiChat, "FACT1").status, 200);
+    let reply = send(&gateway, Protocol::OpenaiChat, "FACT2");
+    assert_eq!(reply.status, 400, "{}", reply.body);
+    assert_eq!(reply.json()["error"]["code"], "context_length_exceeded");
+    // The conversation is as it was.
+    let shown = gateway.get("/sabir/v1/conversations/long").json();
+    assert_eq!(shown["turns"].as_array().unwrap().len(), 1);
+}
+
+/// A gateway with a windowed provider of each protocol, named after it, and the conversation `w1`.
+struct Journey {
+    gateway: Running,
+    providers: Vec<(Protocol, Provider)>,
+    facts: usize,
+}
+
+impl Journey {
+    fn begin() -> Self {
+        let providers = Protocol::ALL.map(|protocol| (protocol, windowed(protocol)));
+        let tables = providers.iter().map(|(it, provider)| provider.toml(it.as_str(), it.as_str()));
+        let toml: String = tables.chain([STORE.to_owned()]).collect();
+        Self { gateway: Running::start(&toml), providers: providers.into(), facts: 0 }
+    }
+
+    /// Sends a body to a client's path, and looks for every fact in what its provider was sent, and for every loss in the
+    /// report of its turn.
+    fn step(&mut self, upstream: Protocol, path: &str, body: &Value) -> Reply {
+        let named = if path.contains("submit") { "" } else { "sabir-conversation: w1\r\n" };
+        let head = format!("POST {path}\r\n{named}sabir-requires-action: true\r\n");
+        let reply = self.gateway.request(&head, &body.to_string());
+        assert_eq!(reply.status, 200, "{path}: {}", reply.body);
+        let newest = numbers(&body.to_string()).pop().unwrap_or_default();
+        self.facts = self.facts.max(newest);
+        let (_, provider) = self.providers.iter().find(|(it, _)| *it == upstream).unwrap();
+        let sent = provider.received().pop().unwrap().body;
+        let expected: Vec<usize> = (1..=self.facts).collect();
+        assert_eq!(numbers(&sent), expected, "{upstream:?}: {sent}");
+        let exchange = reply.header("sabir-exchange").unwrap();
+        let exchange = self.gateway.get(&format!("/sabir/v1/exchanges/{exchange}")).json();
+        let turns = self.gateway.get("/sabir/v1/conversations/w1").json();
+        let turn = turns["turns"].as_array().unwrap().last().unwrap().clone();
+        assert_eq!(turn["id"].as_str(), reply.header("sabir-turn"), "{turns}");
+        assert_eq!(turn["losses"], exchange["losses"], "{turn}");
+        reply
+    }
+}
+
+#[test]
+fn one_conversation_goes_through_every_protocol() {
+    let mut journey = Journey::begin();
+    let chat = "/v1/chat/completions";
+    let tools = value!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]);
+    let chat_body = |content: String| value!({"model": "openai-chat/m", "tools": tools, "messages": [{"role": "user", "content": content}]});
+    // A round of tools on OpenAI.
+    let reply =
+        journey.step(Protocol::OpenaiChat, chat, &chat_body("FACT1 please look".to_owned()));
+    let call = reply.json()["choices"][0]["message"]["tool_calls"][0]["id"].clone();
+    let result = value!({"role": "tool", "tool_call_id": call, "content": "LOOKED FACT2"});
+    journey.step(
+        Protocol::OpenaiChat,
+        chat,
+        &value!({"model": "openai-chat/m", "messages": [result]}),
+    );
+    // Until it is compressed.
+    let mut turn = 2;
+    loop {
+        turn += 1;
+        let reply = journey.step(Protocol::OpenaiChat, chat, &chat_body(text_of(turn)));
+        if reply.header("sabir-compacted").is_some() {
+            break;
+        }
+    }
+    // Continued on Anthropic, then on Gemini.
+    let (path, body) =
+        request(Protocol::AnthropicMessages, "anthropic-messages", &text_of(turn + 1));
+    let body: Value = serde_json::from_str(&body).unwrap();
+    journey.step(Protocol::AnthropicMessages, &path, &body);
+    let (path, body) = request(Protocol::Gemini, "gemini", &text_of(turn + 2));
+    let body: Value = serde_json::from_str(&body).unwrap();
+    journey.step(Protocol::Gemini, &path, &body);
+    // Then by Responses, whose calls are answered by a submission.
+    for (number, upstream) in Protocol::ALL.into_iter().enumerate() {
+        let text = format!("FACT{} please look", turn + 3 + 2 * number);
+        let tools =
+            value!([{"type": "function", "name": "look", "parameters": {"type": "object"}}]);
+        let body =
+            value!({"model": format!("{}/m", upstream.as_str()), "input": text, "tools": tools});
+        let asked = journey.step(upstream, "/v1/responses", &body).json();
+        assert_eq!(asked["status"], "requires_action", "{asked}");
+        let call = &asked["required_action"]["submit_tool_outputs"]["tool_calls"][0]["id"];
+        let output = format!("LOOKED FACT{}", turn + 4 + 2 * number);
+        let submitted = value!({"tool_outputs": [{"tool_call_id": call, "output": output}]});
+        let path = format!("/v1/responses/{}/submit_tool_outputs", asked["id"].as_str().unwrap());
+        let done = journey.step(upstream, &path, &submitted).json();
+        assert_eq!(done["status"], "completed", "{upstream:?}: {done}");
+    }
+    // What is kept has one form, and all of it.
+    let kept = journey.gateway.get("/sabir/v1/conversations/w1/messages").body;
+    assert_eq!(facts(&kept).len(), journey.facts, "{kept}");
+    for protocol in Protocol::ALL {
+        let path = format!("/sabir/v1/conversations/w1/messages?as={}", protocol.as_str());
+        assert_eq!(facts(&journey.gateway.get(&path).body).len(), journey.facts, "{protocol:?}");
+    }
+}
