@@ -556,10 +556,12 @@ def is_put_back(bench: Bench, left: Gateway, right: Gateway) -> bool:
     the store when the answer ends."""
     text = word()
     tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
-    messages = [{"role": "user", "content": f'{text}: call look with {{"at": "door"}}'}]
+    messages = [{"role": "user", "content": f'{text}\ncall look with {{"at": "door"}}'}]
 
     def asked(gateway: Gateway) -> dict:
-        body = {"model": "gemini/m", "tools": tools, "messages": messages}
+        # One that thinks, and so seals its calls.
+        model = {"model": "gemini/gemini-3-pro-preview", "reasoning_effort": "high"}
+        body = model | {"tools": tools, "messages": messages}
         path, headers = "/v1/chat/completions", {"content-type": "application/json"}
         reply = raw.send(gateway.base, "POST", path, json.dumps(body).encode(), headers)
         return served(reply, "a call").json()["choices"][0]["message"]
