@@ -9,9 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use sabir_wire::FaultKind;
 use sabir_wire::protocol::Event;
-use sabir_wire::{Fault, FaultKind};
 use tokio::time::{Instant, Sleep};
+
+use super::faults::{Failed, fault};
 
 /// How long an answer may take.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +35,7 @@ pub struct Answer {
     alarm: Pin<Box<Sleep>>,
 }
 
-type Work = Pin<Box<dyn Future<Output = Result<(), Fault<'static>>> + Send>>;
+type Work = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
 
 /// Where the work puts its events.
 #[derive(Clone, Default)]
@@ -64,7 +66,7 @@ impl Answer {
     /// The answer that some work puts into a sink. What the work fails with is the last event.
     pub(super) fn new<W>(patience: Patience, work: impl FnOnce(Sink) -> W) -> Self
     where
-        W: Future<Output = Result<(), Fault<'static>>> + Send + 'static,
+        W: Future<Output = Result<(), Failed>> + Send + 'static,
     {
         let events = Sink::default();
         let now = Instant::now();
@@ -106,19 +108,19 @@ impl Answer {
     }
 
     /// Nothing more is done for it: its process goes.
-    fn end(&mut self, fault: Option<Fault<'static>>) {
+    fn end(&mut self, fault: Option<Failed>) {
         self.work = None;
         if let Some(fault) = fault {
-            self.events.put(Event::Fault(fault));
+            self.events.put(Event::Fault(*fault));
         }
     }
 
-    fn late(&self) -> Fault<'static> {
+    fn late(&self) -> Failed {
         let message = match self.has_begun {
             true => format!("the agent was not ready within {:?}", self.patience.deadline),
             false => format!("the agent said nothing within {:?}", self.patience.first_event),
         };
-        Fault::new(FaultKind::Timeout, sabir_wire::json::Text::plain(message))
+        fault(FaultKind::Timeout, message)
     }
 }
 

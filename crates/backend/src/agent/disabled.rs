@@ -53,9 +53,9 @@ impl Agent {
         Self
     }
 
-    pub async fn ask(&self, _model: &str, _body: Bytes) -> Result<Answer, Fault<'static>> {
+    pub async fn ask(&self, _model: &str, _body: Bytes) -> Result<Answer, Box<Fault<'static>>> {
         let message = Text::literal("agent CLIs are models on Unix systems only");
-        Err(Fault::new(FaultKind::Internal, message))
+        Err(Box::new(Fault::new(FaultKind::Internal, message)))
     }
 }
 

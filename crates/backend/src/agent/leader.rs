@@ -70,9 +70,9 @@ impl Leader {
         let leader = *guard(&self.group);
         // Its number stays taken until the rest of its group is gone: nobody else is meant by it.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while let Some(leader) = leader
-            && matches!(waitid(WaitId::Pid(leader), options), Err(Errno::INTR))
-        {}
+        if let Some(leader) = leader {
+            while matches!(waitid(WaitId::Pid(leader), options), Err(Errno::INTR)) {}
+        }
         let mut group = guard(&self.group);
         if let Some(group) = *group {
             let _ = kill_process_group(group, Signal::KILL);

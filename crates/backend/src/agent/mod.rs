@@ -24,6 +24,7 @@ pub use spawn::Program;
 use bytes::Bytes;
 use sabir_wire::Fault;
 
+use faults::Failed;
 use spawn::{Launch, Spawner};
 use speech::Speech;
 
@@ -57,7 +58,7 @@ impl Agent {
     }
 
     /// Asks for an answer, in the form that the agent is asked in. Dropping the answer, or this future, ends the process.
-    pub async fn ask(&self, model: &str, body: Bytes) -> Result<Answer, Fault<'static>> {
+    pub async fn ask(&self, model: &str, body: Bytes) -> Result<Answer, Box<Fault<'static>>> {
         let chosen = Some(model).filter(|model| *model != OWN_CHOICE);
         let patience = self.patience;
         match self.kind {
@@ -89,7 +90,7 @@ impl Agent {
         }
     }
 
-    async fn spawn(&self, launch: Launch) -> Result<process::Process, Fault<'static>> {
+    async fn spawn(&self, launch: Launch) -> Result<process::Process, Failed> {
         let spawned = self.spawner.spawn(launch).await;
         spawned.map_err(|error| faults::unstarted(self.spawner.name(), &error))
     }

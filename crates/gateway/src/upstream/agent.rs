@@ -88,8 +88,8 @@ impl Backend for Agent {
 
 impl Agent {
     /// An agent that was not even asked. One that did not start may do so for somebody else's sake, but not at once.
-    fn unasked(&self, fault: Fault<'static>) -> Box<Failure> {
-        let fault = redacted(fault, &self.redactor);
+    fn unasked(&self, fault: Box<Fault<'static>>) -> Box<Failure> {
+        let fault = redacted(*fault, &self.redactor);
         match fault.kind {
             FaultKind::Internal => Failure::stating(Whose::Upstream, fault).with_status(503),
             kind => Failure::stating(Whose::of_upstream(kind), fault),

@@ -3,14 +3,14 @@
 
 use sabir_wire::protocol::{Event, StreamDecoder};
 use sabir_wire::sse::Frame;
-use sabir_wire::{Fault, FaultKind, Protocol};
+use sabir_wire::{FaultKind, Protocol};
 
 use super::faults::Trouble;
 use super::read::Line;
 use super::seed::{Message, Question, Seed, Speaker};
 use super::tools;
 use crate::agent::answer::Sink;
-use crate::agent::faults::{fault, garbled, gone, silent, unreadable};
+use crate::agent::faults::{Failed, fault, garbled, gone, silent, unreadable};
 use crate::agent::process::Process;
 
 /// The id of our first and only request.
@@ -20,7 +20,7 @@ pub(in crate::agent) async fn drive(
     process: Process,
     question: Question,
     sink: Sink,
-) -> Result<(), Fault<'static>> {
+) -> Result<(), Failed> {
     let mut dialogue = Dialogue { process, question, trouble: Trouble::default(), model: None };
     dialogue.introduce().await?;
     dialogue.replay().await?;
@@ -45,7 +45,7 @@ enum Turn {
 }
 
 impl Dialogue {
-    async fn introduce(&mut self) -> Result<(), Fault<'static>> {
+    async fn introduce(&mut self) -> Result<(), Failed> {
         self.process.send_line(&self.question.initialize(INTRODUCTION));
         loop {
             if let Turn::Introduced = self.take_line(&mut |_| Ok(())).await? {
@@ -55,22 +55,28 @@ impl Dialogue {
     }
 
     /// Tells what was said before. A message of the user is waited for, or the next would overtake it.
-    async fn replay(&mut self) -> Result<(), Fault<'static>> {
+    async fn replay(&mut self) -> Result<(), Failed> {
         for index in 0..self.question.messages.len() - 1 {
             let message = &self.question.messages[index];
             let line = message.line(Seed::Past { model: self.model.as_deref() });
             let is_users = message.speaker == Speaker::User;
             self.process.send_line(&line);
-            while is_users {
-                if let Turn::Done = self.take_line(&mut |_| Ok(())).await? {
-                    break;
-                }
+            if is_users {
+                self.until_done().await?;
             }
         }
         Ok(())
     }
 
-    async fn ask(&mut self, sink: &Sink) -> Result<(), Fault<'static>> {
+    async fn until_done(&mut self) -> Result<(), Failed> {
+        loop {
+            if let Turn::Done = self.take_line(&mut |_| Ok(())).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn ask(&mut self, sink: &Sink) -> Result<(), Failed> {
         if let Some(last) = self.question.messages.last() {
             self.process.send_line(&Message::line(last, Seed::Asked));
         }
@@ -89,8 +95,8 @@ impl Dialogue {
     /// Reads a line, and answers it where the CLI asks for something.
     async fn take_line(
         &mut self,
-        take: &mut (dyn FnMut(&Frame<'_>) -> Result<(), Fault<'static>> + Send),
-    ) -> Result<Turn, Fault<'static>> {
+        take: &mut (dyn FnMut(&Frame<'_>) -> Result<(), Failed> + Send),
+    ) -> Result<Turn, Failed> {
         let Some(bytes) = self.process.line().await.map_err(|error| unreadable(&error))? else {
             return Err(gone(self.process.exit().await));
         };
@@ -126,7 +132,7 @@ struct ModelStream {
 }
 
 impl ModelStream {
-    fn frame(&mut self, frame: &Frame<'_>, sink: &Sink) -> Result<(), Fault<'static>> {
+    fn frame(&mut self, frame: &Frame<'_>, sink: &Sink) -> Result<(), Failed> {
         let Some(decoder) = self.decoder.take() else { return Ok(()) };
         let mut put = |event: Event<'_>| sink.put(event.into_owned());
         let decoder = decoder.step(frame, &mut put).map_err(|_| garbled())?;

@@ -6,7 +6,7 @@ use sabir_wire::json::{Json, Kind, Writer};
 use sabir_wire::{Fault, FaultKind, Protocol};
 
 use super::read::Line;
-use crate::agent::faults::fault;
+use crate::agent::faults::{Failed, fault};
 
 const LOG_IN: &str = "run `claude /login`, or hand a key on by `env` of its [[provider]]";
 
@@ -15,7 +15,7 @@ const LOG_IN: &str = "run `claude /login`, or hand a key on by `env` of its [[pr
 pub(super) struct Trouble {
     /// When the subscription's limit ends, in seconds since 1970.
     resets_at_s: Option<u64>,
-    fault: Option<Fault<'static>>,
+    fault: Option<Failed>,
 }
 
 impl Trouble {
@@ -30,12 +30,12 @@ impl Trouble {
     }
 
     /// The failure that a result is.
-    pub(super) fn of_result(&mut self, line: &Line<'_>) -> Fault<'static> {
+    pub(super) fn of_result(&mut self, line: &Line<'_>) -> Failed {
         let known = self.fault.take();
         known.unwrap_or_else(|| self.stated(line, super::seed::text_of(&line.result)))
     }
 
-    fn stated(&self, line: &Line<'_>, words: Option<String>) -> Fault<'static> {
+    fn stated(&self, line: &Line<'_>, words: Option<String>) -> Failed {
         let words =
             words.unwrap_or_else(|| "the agent says that it failed, and not why".to_owned());
         let states = |field: &Option<_>, word: &str| {
@@ -65,7 +65,7 @@ impl Trouble {
 }
 
 /// An error of the API behind the CLI, read as that API states it.
-fn of_api(line: &Line<'_>, words: &str) -> Fault<'static> {
+fn of_api(line: &Line<'_>, words: &str) -> Failed {
     let mut writer = Writer::default();
     writer.object(|it| {
         it.field("type", "error");
@@ -79,7 +79,7 @@ fn of_api(line: &Line<'_>, words: &str) -> Fault<'static> {
     let body = writer.into_string();
     let stated = Protocol::AnthropicMessages.decode_fault(status.unwrap_or(502), body.as_bytes());
     // The body is none that the API sent.
-    Fault { original: None, ..stated }
+    Box::new(Fault { original: None, ..stated })
 }
 
 /// The text of an answer that is an error.

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
-use sabir_wire::{Fault, FaultKind, Result};
+use sabir_wire::{FaultKind, Result};
 
 use super::tools::Tool;
-use crate::agent::faults::fault;
+use crate::agent::faults::{Failed, fault};
 use crate::agent::json;
 use crate::agent::json::string;
 
@@ -36,7 +36,7 @@ pub(super) enum Speaker {
 }
 
 /// Reads a body.
-pub(in crate::agent) fn question(body: &[u8]) -> Result<Question, Fault<'static>> {
+pub(in crate::agent) fn question(body: &[u8]) -> Result<Question, Failed> {
     let question = read(body).map_err(|error| fault(FaultKind::BadRequest, error.to_string()))?;
     match question.messages.last().map(|last| last.speaker) {
         Some(Speaker::User) => Ok(question),

@@ -3,13 +3,13 @@
 use sabir_wire::json::{Json, Writer};
 use sabir_wire::protocol::{Event, StreamDecoder};
 use sabir_wire::sse::Frame;
-use sabir_wire::{Fault, FaultKind, Protocol};
+use sabir_wire::{FaultKind, Protocol};
 
 use super::faults::stated;
 use super::read::{Frames, Line, member, text};
 use super::seed::{Question, Request};
 use crate::agent::answer::Sink;
-use crate::agent::faults::{fault, garbled, gone, silent, unreadable};
+use crate::agent::faults::{Failed, fault, garbled, gone, silent, unreadable};
 use crate::agent::process::Process;
 
 pub(in crate::agent) async fn drive(
@@ -17,7 +17,7 @@ pub(in crate::agent) async fn drive(
     question: Question,
     model: Option<String>,
     sink: Sink,
-) -> Result<(), Fault<'static>> {
+) -> Result<(), Failed> {
     process.send_line(&Question::initialize());
     answered(&mut process, Request::Initialize).await?;
     process.send_line(r#"{"method":"initialized"}"#);
@@ -31,7 +31,7 @@ pub(in crate::agent) async fn drive(
 }
 
 /// Waits for the answer to a request: the id that it states, if it states one.
-async fn answered(process: &mut Process, request: Request) -> Result<String, Fault<'static>> {
+async fn answered(process: &mut Process, request: Request) -> Result<String, Failed> {
     loop {
         let bytes = next(process).await?;
         let Ok(line) = Line::read(&bytes) else { continue };
@@ -48,7 +48,7 @@ async fn answered(process: &mut Process, request: Request) -> Result<String, Fau
 }
 
 /// An error in the place of an answer: what was asked is what it does not take.
-fn refused(error: &Json<'_>) -> Fault<'static> {
+fn refused(error: &Json<'_>) -> Failed {
     let words = text(error, "message").unwrap_or_else(|| "the agent refused a request".to_owned());
     fault(FaultKind::BadRequest, words)
 }
@@ -58,7 +58,7 @@ async fn listen(
     mut frames: Frames,
     turn: &str,
     sink: &Sink,
-) -> Result<(), Fault<'static>> {
+) -> Result<(), Failed> {
     let mut decoder = StreamDecoder::new(Protocol::OpenaiResponses);
     let mut put = |event: Event<'_>| sink.put(event.into_owned());
     loop {
@@ -87,7 +87,7 @@ async fn listen(
 }
 
 /// The failure of the turn, if the line tells of one. An error that is tried again is none.
-fn failure(method: &str, line: &Line<'_>) -> Option<Fault<'static>> {
+fn failure(method: &str, line: &Line<'_>) -> Option<Failed> {
     match method {
         "error" if !line.params.will_retry => line.params.error.as_ref().map(stated),
         "turn/completed" => {
@@ -117,7 +117,7 @@ fn decline(process: &mut Process, line: &Line<'_>) {
     process.send_line(&writer.into_string());
 }
 
-async fn next(process: &mut Process) -> Result<Vec<u8>, Fault<'static>> {
+async fn next(process: &mut Process) -> Result<Vec<u8>, Failed> {
     match process.line().await.map_err(|error| unreadable(&error))? {
         Some(line) => Ok(line),
         None => Err(gone(process.exit().await)),

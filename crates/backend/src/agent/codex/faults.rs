@@ -1,15 +1,15 @@
 //! How Codex says that it failed: an error of a turn with a word for its class, or an error in the place of an answer.
 
 use sabir_wire::json::{Json, Kind};
-use sabir_wire::{Fault, FaultKind, Protocol};
+use sabir_wire::{FaultKind, Protocol};
 
 use super::read::{member, text};
-use crate::agent::faults::fault;
+use crate::agent::faults::{Failed, fault};
 
 const LOG_IN: &str = "run `codex login`, or hand a key on by `env` of its [[provider]]";
 
 /// The failure that an error is: of a turn, or in the place of an answer.
-pub(super) fn stated(error: &Json<'_>) -> Fault<'static> {
+pub(super) fn stated(error: &Json<'_>) -> Failed {
     let words = text(error, "message");
     let words = words.unwrap_or_else(|| "the agent says that it failed, and not why".to_owned());
     let (name, status) =
@@ -33,7 +33,7 @@ pub(super) fn stated(error: &Json<'_>) -> Fault<'static> {
 }
 
 /// The API's own words may tell more than the CLI does.
-fn unclassed(words: String) -> Fault<'static> {
+fn unclassed(words: String) -> Failed {
     let body = words.find('{').map_or("", |start| &words[start..]);
     let read = Protocol::OpenaiResponses.decode_fault(None, body.as_bytes());
     let kind = match read.kind {

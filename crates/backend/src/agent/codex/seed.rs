@@ -3,11 +3,11 @@
 use std::fmt;
 
 use sabir_wire::json::{Kind, Reader, Writer};
-use sabir_wire::{Fault, FaultKind, Result};
+use sabir_wire::{FaultKind, Result};
 
 use super::isolate;
 use super::tools::Tool;
-use crate::agent::faults::fault;
+use crate::agent::faults::{Failed, fault};
 use crate::agent::json;
 use crate::agent::json::string;
 
@@ -23,7 +23,7 @@ pub(in crate::agent) struct Question {
 }
 
 /// Reads a body.
-pub(in crate::agent) fn question(body: &[u8]) -> Result<Question, Fault<'static>> {
+pub(in crate::agent) fn question(body: &[u8]) -> Result<Question, Failed> {
     let question = read(body).map_err(|error| fault(FaultKind::BadRequest, error.to_string()))?;
     match question.items.is_empty() {
         true => Err(fault(FaultKind::BadRequest, "there is no message to answer")),

@@ -1,11 +1,10 @@
 //! One process for one answer: the prompt on its input, the answer as lines of its output.
 
 use bytes::Bytes;
-use sabir_wire::Fault;
 
 use super::read::{Reading, Step};
 use super::{faults, isolate};
-use crate::agent::faults::unreadable;
+use crate::agent::faults::{Failed, unreadable};
 use crate::agent::process::Process;
 use crate::agent::spawn::{Launch, Program};
 use crate::agent::speech::Speech;
@@ -25,7 +24,7 @@ pub(in crate::agent) async fn drive(
     mut process: Process,
     prompt: Bytes,
     mut speech: Speech,
-) -> Result<(), Fault<'static>> {
+) -> Result<(), Failed> {
     process.send(&prompt);
     process.close_input();
     let mut reading = Reading::default();

@@ -1,15 +1,14 @@
 //! How Gemini CLI says that it failed. Without a result it has, whatever its exit code is.
 
-use sabir_wire::json::Text;
-use sabir_wire::{Fault, FaultKind};
+use sabir_wire::FaultKind;
 
-use crate::agent::faults::{fault, gone};
+use crate::agent::faults::{Failed, fault, gone};
 
 const LOG_IN: &str =
     "start `gemini` in a terminal and log in, or hand a key on by `env` of its [[provider]]";
 
 /// A result that is no success.
-pub(super) fn stated(reason: Option<String>) -> Fault<'static> {
+pub(super) fn stated(reason: Option<String>) -> Failed {
     let Some(reason) = reason else {
         return fault(FaultKind::Internal, "the agent says that it failed, and not why");
     };
@@ -18,11 +17,11 @@ pub(super) fn stated(reason: Option<String>) -> Fault<'static> {
         FaultKind::Authentication => format!("{reason}: {LOG_IN}"),
         _ => reason,
     };
-    Fault::new(kind, Text::plain(words))
+    fault(kind, words)
 }
 
 /// The output ended without a result.
-pub(super) fn unfinished(code: Option<i32>, complaint: &str) -> Fault<'static> {
+pub(super) fn unfinished(code: Option<i32>, complaint: &str) -> Failed {
     match code {
         Some(41) => {
             fault(FaultKind::Authentication, format!("the agent is not logged in: {LOG_IN}"))

@@ -1,10 +1,10 @@
 //! The prompt goes in, the input is closed, and what comes out is the answer.
 
 use bytes::Bytes;
-use sabir_wire::{Fault, FaultKind};
+use sabir_wire::FaultKind;
 
 use crate::agent::ansi::Cleaner;
-use crate::agent::faults::{fault, gone, unreadable};
+use crate::agent::faults::{Failed, fault, gone, unreadable};
 use crate::agent::process::Process;
 use crate::agent::speech::Speech;
 
@@ -15,7 +15,7 @@ pub(in crate::agent) async fn drive(
     mut process: Process,
     prompt: Bytes,
     mut speech: Speech,
-) -> Result<(), Fault<'static>> {
+) -> Result<(), Failed> {
     process.send(&prompt);
     process.close_input();
     let mut cleaner = Cleaner::default();
@@ -66,7 +66,7 @@ fn may_be_cut(bytes: &[u8]) -> bool {
     bytes.len() < width
 }
 
-fn too_much() -> Fault<'static> {
+fn too_much() -> Failed {
     let mib = OUTPUT_BYTES_MAX / 1024 / 1024;
     fault(FaultKind::Truncated, format!("the agent wrote more than {mib} MiB"))
 }
