@@ -9,7 +9,7 @@ mod transcript;
 use std::fmt;
 
 pub use tool::UnifiedTool;
-pub use transcript::{Transcript, TranscriptMessage};
+pub use transcript::{Transcript, TranscriptMessage, read_timestamp};
 
 use crate::conversation::{
     Arguments, CallForm, Content, FinishKind, Message, Part, Response, ResultOutput, Role,
@@ -201,13 +201,13 @@ impl UnifiedMessage {
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let mut message = Self::user("");
+        let (mut message, mut role) = (Self::user(""), None);
         reader.object(|key, reader| {
             if reader.kind()? == Kind::Null {
                 return reader.null();
             }
             match &*key {
-                "role" => message.role = UnifiedRole::read(reader)?,
+                "role" => role = Some(UnifiedRole::read(reader)?),
                 "content" => message.content = reader.string()?.into_str().into_owned(),
                 "tool_call_id" => {
                     message.tool_call_id = Some(reader.string()?.into_str().into_owned());
@@ -220,6 +220,8 @@ impl UnifiedMessage {
             }
             Ok(())
         })?;
+        let nobody = || Error::new(ErrorKind::Missing, "expected a message with a `role`");
+        message.role = role.ok_or_else(nobody)?;
         Ok(message)
     }
 
@@ -516,5 +518,13 @@ mod tests {
     fn a_role_that_does_not_exist_is_refused_with_its_place() {
         let error = UnifiedMessage::from_json(r#"{"role":"robot","content":""}"#).unwrap_err();
         assert_eq!(error.pointer(), "/role");
+    }
+
+    #[test]
+    fn a_message_that_nobody_said_is_refused() {
+        for json in ["{}", r#"{"content":"a"}"#, r#"{"role":null,"content":"a"}"#] {
+            let error = UnifiedMessage::from_json(json).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Missing, "{json}");
+        }
     }
 }

@@ -155,19 +155,40 @@ impl TranscriptMessage {
     }
 }
 
-/// The time that a message states, if it is a number.
+/// The last millisecond of the year 9999. What is beyond is no time of a conversation.
+const TIMESTAMP_MS_MAX: i64 = 253_402_300_799_999;
+
+/// The time that a message states.
 fn timestamp(written: &Json<'_>) -> Result<Option<i64>> {
     let mut time = None;
     written.reader().object(|key, reader| {
-        if key != "timestamp" || reader.kind()? != Kind::Number {
-            return reader.skip();
+        match &*key {
+            "timestamp" => time = read_timestamp(reader)?,
+            _ => reader.skip()?,
         }
-        let number: Number<'_> = reader.number()?;
-        time = number.as_i64().or_else(|| number.as_f64().map(|ms| ms as i64));
         Ok(())
     })?;
     Ok(time)
 }
+
+/// Reads a time in milliseconds since 1970; none if it is null.
+pub fn read_timestamp(reader: &mut Reader<'_>) -> Result<Option<i64>> {
+    let kind = reader.kind()?;
+    match kind {
+        Kind::Null => return reader.null().map(|()| None),
+        Kind::Number => {}
+        _ => {
+            return Err(Error::new(ErrorKind::Type, format!("{TIMESTAMP_EXPECTED}, found {kind}")));
+        }
+    }
+    let number: Number<'_> = reader.number()?;
+    let ms = number.as_i64().or_else(|| number.as_f64().map(|ms| ms as i64));
+    let ms = ms.filter(|ms| (0..=TIMESTAMP_MS_MAX).contains(ms));
+    let unknown = || Error::new(ErrorKind::Value, format!("{TIMESTAMP_EXPECTED} and before 10000"));
+    ms.map(Some).ok_or_else(unknown)
+}
+
+const TIMESTAMP_EXPECTED: &str = "expected a time in milliseconds since 1970";
 
 // Conversations do not belong in logs.
 impl fmt::Debug for TranscriptMessage {
@@ -211,6 +232,11 @@ mod tests {
             (r#"[{"role":"user","content":[]}]"#, "/0/content"),
             ("[1]", "/0"),
             ("{\"role\":\"user\"}\n{\"role\":1}", "/1/role"),
+            (r#"[{"content":"a"}]"#, "/0"),
+            (r#"[{"role":"user","timestamp":"yesterday"}]"#, "/0/timestamp"),
+            (r#"[{"role":"user","timestamp":-1}]"#, "/0/timestamp"),
+            (r#"[{"role":"user","timestamp":1e300}]"#, "/0/timestamp"),
+            ("{\"role\":\"user\"}\n{\"role\":\"us", "/1"),
             ("[", "/0"),
             ("[] []", ""),
         ] {
@@ -229,7 +255,7 @@ mod tests {
             .prop_map(|(id, name, arguments)| UnifiedToolCall { id, name, arguments });
         let calls = prop::collection::vec(call, 0..3);
         let id = prop::option::of(any::<String>());
-        (role, any::<String>(), id, calls, prop::option::of(any::<i64>())).prop_map(
+        (role, any::<String>(), id, calls, prop::option::of(0..=TIMESTAMP_MS_MAX)).prop_map(
             |(role, content, tool_call_id, tool_calls, time)| {
                 let message = UnifiedMessage { role, content, tool_call_id, tool_calls };
                 TranscriptMessage::timed(message, time)
