@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use sabir_store::{Direction, Hash, ItemId, NewItem, NewMessage, Record, Time};
+use sabir_store::{Conversation, Direction, Hash, ItemId, NewItem, NewMessage, Record, Time};
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
 use sabir_wire::protocol::{Element, Entries, Entry};
@@ -13,11 +13,32 @@ use sabir_wire::protocol::{Element, Entries, Entry};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) meaning: Option<Hash>,
-    /// None if nothing was called by an id.
+    /// The ids, behind what the lines belong to alone, if to anything. None if nothing was called by an id, and whoever means
+    /// the same may share them.
     pub(crate) calls: Option<Hash>,
 }
 
 impl Position {
+    /// The beginning of a conversation, whose messages have times and thoughts of their own: its lines belong to it alone.
+    pub(crate) fn of_conversation(conversation: &Conversation) -> Self {
+        let Conversation { id, created_at, .. } = conversation;
+        let own = Hash::of_bytes(format!("{id}\n{}", created_at.0).as_bytes());
+        Self { calls: Some(own), ..Self::default() }
+    }
+
+    /// The end of lines that say this and end with `tip`. What follows lines that are not known by their meaning belongs to
+    /// them alone.
+    pub(crate) fn of_lines<'e>(entries: impl IntoIterator<Item = Entry<'e>>, tip: Hash) -> Self {
+        let mut end = Self::default();
+        for entry in entries {
+            end.step(&entry.content);
+        }
+        if end.meaning.map(|meaning| end.line(meaning)) != Some(tip) {
+            end.calls = Some(Hash::of_message(end.calls.as_ref(), tip.as_bytes()));
+        }
+        end
+    }
+
     /// Goes on by an element.
     pub(crate) fn step(&mut self, content: &Element) -> Step {
         for meaning in &content.meanings {
@@ -122,21 +143,52 @@ pub(crate) fn lines(
     Ok(lines)
 }
 
+/// What the lines of a history are known by that was held elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnownBy {
+    /// What they mean: what is kept already is not added twice, however it was spelled.
+    Meaning,
+    /// How they are written: they come back as they are, whatever else means the same.
+    Writing,
+    /// The same with a line for each element: plain messages, each with a time of its own.
+    Message,
+}
+
+/// What the first line of what was written elsewhere stands behind.
+const WRITTEN: &[u8] = b"written";
+
 /// A history that was held elsewhere: its lines with the times of its elements, and its instructions. Times that stand before
 /// those of the elements are times of the instructions.
 pub(crate) fn timed_lines(
     protocol: Protocol,
     history: &Entries<'_>,
     times: &[Option<Time>],
+    known_by: KnownBy,
 ) -> sabir_store::Result<(Lines, Option<Record>)> {
-    let mut lines = lines(protocol, None, &history.entries)?;
     let leading = times.len().saturating_sub(history.entries.len());
-    lines.keep_times(times[leading..].iter().copied())?;
-    let system = history.system.as_deref().map(|system| match times[..leading].first() {
-        Some(Some(time)) => record_of(protocol, system, *time),
-        _ => record(protocol, system),
-    });
+    let (instructed, times) = times.split_at(leading);
+    let mut lines = match known_by {
+        KnownBy::Meaning | KnownBy::Writing => lines(protocol, None, &history.entries)?,
+        KnownBy::Message => each_line(protocol, &history.entries)?,
+    };
+    lines.keep_times(times.iter().copied())?;
+    if known_by != KnownBy::Meaning {
+        lines = lines.into_written();
+    }
+    let system = history.system.as_deref();
+    let system = system.map(|system| record_of_all(protocol, system, instructed));
     Ok((lines, system.transpose()?))
+}
+
+/// Makes a line of each element, by its number.
+fn each_line(protocol: Protocol, entries: &[Entry<'_>]) -> sabir_store::Result<Lines> {
+    let mut lines = Lines::default();
+    for (number, entry) in entries.iter().enumerate() {
+        let hash = Hash::of_bytes(&number.to_be_bytes());
+        lines.places.push((hash, 0));
+        lines.messages.push(NewMessage { hash, record: record(protocol, &entry.json)? });
+    }
+    Ok(lines)
 }
 
 impl Lines {
@@ -152,6 +204,20 @@ impl Lines {
         self.messages.push(NewMessage { hash, record });
         elements.clear();
         Ok(())
+    }
+
+    /// The same lines as they are written, told apart from all that mean the same.
+    pub(crate) fn into_written(mut self) -> Self {
+        let mut last = Hash::of_bytes(WRITTEN);
+        let mut written = HashMap::with_capacity(self.messages.len());
+        for message in &mut self.messages {
+            last = Hash::of_message(Some(&last), message.record.as_bytes());
+            written.insert(std::mem::replace(&mut message.hash, last), last);
+        }
+        for (line, _) in &mut self.places {
+            *line = written.get(line).copied().unwrap_or(*line);
+        }
+        self
     }
 
     /// Elements that came with an id are found by it.
@@ -210,7 +276,18 @@ pub(crate) fn record(protocol: Protocol, text: &str) -> sabir_store::Result<Reco
 
 /// The same of what was said at a time of its own, in milliseconds since 1970.
 pub(crate) fn record_of(protocol: Protocol, text: &str, time: Time) -> sabir_store::Result<Record> {
-    Record::new(format!("{} {}\n{text}", protocol.as_str(), time.0))
+    record_of_all(protocol, text, &[Some(time)])
+}
+
+/// The same of several things, each of which may have been said at a time of its own.
+pub(crate) fn record_of_all(
+    protocol: Protocol,
+    text: &str,
+    times: &[Option<Time>],
+) -> sabir_store::Result<Record> {
+    let spelled = times.iter().map(|time| time.map_or("-".to_owned(), |time| time.0.to_string()));
+    let head: Vec<String> = [protocol.as_str().to_owned()].into_iter().chain(spelled).collect();
+    Record::new(format!("{}\n{text}", head.join(" ")))
 }
 
 /// Reads a record.
@@ -222,8 +299,13 @@ pub(crate) fn read(record: &Record) -> Option<(Protocol, &str)> {
 
 /// When it was said, if the record states it.
 pub(crate) fn time_of(record: &Record) -> Option<Time> {
-    let (_, time) = parts(record)?.0.split_once(' ')?;
-    time.parse().ok().map(Time)
+    times_of(record).into_iter().next().flatten()
+}
+
+/// When each of several things was said, as far as the record tells.
+pub(crate) fn times_of(record: &Record) -> Vec<Option<Time>> {
+    let head = parts(record).map(|(head, _)| head).unwrap_or_default();
+    head.split(' ').skip(1).map(|time| time.parse().ok().map(Time)).collect()
 }
 
 fn parts(record: &Record) -> Option<(&str, &str)> {
@@ -281,6 +363,25 @@ mod tests {
         let timed = record_of(Protocol::Gemini, "a b", Time(7)).unwrap();
         assert_eq!(read(&plain), read(&timed));
         assert_eq!((time_of(&plain), time_of(&timed)), (None, Some(Time(7))));
+        let several = [Some(Time(7)), None, Some(Time(9))];
+        let timed = record_of_all(Protocol::Gemini, "a b", &several).unwrap();
+        assert_eq!((read(&plain), times_of(&timed)), (read(&timed), several.to_vec()));
+    }
+
+    #[test]
+    fn what_was_written_elsewhere_is_told_apart_from_what_means_the_same() {
+        let texts = [entry("1", &["x"]), entry("2", &[])];
+        let meant = lines(Protocol::OpenaiChat, None, &texts).unwrap();
+        let history = Entries { entries: texts.to_vec(), ..Entries::default() };
+        let written = |times: &[Option<Time>]| {
+            let lines = timed_lines(Protocol::OpenaiChat, &history, times, KnownBy::Message);
+            lines.unwrap().0.tip()
+        };
+        assert_eq!(written(&[]), written(&[None, None]));
+        let tips = [meant.tip(), written(&[]), written(&[None, Some(Time(1))])];
+        assert!(tips[0] != tips[1] && tips[1] != tips[2] && tips[0] != tips[2]);
+        let end = Position::of_lines(texts.clone(), written(&[]).unwrap());
+        assert_eq!((end.meaning, end.calls.is_some()), (meant.states[1], true));
     }
 
     #[test]

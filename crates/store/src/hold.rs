@@ -4,6 +4,8 @@ use crate::clock::Time;
 use crate::engine::{Session, Work};
 use crate::error::Result;
 use crate::id::{ConversationId, NodeId, Owner, TurnId};
+use crate::turn::Turn;
+use crate::{conversation, turn};
 
 /// What is held.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +51,12 @@ pub(crate) struct Take {
     pub(crate) now: Time,
 }
 
+/// The turn that works on a conversation.
+pub(crate) struct Working {
+    pub(crate) owner: Owner,
+    pub(crate) conversation: ConversationId,
+}
+
 pub(crate) struct Release {
     pub(crate) owner: Owner,
     pub(crate) turn: TurnId,
@@ -58,6 +66,24 @@ impl Work for Take {
     type Output = Held;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Held> {
+        let sql = "INSERT INTO hold (owner, purpose, id, turn, node, settled)
+            VALUES ($1, $2, $3, $4, $5, 0) ON CONFLICT (owner, purpose, id) DO NOTHING";
+        let (purpose, id) = self.purpose.columns();
+        let [owner, purpose, id] = [(&self.owner).into(), purpose.into(), id.into()];
+        let params = [owner, purpose, id, (&self.turn).into(), (&self.node).into()];
+        match session.execute(sql, &params).await? {
+            1 => Ok(Held::Taken),
+            _ => self.take_over(session).await,
+        }
+    }
+}
+
+impl Take {
+    /// Takes what the same turn has already, or what a dead node left.
+    async fn take_over<S: Session>(&self, session: &mut S) -> Result<Held> {
+        if let Purpose::Conversation(id) = &self.purpose {
+            self.interrupt(session, id).await?;
+        }
         let sql = "INSERT INTO hold (owner, purpose, id, turn, node, settled)
             VALUES ($1, $2, $3, $4, $5, 0)
             ON CONFLICT (owner, purpose, id) DO UPDATE SET turn = excluded.turn, node = excluded.node
@@ -75,6 +101,42 @@ impl Work for Take {
         let settled =
             session.first(sql, &key).await?.map(|mut row| row.take::<i64>()).transpose()?;
         Ok(if settled == Some(1) { Held::Used } else { Held::Busy })
+    }
+
+    /// Ends the turn of a dead node that still holds a conversation, before it is forgotten whose it was.
+    async fn interrupt<S: Session>(&self, session: &mut S, id: &ConversationId) -> Result<()> {
+        let sql = "SELECT turn FROM hold
+            WHERE owner = $1 AND purpose = $2 AND id = $3 AND turn <> $4 AND NOT EXISTS
+                (SELECT 1 FROM node WHERE node.id = hold.node AND node.alive_until >= $5)";
+        let params = [
+            (&self.owner).into(),
+            CONVERSATION.into(),
+            id.into(),
+            (&self.turn).into(),
+            self.now.into(),
+        ];
+        match session.first(sql, &params).await? {
+            Some(mut row) => {
+                let turn: TurnId = row.take()?;
+                conversation::interrupt(session, &self.owner, (id, &turn), self.now).await
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Work for Working {
+    type Output = Option<Turn>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Option<Turn>> {
+        let sql = "SELECT hold.turn FROM hold
+            JOIN turn ON turn.owner = hold.owner AND turn.id = hold.turn
+            WHERE hold.owner = $1 AND hold.purpose = $2 AND hold.id = $3 AND hold.settled = 0";
+        let key = [(&self.owner).into(), CONVERSATION.into(), (&self.conversation).into()];
+        match session.first(sql, &key).await? {
+            Some(mut row) => turn::read(session, &self.owner, &row.take()?).await.map(Some),
+            None => Ok(None),
+        }
     }
 }
 

@@ -7,13 +7,13 @@ pub const ID_BYTES_MAX: usize = 512;
 /// Bytes of one record. SQLite's own end is a gigabyte.
 pub const RECORD_BYTES_MAX: usize = 256 << 20;
 /// Messages that one call adds.
-pub const MESSAGES_MAX: usize = 20_000;
+pub const MESSAGES_MAX: usize = 100_000;
 /// Items that one call names.
 pub const ITEMS_MAX: usize = 20_000;
 /// Rows of one page of a list.
 pub const PAGE_MAX: u32 = 1_000;
 /// Messages that one look at a history returns.
-pub const PATH_MESSAGES_MAX: u32 = 100_000;
+pub const PATH_MESSAGES_MAX: u32 = 1_000_000;
 /// Bytes of records that one look at a history returns.
 pub const PATH_BYTES_MAX: u64 = 1 << 30;
 /// Bytes of a title, and of a search for one.

@@ -7,7 +7,7 @@ use crate::clock::Time;
 use crate::engine::{Session, Work};
 use crate::error::Result;
 use crate::id::NodeId;
-use crate::job;
+use crate::{conversation, job};
 
 /// How long a node that does not answer counts as alive. Locks and open turns of a dead node last no longer.
 pub(crate) const LEASE: Duration = Duration::from_secs(25);
@@ -51,6 +51,7 @@ impl Work for Recover {
 }
 
 async fn recover<S: Session>(session: &mut S, node: &NodeId, now: Time) -> Result<u64> {
+    let held = conversation::interrupt_all(session, node, now).await?;
     let sql = "UPDATE turn SET status = 'interrupted', node = '', closed_at = $2
         WHERE node = $1 AND closed_at IS NULL";
     let turns = session.execute(sql, &[node.into(), now.into()]).await?;
@@ -59,5 +60,5 @@ async fn recover<S: Session>(session: &mut S, node: &NodeId, now: Time) -> Resul
     job::interrupt(session, node, now).await?;
     let sql = "DELETE FROM node WHERE id = $1 AND alive_until < $2";
     session.execute(sql, &[node.into(), now.into()]).await?;
-    Ok(turns)
+    Ok(held + turns)
 }

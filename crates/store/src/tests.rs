@@ -134,7 +134,7 @@ async fn conversations(store: &Store, owner: &Owner, tip: Hash) -> ConversationI
         message: tip,
         part: 0,
     };
-    let addition = Addition { base: Some(tip), messages: Vec::new(), items: vec![item] };
+    let addition = Addition { base: Some(tip), items: vec![item], ..Addition::default() };
     store.append(owner, &id, Some(end), addition).await.unwrap();
     let change = Change { system: Some(Some(record("other"))), ..Change::default() };
     store.change_conversation(owner, &id, change).await.unwrap();

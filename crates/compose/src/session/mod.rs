@@ -32,7 +32,7 @@ pub const LINE_BYTES_MAX: usize = 64 << 20;
 /// How many lines it may have.
 pub const LINES_MAX: usize = 1_000_000;
 /// How many messages its history may have.
-pub const MESSAGES_MAX: usize = 20_000;
+pub const MESSAGES_MAX: usize = 100_000;
 
 /// An agent's session as its file holds it.
 ///

@@ -56,6 +56,10 @@ async fn answer(snapshot: &Snapshot, asker: &Asker<'_>) -> Result<String> {
     let auth = &snapshot.config().auth;
     check(asker, auth.required)?;
     let memory = snapshot.shared.memory.as_ref().ok_or_else(unkept)?;
+    if memory.store().is_of_files() {
+        let error = sabir_store::Error::unsupported("there are no rows of calls beside them");
+        return Err(out_of_order(&error));
+    }
     let question = Question::of(asker.uri, memory.store().now())?;
     let mut groups = Vec::new();
     for owner in owners(memory, asker.key, &auth.keys) {

@@ -58,7 +58,13 @@ impl Store {
                 self.record.as_str()
             );
         }
-        format!("{}, {place}, kept {}", self.record.as_str(), kept(self.keep))
+        let end = if self.is_in_memory() { ", gone when the gateway ends" } else { "" };
+        format!("{}, {place}, kept {}{end}", self.record.as_str(), kept(self.keep))
+    }
+
+    /// Whether all that is kept goes with the gateway that keeps it.
+    pub fn is_in_memory(&self) -> bool {
+        self.record != Level::Off && self.url.expose() == "memory:"
     }
 
     pub(crate) fn is_of_files(&self) -> bool {

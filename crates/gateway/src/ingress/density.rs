@@ -5,13 +5,21 @@ use sabir_wire::json::{Reader, Survey};
 
 use crate::failure::{Failure, Result};
 
-/// How many fields, messages, parts and tools any request may have, and of how many bytes a further one must be: each
-/// takes some hundred bytes when it is decoded, and a body must not take more than eight times its length.
-const NODES_MIN: usize = 20_000;
-const NODE_BYTES_MIN: usize = 48;
+/// How many fields, messages, parts and tools a body may have, whatever its length, and of how many bytes a further one must be.
+#[derive(Clone, Copy)]
+struct Density {
+    nodes_min: usize,
+    node_bytes_min: usize,
+}
 
-/// The same of an answer: log probabilities, of which an answer may have many, are shorter and take less.
-const ANSWER_NODE_BYTES_MIN: usize = 24;
+/// Each takes some hundred bytes when it is decoded, and a request must not take more than eight times its length.
+const REQUEST: Density = Density { nodes_min: 20_000, node_bytes_min: 48 };
+
+/// A history that is taken in to be kept: long ones are what that is for, and only few are read at a time.
+const HISTORY: Density = Density { nodes_min: 1_000_000, ..REQUEST };
+
+/// Log probabilities, of which an answer may have many, are shorter and take less.
+const ANSWER: Density = Density { node_bytes_min: 24, ..REQUEST };
 
 /// Reads over a request that is to be decoded, unless it has too many pieces.
 pub(crate) fn survey(body: &str) -> Result<Survey<'_>> {
@@ -22,7 +30,16 @@ pub(crate) fn survey(body: &str) -> Result<Survey<'_>> {
 
 /// Refuses a request of so many small pieces that its translation would take far more memory than the body.
 pub(crate) fn check_density(survey: &Survey<'_>) -> Result<()> {
-    let Some((most, nodes)) = excess(survey, NODE_BYTES_MIN) else { return Ok(()) };
+    check(survey, REQUEST)
+}
+
+/// The same for a history that is to be kept, and not to be translated.
+pub(crate) fn check_history_density(body: &str) -> Result<()> {
+    check(&surveyed(body)?, HISTORY)
+}
+
+fn check(survey: &Survey<'_>, density: Density) -> Result<()> {
+    let Some((most, nodes)) = excess(survey, density) else { return Ok(()) };
     let bytes = survey.source().len();
     let message = format!(
         "expected at most {most} fields, messages, parts and tools in a request of {bytes} bytes, found {nodes}: \
@@ -34,7 +51,7 @@ pub(crate) fn check_density(survey: &Survey<'_>) -> Result<()> {
 /// The same for an answer, whoever sends it.
 pub(crate) fn check_answer_density(body: &str) -> Result<()> {
     let survey = surveyed(body)?;
-    let Some((most, nodes)) = excess(&survey, ANSWER_NODE_BYTES_MIN) else { return Ok(()) };
+    let Some((most, nodes)) = excess(&survey, ANSWER) else { return Ok(()) };
     let bytes = body.len();
     let message = format!(
         "expected at most {most} fields and elements in an answer of {bytes} bytes, found {nodes}"
@@ -49,8 +66,8 @@ fn surveyed(body: &str) -> Result<Survey<'_>> {
 }
 
 /// How many nodes a body may have and how many it has, if those are more.
-fn excess(survey: &Survey<'_>, node_bytes_min: usize) -> Option<(usize, usize)> {
-    let most = NODES_MIN + survey.source().len() / node_bytes_min;
+fn excess(survey: &Survey<'_>, density: Density) -> Option<(usize, usize)> {
+    let most = density.nodes_min + survey.source().len() / density.node_bytes_min;
     (survey.nodes() > most).then(|| (most, survey.nodes()))
 }
 
@@ -64,7 +81,7 @@ mod tests {
         assert!(check_density(&Survey::counted(&prose, 82_500)).is_ok());
         let failure = check_density(&Survey::counted(&prose, 82_501)).unwrap_err();
         assert_eq!(failure.fault.kind, FaultKind::TooLarge);
-        assert!(check_density(&Survey::counted("{}", NODES_MIN)).is_ok());
+        assert!(check_density(&Survey::counted("{}", REQUEST.nodes_min)).is_ok());
     }
 
     #[test]

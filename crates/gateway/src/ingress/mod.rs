@@ -14,7 +14,7 @@ mod upgrade;
 
 pub(crate) use body::{drain, into_text, read as read_body, read_raw, text};
 pub(crate) use coding::unpack;
-pub(crate) use density::{check_answer_density, check_density, survey};
+pub(crate) use density::{check_answer_density, check_density, check_history_density, survey};
 pub(crate) use framing::{Misframed, check_framing};
 pub(crate) use guard::{admit, is_allowed_origin, names_loopback};
 pub(crate) use head::check_head;

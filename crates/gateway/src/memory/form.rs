@@ -1,21 +1,35 @@
 //! Conversations in files: transcripts, which hold texts, tool calls and their results. What else a call says is refused.
 
 use std::collections::{HashSet, VecDeque};
+use std::iter::repeat;
 
 use sabir_store::{Added, Content, Error, Form, NewMessage, Outline, Record, Result, Time, Title};
 use sabir_wire::conversation::{Content as Parts, MediaKind, Message, Part, ResultOutput};
 use sabir_wire::unified::{Transcript, TranscriptMessage, UnifiedMessage, UnifiedRole};
 
-use crate::lines::{read, time_of, timed_lines};
+use crate::lines::{KnownBy, read, time_of, timed_lines, times_of};
 use crate::surface;
 
 /// The form of the files.
 #[derive(Debug)]
 pub(super) struct Transcripts;
 
-/// Whether a transcript can hold these messages. Thinking is the model's own, and left out.
+/// Whether a transcript can hold these messages, all of them.
 pub(crate) fn check(messages: &[NewMessage]) -> Result<()> {
-    messages.iter().try_for_each(|message| plain(message).map(|_| ()))
+    match thinks(messages)? {
+        true => Err(Error::unsupported(NO_REASONING)),
+        false => messages.iter().try_for_each(|message| plain(message).map(|_| ())),
+    }
+}
+
+/// Whether there is thinking among messages, which a transcript has no room for. That of an answer is left out, and reported.
+pub(crate) fn thinks(messages: &[NewMessage]) -> Result<bool> {
+    for message in messages {
+        if restored(message)?.iter().flat_map(|message| &message.parts).any(is_thought) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 impl Form for Transcripts {
@@ -25,7 +39,8 @@ impl Form for Transcripts {
         let body = as_request(&transcript);
         let decoded = surface::DEFAULT.decode_request_text(&body).map_err(unreadable)?;
         let entries = decoded.entries().map_err(unreadable)?;
-        let (lines, system) = timed_lines(surface::DEFAULT, &entries, &times(&transcript))?;
+        let times = times(&transcript);
+        let (lines, system) = timed_lines(surface::DEFAULT, &entries, &times, KnownBy::Message)?;
         let outline = outline_of(&transcript);
         Ok(Content { messages: lines.messages, system, outline })
     }
@@ -97,29 +112,33 @@ fn instruct(kept: &mut Vec<TranscriptMessage>, system: Option<&Record>, now: Tim
         }
     };
     if !kept[..leading].iter().map(TranscriptMessage::message).eq(&new) {
-        let time = system.and_then(time_of).unwrap_or(now).0;
-        let new = new.into_iter().map(|message| TranscriptMessage::new(message, time));
-        kept.splice(..leading, new);
+        let times = system.map(times_of).unwrap_or_default().into_iter().chain(repeat(None));
+        let new = new.into_iter().zip(times.map(|time| time.unwrap_or(now).0));
+        kept.splice(..leading, new.map(|(message, time)| TranscriptMessage::new(message, time)));
     }
     Ok(())
 }
 
-/// A line of the log as plain messages.
-fn plain(line: &NewMessage) -> Result<Vec<UnifiedMessage>> {
+fn restored(line: &NewMessage) -> Result<Vec<Message<'_>>> {
     let Some((protocol, text)) = read(&line.record) else { return Ok(Vec::new()) };
     let restored = protocol.restore_messages(text, 0, surface::DEFAULT);
-    let restored = restored.map_err(|error| Error::unreadable(error.to_string()))?;
+    restored.map_err(|error| Error::unreadable(error.to_string()))
+}
+
+/// A line of the log as plain messages, without those that are nothing but thinking.
+fn plain(line: &NewMessage) -> Result<Vec<UnifiedMessage>> {
+    let is_kept =
+        |message: &&Message<'_>| message.parts.is_empty() || !message.parts.iter().all(is_thought);
     let mut messages = Vec::new();
-    for message in restored.iter().filter(|message| !is_thought(message)) {
+    for message in restored(line)?.iter().filter(is_kept) {
         message.parts.iter().try_for_each(refuse)?;
         messages.extend(UnifiedMessage::of(message));
     }
     Ok(messages)
 }
 
-fn is_thought(message: &Message<'_>) -> bool {
-    let is_thought = |part: &Part<'_>| matches!(part.content(), Parts::Reasoning(_));
-    !message.parts.is_empty() && message.parts.iter().all(is_thought)
+fn is_thought(part: &Part<'_>) -> bool {
+    matches!(part.content(), Parts::Reasoning(_))
 }
 
 fn refuse(part: &Part<'_>) -> Result<()> {
@@ -129,7 +148,7 @@ fn refuse(part: &Part<'_>) -> Result<()> {
     }
 }
 
-const NO_REASONING: &str = "a transcript has no reasoning";
+pub(crate) const NO_REASONING: &str = "a transcript has no reasoning";
 
 /// What a transcript has no room for of a part: why, for each.
 pub(crate) fn lost_of(part: &Part<'_>) -> Vec<&'static str> {
@@ -215,6 +234,14 @@ mod tests {
             r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://a.example/b.png"}}]}"#,
         );
         assert_eq!(check(&[image]).unwrap_err().kind(), sabir_store::Kind::Unsupported);
+        let thought = line(
+            Protocol::AnthropicMessages,
+            r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"Hi"}]}"#,
+        );
+        let thought = [thought];
+        assert_eq!(check(&thought).unwrap_err().kind(), sabir_store::Kind::Unsupported);
+        // That of an answer is left out.
+        assert!(!extended("[]", &thought).unwrap().contains("hm"));
     }
 
     #[test]

@@ -213,6 +213,6 @@ fn what_is_kept_is_said_in_a_line() {
     assert_eq!(store.summary(), "full, postgres://h:5432/db, kept forever");
     let store =
         Store { keep: Keep::For(Duration::from_secs(3_600)), url: Secret::new("memory:"), ..store };
-    assert_eq!(store.summary(), "full, in memory, kept 1 hour");
+    assert_eq!(store.summary(), "full, in memory, kept 1 hour, gone when the gateway ends");
     assert_eq!(Store { record: Level::Off, ..store }.summary(), "off, nothing is kept");
 }

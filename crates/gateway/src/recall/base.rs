@@ -12,9 +12,10 @@ use sabir_wire::conversation::{Content, Message, Role};
 use crate::call::{Action, Link};
 use crate::failure::{Failure, Result};
 use crate::pool;
-use crate::recall::history::End;
+use crate::pool::Pool;
+use crate::recall::history::{End, recollect};
 use crate::recall::settings::{settings_in, settings_of};
-use crate::recall::wish::{Named, Wish};
+use crate::recall::wish::{Named, Wish, misnamed};
 use crate::recall::{Task, out_of_order, submission, trouble};
 use crate::recalled::{KeptBy, Missing, Settings};
 use crate::record::{Details, Position};
@@ -166,6 +167,12 @@ impl Task<'_> {
                 };
                 self.end_of(&id, SettingsOf::Conversation).await
             }
+            Named::Given(name) => {
+                let id = ConversationId::new(&**name).map_err(|_| misnamed())?;
+                let known = found(self.store.conversation(&self.owner, &id).await)?;
+                let id = known.ok_or_else(misnamed)?.id;
+                self.end_of(&id, SettingsOf::Conversation).await
+            }
             Named::Fork { id, turn } => {
                 let fork = Fork {
                     owner: self.owner.clone(),
@@ -226,7 +233,7 @@ impl Task<'_> {
         }
         let conversation = found(self.store.conversation(&self.owner, id).await)?;
         let conversation = conversation.ok_or_else(|| self.unknown(id.as_str()))?;
-        let end = end_position(&self.store, &self.owner, &conversation).await?;
+        let end = end_position(self.pool, (&self.store, &self.owner), &conversation).await?;
         let settings = match settings {
             SettingsOf::Call => None,
             SettingsOf::Conversation => {
@@ -257,17 +264,39 @@ enum SettingsOf {
 
 /// Where a conversation ends.
 pub(crate) async fn end_position(
-    store: &Store,
-    owner: &Owner,
+    pool: &Pool,
+    (store, owner): (&Store, &Owner),
     conversation: &Conversation,
 ) -> Result<Position> {
     let last = match &conversation.last_turn {
         Some(turn) => found(store.turn(owner, turn).await)?,
         None => None,
     };
-    let last = last.filter(|turn| turn.tip == conversation.tip);
-    let end = last.map(|turn| end_of_turn(&turn, &Details::read(&turn.details)));
-    Ok(end.unwrap_or_else(|| conversation.tip.into()))
+    match (last, conversation.tip) {
+        (_, None) => Ok(Position::of_conversation(conversation)),
+        (Some(turn), tip) if turn.tip == tip => {
+            Ok(end_of_turn(&turn, &Details::read(&turn.details)))
+        }
+        (_, Some(tip)) => end_of_lines(pool, (store, owner), tip).await,
+    }
+}
+
+/// Where lines end that no turn has added: that is known by reading them.
+async fn end_of_lines(
+    pool: &Pool,
+    (store, owner): (&Store, &Owner),
+    tip: Hash,
+) -> Result<Position> {
+    let kept = recollect(pool, (store, owner), Some(tip), None).await?.stretches;
+    let bytes = kept.iter().map(|stretch| stretch.kept.as_body().len()).sum();
+    let work = move |_: &_| {
+        let mut entries = Vec::new();
+        for stretch in &kept {
+            entries.extend(stretch.kept.entries()?);
+        }
+        Ok(Position::of_lines(entries, tip))
+    };
+    pool.run_on(bytes, work).await
 }
 
 /// Where a turn ends.

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use sabir_store::{Advance, Conversation, ConversationId, Hash, NewConversation, Origin, TurnId};
 use sabir_wire::json::Survey;
+use sabir_wire::protocol::Coverage;
 
 use crate::answer::InFlight;
 use crate::failure::Result;
 use crate::ingress;
 use crate::recall::base::found;
+use crate::recall::history::recollect;
 use crate::recall::sent::{Sender, SentHistory, read_sent};
 use crate::recall::{Asker, Draft, Task, out_of_order};
 use crate::record::Lines;
@@ -40,7 +42,7 @@ impl Task<'_> {
         let known = known.map_err(|error| out_of_order(&error))?;
         let base = known.checked_sub(1).map(|last| sent.hashes[last]);
         let title = self.title(body.clone()).await?;
-        let followed = match self.joined(&sent.hashes[..known]).await? {
+        let followed = match self.joined(&sent.hashes[..known], body.clone()).await? {
             Joined::Conversation(conversation) => Followed::after(*conversation),
             Joined::None(id) => {
                 Followed::new(self.new_conversation(&id, &title, Origin::Followed)?)
@@ -102,12 +104,15 @@ impl Task<'_> {
     /// The conversation that a call with this known beginning goes on with: that of the agent's session, else the one with the
     /// longest history that the call begins with. Calls of a session that do not go on from its end, such as those of
     /// sub-agents, are known by their histories alone.
-    async fn joined(&self, known: &[Hash]) -> Result<Joined> {
+    async fn joined(&self, known: &[Hash], body: Option<String>) -> Result<Joined> {
         let named = self.asker.call.session_name();
         if let Some(session) = named.and_then(|name| ConversationId::new(name).ok()) {
             match found(self.store.conversation(&self.owner, &session).await)? {
                 None => return Ok(Joined::None(session.as_str().to_owned())),
                 Some(conversation) if goes_on(&conversation, known) => {
+                    return Ok(Joined::Conversation(Box::new(conversation)));
+                }
+                Some(conversation) if self.retells(&conversation, body).await? => {
                     return Ok(Joined::Conversation(Box::new(conversation)));
                 }
                 Some(_) => {}
@@ -119,6 +124,31 @@ impl Task<'_> {
             Some(conversation) => Joined::Conversation(Box::new(conversation)),
             None => Joined::None(self.made_id()),
         })
+    }
+
+    /// Whether a call says all that a conversation holds which was taken in from elsewhere: such a telling lacks what the agent
+    /// adds on the way. From here on the conversation is what the call says.
+    async fn retells(&self, conversation: &Conversation, body: Option<String>) -> Result<bool> {
+        let last = match &conversation.last_turn {
+            Some(turn) => found(self.store.turn(&self.owner, turn).await)?,
+            None => None,
+        };
+        if last.is_some_and(|turn| turn.tip == conversation.tip) {
+            return Ok(false);
+        }
+        let kept = (&self.store, &self.owner);
+        let kept = recollect(self.pool, kept, conversation.tip, None).await?.stretches;
+        let client = self.client();
+        let work = move |body: Cow<'_, str>| {
+            let decoded = client.decode_request_text(&body)?;
+            let mut known = Vec::new();
+            for stretch in &kept {
+                known.extend(stretch.kept.entries()?);
+            }
+            let covered = Coverage::of(&known, &decoded.entries()?.entries);
+            Ok(covered.elements == known.len())
+        };
+        self.on_body(body, work).await
     }
 }
 

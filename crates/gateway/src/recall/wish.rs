@@ -22,6 +22,8 @@ pub(super) enum Named {
     New,
     /// By its id, or by the name that the client gives it.
     Id(String),
+    /// By an id that clients do not give: of a session's file, for example.
+    Given(String),
     /// After a turn of the conversation.
     Fork {
         id: String,
@@ -58,21 +60,28 @@ impl Named {
             return Ok(Self::New);
         }
         match value.split_once('@') {
-            Some((id, turn)) if is_name(id) && is_name(turn) => {
+            Some((id, turn)) if is_id(id) && is_name(turn) => {
                 Ok(Self::Fork { id: id.to_owned(), turn: turn.to_owned() })
             }
             None if is_name(value) => Ok(Self::Id(value.to_owned())),
+            None if is_id(value) => Ok(Self::Given(value.to_owned())),
             _ => Err(misnamed()),
         }
     }
 }
 
+/// Whether a conversation may be begun under this name.
 fn is_name(text: &str) -> bool {
-    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    (1..=64).contains(&text.len()) && text.bytes().all(is_fit)
+    (1..=64).contains(&text.len()) && is_id(text) && !text.contains('.')
 }
 
-fn misnamed() -> Box<Failure> {
+/// Whether a conversation may have this id: files have longer ones, with dots.
+fn is_id(text: &str) -> bool {
+    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    (1..=128).contains(&text.len()) && text.bytes().all(is_fit)
+}
+
+pub(super) fn misnamed() -> Box<Failure> {
     let message = "sabir-conversation: expected `new`, an id of up to 64 letters, digits, `_` or `-`, or `ID@TURN`";
     Failure::client(FaultKind::BadRequest, message).with_param(HEADER)
 }
@@ -87,7 +96,8 @@ mod tests {
         assert_eq!(Named::parse("my-chat_1").unwrap(), Named::Id("my-chat_1".to_owned()));
         let fork = Named::Fork { id: "conv_1".to_owned(), turn: "turn_2".to_owned() };
         assert_eq!(Named::parse("conv_1@turn_2").unwrap(), fork);
-        for wrong in ["", "a b", "ü", "a@", "@b", &"x".repeat(65), "a/b"] {
+        assert_eq!(Named::parse("a.b").unwrap(), Named::Given("a.b".to_owned()));
+        for wrong in ["", "a b", "ü", "a@", "@b", &"x".repeat(129), "a/b"] {
             assert!(Named::parse(wrong).is_err(), "{wrong}");
         }
     }

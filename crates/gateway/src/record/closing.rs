@@ -4,11 +4,13 @@ use sabir_store::{
     Closing, Direction, Ending, Hash, ItemId, Name, NewItem, NewJob, NewResponse, Record,
     ResponseId,
 };
-use sabir_wire::Protocol;
 use sabir_wire::conversation::Response;
 use sabir_wire::json::{Kind, Reader};
 use sabir_wire::protocol::AnswerContext;
+use sabir_wire::{LossKind, Protocol, Report};
 
+use crate::memory::{NO_REASONING, thinks};
+use crate::observe::Losses;
 use crate::record::received::{Answerer, ReceivedAnswer};
 use crate::record::{Details, Lines, Plan, digits, lines};
 use crate::surface;
@@ -19,7 +21,7 @@ pub(super) struct Ended {
     pub(super) is_whole: bool,
     pub(super) answer: ReceivedAnswer,
     pub(super) answerer: Answerer,
-    pub(super) losses: String,
+    pub(super) losses: Losses,
     /// What stands between the call and its answer, as an answer of the client's protocol.
     pub(super) inserted: Option<String>,
     /// The exchange in which the conversation was summarised for the call.
@@ -53,8 +55,8 @@ pub(super) fn left(mut plan: Plan, ended: Ended) -> sabir_store::Result<Left> {
             return passed(&plan, &answerer, facts, bodies.own).map(Left::Job);
         }
     }
-    let known = Details { losses: Some(losses), compacted, ..Details::default() };
-    closing(plan, (is_whole, answerer, known), bodies).map(|closing| Left::Turn(Box::new(closing)))
+    let closing = closing(plan, (is_whole, answerer), (losses, compacted), bodies)?;
+    Ok(Left::Turn(Box::new(closing)))
 }
 
 /// An answer that its provider goes on working on.
@@ -76,12 +78,18 @@ fn passed(
 
 fn closing(
     plan: Plan,
-    (is_whole, answerer, known): (bool, Answerer, Details),
+    (is_whole, answerer): (bool, Answerer),
+    (mut losses, compacted): (Losses, Option<String>),
     bodies: Bodies,
 ) -> sabir_store::Result<Closing> {
     let entries = answerer.protocol.answer_entries(&bodies.own).unwrap_or_default();
     let tip = plan.input.tip().or(plan.opening.base);
     let output = lines(answerer.protocol, plan.input.end, &entries)?;
+    if plan.is_plain && thinks(&output.messages)? {
+        let mut report = Report::default();
+        report.lose("", LossKind::Dropped, NO_REASONING);
+        losses.extend(report.into());
+    }
     let body = bodies.client.as_ref().unwrap_or(&bodies.own);
     let facts = Facts::of(body);
     let response = facts.id.clone().filter(|_| plan.is_named && is_whole);
@@ -92,6 +100,8 @@ fn closing(
         response: response.clone(),
         is_passed: answerer.protocol == plan.client && is_kept && !is_own_job,
         usage: facts.usage.clone(),
+        losses: Some(losses.to_json()),
+        compacted,
         settings: plan.settings,
         conversation: plan
             .conversation
@@ -100,7 +110,7 @@ fn closing(
             .map(|it| it.id.as_str().to_owned()),
         input_end: tip.as_ref().filter(|_| response.is_some()).map(digits),
         end: Some(output.end),
-        ..known
+        ..Details::default()
     };
     let mut items = Vec::new();
     if response.is_some() && surface::of(plan.client).state.has_responses {

@@ -5,7 +5,8 @@ mod received;
 mod recorder;
 
 pub(crate) use crate::lines::{
-    Lines, Position, Step, digits, lines, read as read_record, record, time_of, timed_lines,
+    KnownBy, Lines, Position, Step, digits, lines, read as read_record, record, time_of,
+    timed_lines, times_of,
 };
 pub(crate) use recorder::Recorder;
 
@@ -34,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) is_named: bool,
     /// Whether the client waits until all is stored.
     pub(crate) is_awaited: bool,
+    /// Whether it is kept as plain messages, which have no room for thinking.
+    pub(crate) is_plain: bool,
     /// The request without its conversation, for those who go on with its settings.
     pub(crate) settings: Option<String>,
     /// The id of the answer, where nobody waits for it and the gateway works on it.

@@ -52,7 +52,7 @@ impl Recorder {
             self.saving = self.abandon(&plan);
             return;
         };
-        let (losses, reading) = (end.losses.to_json(), std::mem::take(&mut self.reading));
+        let (losses, reading) = (end.losses.clone(), std::mem::take(&mut self.reading));
         let inserted = end.inserted.map(str::to_owned);
         let compacted = end.compacted.map(str::to_owned);
         let (snapshot, store) = (Arc::clone(&self.snapshot), self.store.clone());

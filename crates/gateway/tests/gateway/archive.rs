@@ -1,5 +1,6 @@
 //! `/sabir/v1/conversations`: what is kept, for whoever it belongs to.
 
+use proptest::prelude::*;
 use sabir_wire::Protocol;
 use serde_json::{Value, json};
 
@@ -124,6 +125,97 @@ fn a_transcript_comes_back_as_it_was() {
         house.kept("/old/messages?as=transcript"),
         json!({"transcript": transcript(), "losses": []})
     );
+}
+
+/// Any message that a transcript may hold: few words and times, so that many of them mean the same.
+fn message() -> impl Strategy<Value = Value> {
+    let text = prop::sample::select(vec!["", "a", "b", " a ", "漢字\n😀", "\u{1b}\"\\"]);
+    let arguments = prop::sample::select(vec!["{}", "{\"a\":1}", "{ \"a\": 1 }", "not json", ""]);
+    let call = ("call_[12]", "f[12]", arguments).prop_map(|(id, name, arguments)| {
+        json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
+    });
+    let calls = prop::collection::vec(call, 0..3);
+    let roles = prop::sample::select(vec!["system", "user", "assistant", "tool"]);
+    (roles, text, calls, "call_[12]", 0..3_u8).prop_map(|(role, content, calls, answers, time)| {
+        let mut message = json!({"role": role, "content": content});
+        match role {
+            "tool" => message["tool_call_id"] = json!(answers),
+            "assistant" if !calls.is_empty() => message["tool_calls"] = json!(calls),
+            _ => {}
+        }
+        message["timestamp"] = json!(time);
+        message
+    })
+}
+
+#[test]
+fn every_transcript_comes_back_byte_for_byte_whatever_else_is_kept() {
+    let house = House::of(&[]);
+    let transcripts = prop::collection::vec(message(), 1..6);
+    let check = |transcript: Vec<Value>| {
+        let transcript = Value::Array(transcript);
+        let id = house.begun(&json!({"transcript": transcript}))["id"].as_str().unwrap().to_owned();
+        let read = house.gateway.get(&format!("{PATH}/{id}/messages")).body;
+        prop_assert_eq!(read, transcript.to_string());
+        Ok(())
+    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) };
+    proptest::test_runner::TestRunner::new(config).run(&transcripts, check).unwrap();
+}
+
+#[test]
+fn a_long_history_of_short_messages_is_taken_in_and_goes_on() {
+    let house = House::of(&["GREEN"]);
+    let message = |index: usize| {
+        let role = if index.is_multiple_of(2) { "user" } else { "assistant" };
+        json!({"role": role, "content": format!("{index}"), "timestamp": index})
+    };
+    let transcript: Vec<Value> = (0..25_000).map(message).collect();
+    let begun = house.begun(&json!({"id": "long", "transcript": transcript}));
+    assert_eq!((&begun["added"], &begun["turns"]), (&json!(25_000), &json!(12_500)));
+    assert_eq!(house.kept("/long/messages"), json!(transcript));
+    let reply = house.send_text(Protocol::OpenaiChat, Protocol::OpenaiChat, "long", "FACT");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_eq!(house.kept("/long/messages").as_array().unwrap().len(), 25_002);
+}
+
+#[test]
+fn an_app_that_sends_everything_repeats_nothing_of_a_transcript() {
+    let house = House::of(&["GREEN", "RED"]);
+    let old = json!([{"role": "user", "content": "FACT1", "timestamp": 1}, {"role": "assistant", "content": "BLUE", "timestamp": 2}]);
+    house.begun(&json!({"id": "old", "transcript": old}));
+    let mut messages =
+        json!([{"role": "user", "content": "FACT1"}, {"role": "assistant", "content": "BLUE"}]);
+    for (word, answer) in [("FACT2", "GREEN"), ("FACT3", "RED")] {
+        messages.as_array_mut().unwrap().push(json!({"role": "user", "content": word}));
+        let body = json!({"model": "openai-chat/m", "messages": messages});
+        let head = "POST /v1/chat/completions\r\nsabir-conversation: old\r\n";
+        assert_eq!(house.gateway.request(head, &body.to_string()).status, 200);
+        messages.as_array_mut().unwrap().push(json!({"role": "assistant", "content": answer}));
+    }
+    let kept = house.kept("/old/messages");
+    assert_eq!(kept.as_array().unwrap().len(), 6, "{kept}");
+    assert_eq!((&kept[0], &kept[1]), (&old[0], &old[1]));
+}
+
+#[test]
+fn conversations_that_begin_alike_have_thoughts_of_their_own() {
+    let answer = |thought: &str| {
+        let content = json!([{"type": "thinking", "thinking": thought, "signature": "s"}, {"type": "text", "text": "BLUE"}]);
+        let body = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content,
+            "stop_reason": "end_turn", "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}});
+        Script::Reply(crate::harness::json(200, "", &body.to_string()))
+    };
+    let provider = Provider::start(vec![answer("ONE"), answer("TWO")]);
+    let gateway = Running::start(&format!("{}{STORE}", provider.toml("p", "anthropic-messages")));
+    let body =
+        json!({"model": "p/m", "max_tokens": 9, "messages": [{"role": "user", "content": "FACT"}]});
+    for (name, thought) in [("one", "ONE"), ("two", "TWO")] {
+        let head = format!("POST /v1/messages\r\nsabir-conversation: {name}\r\n");
+        assert_eq!(gateway.request(&head, &body.to_string()).status, 200);
+        let kept = gateway.get(&format!("{PATH}/{name}/messages?as=anthropic-messages"));
+        assert!(kept.body.contains(thought), "{}", kept.body);
+    }
 }
 
 #[test]
@@ -354,6 +446,13 @@ fn a_transcript_that_cannot_be_read_is_refused_with_its_place() {
     let message = "expected one of system, user, assistant and tool at transcript[1].role";
     assert_refused(&reply, 400, message);
     assert_eq!(reply.json()["error"]["param"], "transcript[1].role");
+    let reply = begin(json!([{"content": "a"}]));
+    assert_refused(&reply, 400, "expected a message with a `role` at transcript[0]");
+    for time in [json!("yesterday"), json!(-1), json!(1e300)] {
+        let reply = begin(json!([{"role": "user", "content": "a", "timestamp": time}]));
+        assert_eq!(reply.status, 400, "{}", reply.body);
+        assert_eq!(reply.json()["error"]["param"], "transcript[0].timestamp");
+    }
     // Nothing was begun.
     assert_eq!(house.kept("")["data"], json!([]));
 }

@@ -140,6 +140,56 @@ fn a_session_goes_on_with_any_provider_and_repeats_nothing() {
 }
 
 #[test]
+fn a_session_that_goes_on_after_its_import_stays_one_conversation() {
+    let house = House::with(&["GREEN", "RED"], "record = \"full\"\n");
+    assert_eq!(house.join("s-1", &[user("FACT1"), model("BLUE")]).1, 2);
+    let reminded = json!({"role": "user", "content": [{"type": "text", "text": "<reminder>"}, {"type": "text", "text": "FACT1"}]});
+    let context = user("<context>");
+    let mut messages = vec![context, reminded, model("BLUE"), user("FACT2")];
+    for (turns, answer) in [(2, "GREEN"), (3, "RED")] {
+        let body = json!({"model": "anthropic-messages/m", "max_tokens": 9, "messages": messages});
+        let head = "POST /v1/messages\r\nx-claude-code-session-id: s-1\r\n";
+        assert_eq!(house.gateway.request(head, &body.to_string()).status, 200);
+        crate::waiting::wait_for(|| {
+            let kept = house.kept("");
+            let is_there = kept["data"].as_array().unwrap().len() == 1
+                && kept["data"][0]["turns"] == turns
+                && house.texts("s-1").last().is_some_and(|text| text == answer);
+            is_there.then_some(()).ok_or(kept.to_string())
+        });
+        messages.extend([model(answer), user("FACT3")]);
+    }
+    let texts = house.texts("s-1");
+    assert_eq!(texts.iter().filter(|text| text.contains("FACT1")).count(), 1, "{texts:?}");
+}
+
+#[test]
+fn a_session_without_a_name_in_its_calls_goes_on_after_its_import() {
+    let house = House::with(&["GREEN"], "record = \"full\"\n");
+    let contents = |texts: &[(&str, &str)]| -> Value {
+        let content =
+            |(role, text): &(&str, &str)| json!({"role": role, "parts": [{"text": text}]});
+        texts.iter().map(content).collect()
+    };
+    let before = contents(&[("user", "FACT1"), ("model", "BLUE")]);
+    let order =
+        json!({"id": "g-1", "as": "gemini", "messages": {"contents": before}, "join": true});
+    house.begun(&order);
+    let body =
+        json!({"contents": contents(&[("user", "FACT1"), ("model", "BLUE"), ("user", "FACT2")])});
+    let path = "/v1beta/models/gemini/m:generateContent";
+    assert_eq!(house.gateway.post(path, &body.to_string()).status, 200);
+    crate::waiting::wait_for(|| {
+        let texts = house.texts("g-1");
+        (texts == ["FACT1", "BLUE", "FACT2", "GREEN"]).then_some(()).ok_or(format!("{texts:?}"))
+    });
+    // A session that goes its own way from there has its own conversation.
+    let fork = contents(&[("user", "FACT1"), ("model", "BLUE"), ("user", "FACT3")]);
+    let order = json!({"id": "g-2", "as": "gemini", "messages": {"contents": fork}, "join": true});
+    assert_eq!(house.begun(&order)["id"], "g-2");
+}
+
+#[test]
 fn an_order_that_cannot_be_followed_is_refused() {
     let house = House::of(&[]);
     let refused = |body: &Value| {
@@ -151,9 +201,9 @@ fn an_order_that_cannot_be_followed_is_refused() {
     let (status, message) = refused(&order);
     assert_eq!(status, 400);
     assert!(message.contains("'join'"), "{message}");
-    let many = vec![user(&"x".repeat(150)); 20_001];
+    let many = vec![user("x"); 100_001];
     let (status, message) =
         refused(&json!({"as": "anthropic-messages", "messages": {"messages": many}}));
     assert_eq!(status, 413, "{message}");
-    assert!(message.contains("20000"), "{message}");
+    assert!(message.contains("100000"), "{message}");
 }

@@ -160,6 +160,52 @@ fn a_file_that_nobody_can_read_is_neither_sent_nor_replaced() {
 }
 
 #[test]
+fn a_file_whose_name_has_dots_goes_on_and_none_is_begun_under_such_a_name() {
+    let (sessions, provider) = (Sessions::new(), answers(1));
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    let refused = ask(&gateway, "notes.v1", "Hi");
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert!(refused.body.contains("letters, digits, `_` or `-`"), "{}", refused.body);
+    let file = sessions.file("notes.v1");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, r#"[{"role":"user","content":"My name is Ada."}]"#).unwrap();
+    let reply = ask(&gateway, "notes.v1", "Who am I?");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert!(provider.received()[0].body.contains("Ada"));
+    assert_eq!(sessions.read("notes.v1").as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn thinking_is_refused_in_a_call_and_reported_in_an_answer() {
+    let thought = json!({"choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"role": "assistant", "content": "Hello", "reasoning_content": "a greeting"}}]});
+    let sessions = Sessions::new();
+    let provider = Provider::start(vec![Script::Reply(json(200, "", &thought.to_string()))]);
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    let head = "POST /v1/messages\r\nsabir-conversation: talk\r\n";
+    let body = json!({"model": "p/m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "Hello"}]},
+        {"role": "user", "content": "Again"}]});
+    let reply = gateway.request(head, &body.to_string());
+    assert_eq!(reply.status, 400, "{}", reply.body);
+    assert!(reply.body.contains("a transcript has no reasoning"), "{}", reply.body);
+    assert_eq!(ask(&gateway, "talk", "Hi").status, 200);
+    assert!(!sessions.read("talk").to_string().contains("a greeting"));
+    let turn = &gateway.get("/sabir/v1/conversations/talk").json()["turns"][0];
+    let loss = json!({"pointer": "", "kind": "dropped", "reason": "a transcript has no reasoning"});
+    assert!(turn["losses"].as_array().unwrap().contains(&loss), "{turn}");
+}
+
+#[test]
+fn what_no_file_has_room_for_is_not_pretended() {
+    let sessions = Sessions::new();
+    let gateway = Running::start(&sessions.toml(""));
+    let usage = gateway.get("/sabir/v1/usage");
+    assert_eq!(usage.status, 400, "{}", usage.body);
+    assert!(usage.body.contains("no rows of calls"), "{}", usage.body);
+}
+
+#[test]
 fn answers_are_not_found_by_their_ids() {
     let (sessions, provider) = (Sessions::new(), answers(2));
     let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));

@@ -19,6 +19,8 @@ pub(crate) struct Step<'a> {
     /// Whether messages were added behind `from`, which is used by them from now on.
     pub(crate) is_longer: bool,
     pub(crate) turn: Option<&'a TurnId>,
+    /// How many turns it is more.
+    pub(crate) turns: u64,
     pub(crate) protocol: Option<&'a Name>,
     pub(crate) model: Option<&'a Name>,
     pub(crate) now: Time,
@@ -38,7 +40,7 @@ impl Work for Append {
     type Output = Option<Hash>;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Option<Hash>> {
-        let Addition { base, messages, items } = &self.addition;
+        let Addition { base, messages, turns, items } = &self.addition;
         count("messages", messages.len(), MESSAGES_MAX)?;
         count("items", items.len(), ITEMS_MAX)?;
         let to = append(session, &self.owner, base.as_ref(), messages, self.now).await?;
@@ -48,6 +50,7 @@ impl Work for Append {
             to,
             is_longer: *base == self.from && !messages.is_empty(),
             turn: None,
+            turns: *turns,
             protocol: None,
             model: None,
             now: self.now,
@@ -68,7 +71,9 @@ pub(crate) async fn advance<S: Session>(
     let protocols = with(&was.protocols, step.protocol);
     let models = with(&was.models, step.model);
     let turn = step.turn.or(was.last_turn.as_ref());
-    let turns = was.turns.cast_signed() + i64::from(step.turn.is_some());
+    // A turn that was taken for dead and is not counts once.
+    let is_new = step.turn.is_none() || step.turn != was.last_turn.as_ref();
+    let turns = was.turns.saturating_add(if is_new { step.turns } else { 0 }).cast_signed();
     let sql = "UPDATE conversation SET
             tip = (SELECT number FROM message WHERE owner = $1 AND hash = $3),
             last_turn = $4, turns = $5, protocols = $6, models = $7, updated_at = $8, used_at = $8

@@ -51,7 +51,7 @@ impl ForkConversation {
         let last = from.last_turn.as_ref().ok_or_else(|| Error::not_found("turn"))?;
         let back = distance(session, owner, last, after).await?;
         let turn = turn::read(session, owner, after).await?;
-        Ok(Point { tip: turn.tip, turn: Some(turn.id), turns: turns - back })
+        Ok(Point { tip: turn.tip.or(turn.base), turn: Some(turn.id), turns: turns - back })
     }
 
     async fn insert<S: Session>(

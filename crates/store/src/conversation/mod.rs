@@ -3,6 +3,7 @@
 mod advance;
 mod edit;
 mod fork;
+mod interrupt;
 mod list;
 mod load;
 mod read;
@@ -16,6 +17,7 @@ use crate::response::NewItem;
 pub(crate) use advance::{Append, Step, advance};
 pub(crate) use edit::{Create, Delete, Edit, create, delete};
 pub(crate) use fork::ForkConversation;
+pub(crate) use interrupt::{interrupt, interrupt_all};
 pub(crate) use list::List;
 pub(crate) use load::Load;
 pub(crate) use read::{ReadConversation, ReadFollowed};
@@ -63,6 +65,8 @@ pub struct Addition {
     /// The last message before them. Those that stood behind it are no longer part of the conversation.
     pub base: Option<Hash>,
     pub messages: Vec<NewMessage>,
+    /// How many turns they stand for.
+    pub turns: u64,
     /// Ids by which clients know parts of them. An id that the conversation has already names another part from now on.
     pub items: Vec<NewItem>,
 }

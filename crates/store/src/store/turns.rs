@@ -3,8 +3,8 @@
 use crate::clock::Time;
 use crate::engine::Durability;
 use crate::error::Result;
-use crate::hold::{Held, Purpose, Release, Take};
-use crate::id::{Owner, TurnId};
+use crate::hold::{Held, Purpose, Release, Take, Working};
+use crate::id::{ConversationId, Owner, TurnId};
 use crate::store::Store;
 use crate::touch::{Touch, Touched};
 use crate::turn::{
@@ -51,6 +51,12 @@ impl Store {
     pub async fn turns(&self, owner: &Owner, from: &TurnId, limit: u32) -> Result<Vec<Turn>> {
         let turns = Turns { owner: owner.clone(), from: from.clone(), limit };
         self.inner.engine.read(turns).await
+    }
+
+    /// The turn that works on a conversation, if one does.
+    pub async fn working_turn(&self, owner: &Owner, id: &ConversationId) -> Result<Option<Turn>> {
+        let working = Working { owner: owner.clone(), conversation: id.clone() };
+        self.inner.engine.read(working).await
     }
 
     /// Holds a conversation, or the one continuation of a turn, for a turn that is about to be opened.

@@ -102,6 +102,7 @@ impl Close {
             to: tip,
             is_longer: closing.turn.base == target.from && !closing.messages.is_empty(),
             turn: Some(&closing.turn.id),
+            turns: 1,
             protocol: Some(&closing.turn.protocol),
             model: closing.model.as_ref(),
             now: self.now,

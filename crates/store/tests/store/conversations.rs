@@ -101,7 +101,7 @@ each_engine! {
         assert_eq!(named().await, Some(first));
         assert_eq!(store.items(&other(), vec![name.clone()]).await.unwrap(), [None]);
         // Whoever takes something out puts the rest in again.
-        let addition = Addition { base: tip, messages: Vec::new(), items: vec![item(second)] };
+        let addition = Addition { base: tip, items: vec![item(second)], ..Addition::default() };
         store.append(owner, &id, tip, addition).await.unwrap();
         assert_eq!(named().await, Some(second));
         let fork = Fork { owner: owner.clone(), from: id.clone(), after: None, id: conversation_id("f") };

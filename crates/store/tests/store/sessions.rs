@@ -291,7 +291,7 @@ async fn many_sessions_are_listed_without_being_read() {
 }
 
 #[test]
-fn a_writer_that_is_killed_leaves_the_old_file_or_the_new_one() {
+fn a1_7_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one() {
     crate::kills::kill_writers(count("SABIR_KILLS", 20));
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sabir_store::{Ending, Hash, Kind, Status};
+use sabir_store::{Advance, Ending, Fork, Hash, Held, Kind, Opening, Purpose, Status};
 
-use crate::bench::{Bench, Engine, each_engine, other, record, turn_id};
+use crate::bench::{Bench, Engine, conversation_id, each_engine, other, record, turn_id};
 
 each_engine! {
     async fn a_turn_goes_from_opened_over_streaming_to_its_end(bench) {
@@ -88,5 +88,51 @@ each_engine! {
         bench.store.close_turn(bench.closing("t1", None, &["a"])).await.unwrap();
         let turn = second.turn(&bench.owner, &turn_id("t1")).await.unwrap();
         assert_eq!(turn.status, Status::Finished);
+    }
+    async fn a_turn_that_died_with_its_node_stays_the_last_of_its_conversation(bench) {
+        let Some(second) = bench.another_node().await else { return };
+        let (owner, conversation) = (&bench.owner, conversation_id("c"));
+        bench.conversation("c").await;
+        let mut first = bench.closing("t1", None, &["a"]);
+        first.system = Some(record("be brief"));
+        let tip = first.messages[0].hash;
+        first.conversation = Some(Advance { id: conversation.clone(), from: None });
+        bench.store.close_turn(first).await.unwrap();
+        // Whether it is found by the upkeep, or by the next call.
+        for (dead, next) in [("t2", None), ("t3", Some("t4"))] {
+            let last = bench.store.conversation(owner, &conversation).await.unwrap().last_turn;
+            let held = Purpose::Conversation(conversation.clone());
+            assert_eq!(bench.store.hold(owner, held.clone(), &turn_id(dead)).await.unwrap(), Held::Taken);
+            let opening = Opening { previous: last, base: Some(tip), ..bench.opening(dead) };
+            bench.store.open_turn(opening).await.unwrap();
+            // What is opened is not waited for; whatever is written after it is.
+            bench.store.heartbeat().await.unwrap();
+            let working = second.working_turn(owner, &conversation).await.unwrap();
+            assert_eq!(working.unwrap().id, turn_id(dead));
+            bench.wait(Duration::from_secs(30));
+            match next {
+                None => assert_eq!(second.recover().await.unwrap(), 1),
+                Some(next) => {
+                    let taken = second.hold(owner, held, &turn_id(next)).await.unwrap();
+                    assert_eq!(taken, Held::Taken);
+                    second.release(owner, &turn_id(next)).await.unwrap();
+                }
+            }
+            let found = second.conversation(owner, &conversation).await.unwrap();
+            assert_eq!((found.last_turn, found.tip), (Some(turn_id(dead)), Some(tip)));
+        }
+        let turns = second.turns(owner, &turn_id("t3"), 9).await.unwrap();
+        let ended: Vec<_> = turns.iter().map(|turn| (turn.id.as_str(), turn.status)).collect();
+        let expected = [("t3", Status::Interrupted), ("t2", Status::Interrupted), ("t1", Status::Finished)];
+        assert_eq!(ended, expected);
+        assert!(turns.iter().all(|turn| turn.system == turns[2].system));
+        assert_eq!(second.conversation(owner, &conversation).await.unwrap().turns, 3);
+        let fork = Fork { owner: owner.clone(), from: conversation, after: Some(turn_id("t2")), id: conversation_id("f") };
+        assert_eq!(second.fork(fork).await.unwrap().tip, Some(tip));
+        // It was not dead after all, and counts once.
+        let mut late = bench.closing("t3", Some(("t2", tip)), &["b"]);
+        late.conversation = Some(Advance { id: conversation_id("c"), from: Some(tip) });
+        bench.store.close_turn(late).await.unwrap();
+        assert_eq!(second.conversation(owner, &conversation_id("c")).await.unwrap().turns, 3);
     }
 }

@@ -105,7 +105,10 @@ fn limits_are_kept() {
         r#"{"type":"response_item","payload":{"type":"message","role":"user","content":"hi"}}"#;
     let many = vec![item; MESSAGES_MAX];
     let error = refused(&with(CODEX, &many));
-    assert_eq!(error.message(), format!("{} messages; a session may have 20000", MESSAGES_MAX + 7));
+    assert_eq!(
+        error.message(),
+        format!("{} messages; a session may have 100000", MESSAGES_MAX + 7)
+    );
 }
 
 proptest! {

@@ -5,12 +5,13 @@ use sabir_store::{
     NewConversation, Origin, PATH_MESSAGES_MAX, Time, Title, TurnId,
 };
 use sabir_wire::json::{Json, Kind, Reader};
+use sabir_wire::unified::read_timestamp;
 use sabir_wire::{FaultKind, Protocol};
 
 use super::import::{Import, Source, Written, too_many};
 use super::join::Joined;
 use super::messages::unknown_protocol;
-use super::{Archive, list, unknown};
+use super::{Archive, is_made_id, list, unknown};
 use crate::admin::kept::metadata;
 use crate::admin::kept::metadata::{invalid, mistyped};
 use crate::failure::{Failure, Result};
@@ -18,6 +19,7 @@ use crate::ingress;
 use crate::memory::check_form;
 use crate::pool::Wanted;
 use crate::recall::{found, out_of_order};
+use crate::record::KnownBy;
 
 /// Times of elements: more than a history has.
 const TIMES_MAX: usize = PATH_MESSAGES_MAX as usize;
@@ -61,7 +63,7 @@ impl Archive<'_> {
             id: ConversationId::new(id).map_err(|error| out_of_order(&error))?,
             title: Title::new(title),
             metadata,
-            origin: Origin::Asked,
+            origin: if order.joins { Origin::Followed } else { Origin::Asked },
         };
         let begun = self.store.ensure_conversation(new).await;
         let mut conversation = begun.map_err(|error| out_of_order(&error))?;
@@ -76,7 +78,7 @@ impl Archive<'_> {
     async fn free(&self, id: &str) -> Result<String> {
         let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let is_name = (1..=64).contains(&id.len()) && id.bytes().all(is_fit);
-        if !is_name || id.starts_with("conv_") || id == "new" {
+        if !is_name || is_made_id(id) || id == "new" {
             let message = "Invalid 'id': expected up to 64 letters, digits, `_` or `-`, neither `new` nor beginning with `conv_`.";
             return Err(invalid("id", message.to_owned(), "invalid_value"));
         }
@@ -94,7 +96,8 @@ impl Archive<'_> {
         import: Import,
     ) -> Result<Conversation> {
         let id = &conversation.id;
-        let addition = Addition { messages: import.lines.messages, ..Addition::default() };
+        let turns = turns_of(&import.from_user);
+        let addition = Addition { messages: import.lines.messages, turns, ..Addition::default() };
         let appended = self.store.append(&self.owner, id, None, addition).await;
         appended.map_err(|error| match error.kind() {
             StoreKind::Conflict => taken(id.as_str()),
@@ -135,6 +138,11 @@ impl Archive<'_> {
             it.field("deleted", &true);
         }))
     }
+}
+
+/// How often the user speaks in elements: each time begins a turn.
+pub(super) fn turns_of(from_user: &[bool]) -> u64 {
+    from_user.iter().filter(|it| **it).count() as u64
 }
 
 /// What a file cannot hold is refused before anything is begun.
@@ -180,7 +188,8 @@ impl Order {
 
     /// The same with the history that it begins with.
     fn with_import(self) -> Result<(Self, Option<Import>)> {
-        let import = self.source.as_ref().map(Source::read).transpose()?;
+        let known_by = if self.joins { KnownBy::Meaning } else { KnownBy::Writing };
+        let import = self.source.as_ref().map(|source| source.read(known_by)).transpose()?;
         Ok((self, import))
     }
 }
@@ -241,13 +250,17 @@ fn read_times(times: Option<Json<'_>>) -> Result<Vec<Option<Time>>> {
         return Err(mistyped("times", "an array of milliseconds", times.kind()));
     }
     let (mut read, mut count) = (Vec::new(), 0);
-    times.reader().array(|index, element| {
-        let time = element.raw()?;
+    let listed = times.reader().array(|index, element| {
+        let time = read_timestamp(element)?.map(Time);
         if index < TIMES_MAX {
-            read.push(time.as_str().parse::<f64>().ok().map(|ms| Time(ms as i64)));
+            read.push(time);
         }
         count = index + 1;
         Ok(())
+    });
+    listed.map_err(|error| {
+        let param = format!("times{}", error.pointer().replace('/', "."));
+        invalid(&param, format!("{} at {param}", error.message()), "invalid_value")
     })?;
     match count > TIMES_MAX {
         true => Err(too_many("times", TIMES_MAX, count)),

@@ -12,7 +12,7 @@ use sabir_wire::{FaultKind, Protocol};
 use crate::admin::kept::metadata::{invalid, mistyped};
 use crate::failure::{Failure, Result};
 use crate::recall::{out_of_order, title};
-use crate::record::{Lines, record, timed_lines};
+use crate::record::{KnownBy, Lines, record, timed_lines};
 use crate::{ingress, memory, surface};
 
 /// A history that can be kept.
@@ -22,6 +22,8 @@ pub(super) struct Import {
     pub(super) system: Option<Record>,
     pub(super) tools: Option<Record>,
     pub(super) title: String,
+    /// Of each element whether the user says something in it.
+    pub(super) from_user: Vec<bool>,
 }
 
 /// What a conversation is to be made of.
@@ -42,18 +44,16 @@ pub(super) struct Written {
 }
 
 impl Source {
-    pub(super) fn read(&self) -> Result<Import> {
+    /// The history as lines that are known by their meaning or by how they are written.
+    pub(super) fn read(&self, known_by: KnownBy) -> Result<Import> {
         match self {
             Self::Transcript(transcript) => {
                 let transcript = read(transcript)?;
-                import(
-                    surface::DEFAULT,
-                    &memory::as_request(&transcript),
-                    &memory::times(&transcript),
-                )
+                let (body, times) = (memory::as_request(&transcript), memory::times(&transcript));
+                import(surface::DEFAULT, &body, &times, KnownBy::Message)
             }
             Self::Messages(Written { protocol, body, times }) => {
-                import(*protocol, body.as_str(), times)
+                import(*protocol, body.as_str(), times, known_by)
             }
         }
     }
@@ -73,18 +73,28 @@ impl Source {
 }
 
 /// Makes lines of the log of a request's messages, in their own protocol: nothing is lost.
-fn import(protocol: Protocol, body: &str, times: &[Option<Time>]) -> Result<Import> {
-    ingress::survey(body)?;
+fn import(
+    protocol: Protocol,
+    body: &str,
+    times: &[Option<Time>],
+    known_by: KnownBy,
+) -> Result<Import> {
+    ingress::check_history_density(body)?;
     let decoded = protocol.decode_request_text(body)?;
-    let entries = decoded.entries()?;
-    let stored = |error: sabir_store::Error| out_of_order(&error);
-    let (lines, system) = timed_lines(protocol, &entries, times).map_err(stored)?;
-    if lines.messages.len() > MESSAGES_MAX {
-        return Err(too_many("messages", MESSAGES_MAX, lines.messages.len()));
+    let history = decoded.entries()?;
+    if history.entries.len() > MESSAGES_MAX {
+        return Err(too_many("messages", MESSAGES_MAX, history.entries.len()));
     }
-    let tools = entries.tools.as_deref().map(|tools| record(protocol, tools));
-    let tools = tools.transpose().map_err(stored)?;
-    Ok(Import { lines, system, tools, title: title(&decoded.request().messages) })
+    let stored = |error: sabir_store::Error| out_of_order(&error);
+    let (lines, system) = timed_lines(protocol, &history, times, known_by).map_err(stored)?;
+    let tools = history.tools.as_deref().map(|tools| record(protocol, tools));
+    Ok(Import {
+        lines,
+        system,
+        tools: tools.transpose().map_err(stored)?,
+        title: title(&decoded.request().messages),
+        from_user: history.entries.iter().map(Entry::is_from_user).collect(),
+    })
 }
 
 pub(super) fn too_many(what: &str, most: usize, found: usize) -> Box<Failure> {

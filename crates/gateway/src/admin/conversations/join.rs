@@ -6,8 +6,9 @@ use sabir_store::{
 };
 use sabir_wire::protocol::Coverage;
 
-use super::Archive;
+use super::begin::turns_of;
 use super::import::{Import, Source};
+use super::{Archive, is_made_id};
 use crate::failure::Result;
 use crate::recall::{end_position, found, out_of_order, recollect, trouble};
 use crate::record::lines;
@@ -27,15 +28,15 @@ pub(super) struct Joined {
 enum Way {
     /// It has all of it.
     Known,
-    /// These messages follow, so many elements of the history.
+    /// These messages follow: all but so many elements of the history.
     On(Vec<NewMessage>, usize),
-    /// The history went another way, of which so many elements are new.
+    /// The history went another way, behind so many elements.
     Apart(usize),
 }
 
 impl Archive<'_> {
     /// The conversation that a history belongs to: by its id, or because it ends with what the history begins with. One that
-    /// somebody asked for is known by its name alone.
+    /// somebody asked for, or that has the name of another session, is known by its name alone.
     pub(super) async fn same(
         &self,
         id: Option<&str>,
@@ -50,7 +51,8 @@ impl Archive<'_> {
         let known = self.store.known(&self.owner, hashes.clone()).await;
         let known = known.map_err(|error| out_of_order(&error))?;
         let followed = self.store.followed_conversation(&self.owner, hashes[..known].to_vec());
-        followed.await.map_err(|error| out_of_order(&error))
+        let followed = followed.await.map_err(|error| out_of_order(&error))?;
+        Ok(followed.filter(|conversation| is_made_id(conversation.id.as_str())))
     }
 
     /// Adds to a conversation what it does not have yet.
@@ -65,16 +67,19 @@ impl Archive<'_> {
             return Ok(Joined { conversation, added, kept_as: None });
         };
         let way = match import.behind(&tip) {
-            Some((new, added)) => Way::On(new, added),
+            Some((new, known)) => Way::On(new, known),
             None => self.way(&conversation, source).await?,
         };
+        let new = |known: usize| &import.from_user[known.min(import.from_user.len())..];
         match way {
             Way::Known => Ok(Joined { conversation, added: 0, kept_as: None }),
-            Way::On(new, added) => self.extend(conversation, (Some(tip), new), added).await,
-            Way::Apart(added) => {
+            Way::On(messages, known) => {
+                self.extend(conversation, (Some(tip), messages), new(known)).await
+            }
+            Way::Apart(known) => {
                 let kept_as = self.keep_apart(&conversation).await?;
                 let whole = (None, import.lines.messages);
-                let joined = self.extend(conversation, whole, added).await?;
+                let joined = self.extend(conversation, whole, new(known)).await?;
                 Ok(Joined { kept_as: Some(kept_as), ..joined })
             }
         }
@@ -84,7 +89,7 @@ impl Archive<'_> {
     async fn way(&self, conversation: &Conversation, source: Source) -> Result<Way> {
         let (tip, last) = (conversation.tip, conversation.last_turn.as_ref());
         let kept = recollect(self.pool, (&self.store, &self.owner), tip, last).await?.stretches;
-        let end = end_position(&self.store, &self.owner, conversation).await?;
+        let end = end_position(self.pool, (&self.store, &self.owner), conversation).await?;
         let bytes: usize = kept.iter().map(|stretch| stretch.kept.as_body().len()).sum();
         let work = move |_: &_| {
             let mut known = Vec::new();
@@ -96,36 +101,38 @@ impl Archive<'_> {
             let new = &entries[coverage.elements..];
             Ok(match coverage {
                 _ if new.is_empty() => Way::Known,
-                Coverage { is_all: false, .. } => Way::Apart(new.len()),
-                Coverage { is_all: true, .. } => {
+                Coverage { is_all: false, elements } => Way::Apart(elements),
+                Coverage { is_all: true, elements } => {
                     let lines = lines(protocol, end, new).map_err(|error| out_of_order(&error))?;
-                    Way::On(lines.messages, new.len())
+                    Way::On(lines.messages, elements)
                 }
             })
         };
         self.pool.run_on(bytes, work).await
     }
 
-    /// Puts messages behind `after.0`, and lets the conversation end with the last of them.
+    /// Puts messages behind `after.0`, and lets the conversation end with the last of them. Of each new element it is known
+    /// whether the user says something in it.
     async fn extend(
         &self,
         conversation: Conversation,
         after: (Option<Hash>, Vec<NewMessage>),
-        added: usize,
+        from_user: &[bool],
     ) -> Result<Joined> {
         if after.1.is_empty() {
             return Ok(Joined { conversation, added: 0, kept_as: None });
         }
         let (id, from) = (&conversation.id, conversation.tip);
         let (base, messages) = after;
-        let addition = Addition { base, messages, ..Addition::default() };
+        let addition =
+            Addition { base, messages, turns: turns_of(from_user), ..Addition::default() };
         let appended = self.store.append(&self.owner, id, from, addition).await;
         appended.map_err(|error| match error.kind() {
             StoreKind::Conflict => trouble(surface::DEFAULT, &Trouble::Locked),
             _ => out_of_order(&error),
         })?;
         let conversation = self.find(conversation.id.as_str()).await?;
-        Ok(Joined { conversation, added, kept_as: None })
+        Ok(Joined { conversation, added: from_user.len(), kept_as: None })
     }
 
     /// Gives what a conversation has another id, since its own will be that of a history that went another way, as after a
@@ -139,11 +146,11 @@ impl Archive<'_> {
 }
 
 impl Import {
-    /// The lines behind this one, if it is one of them, and how many elements they hold.
+    /// The lines behind this one, if it is one of them, and how many elements stand before them.
     fn behind(&self, tip: &Hash) -> Option<(Vec<NewMessage>, usize)> {
         let at = self.lines.messages.iter().position(|line| line.hash == *tip)?;
         let new = self.lines.messages[at + 1..].to_vec();
         let known = self.lines.places.iter().rposition(|(line, _)| line == tip)?;
-        Some((new, self.lines.places.len() - known - 1))
+        Some((new, known + 1))
     }
 }

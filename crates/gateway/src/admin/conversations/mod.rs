@@ -125,6 +125,11 @@ impl<'s> Archive<'s> {
     }
 }
 
+/// Whether nobody has given a conversation this name.
+fn is_made_id(id: &str) -> bool {
+    id.starts_with("conv_")
+}
+
 fn unknown(id: &str) -> Box<Failure> {
     trouble(surface::DEFAULT, &Trouble::UnknownConversation(id))
 }

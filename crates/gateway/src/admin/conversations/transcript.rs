@@ -2,6 +2,7 @@
 //! no room for is reported.
 
 use std::collections::VecDeque;
+use std::iter::repeat;
 
 use sabir_store::{Conversation, Message, Time, Window};
 use sabir_wire::unified::{Transcript, TranscriptMessage, UnifiedMessage, UnifiedRole};
@@ -12,7 +13,7 @@ use crate::failure::Result;
 use crate::memory::lost_of;
 use crate::observe::write_losses;
 use crate::recall::{found, out_of_order, settings_in};
-use crate::record::{read_record, time_of};
+use crate::record::{read_record, time_of, times_of};
 use crate::surface;
 
 /// Lines of the log as plain messages, and what those have no room for.
@@ -66,18 +67,18 @@ impl Archive<'_> {
             return Ok(Vec::new());
         };
         let (messages, _) = protocol.restore_settings(Some(&system), None, surface::DEFAULT)?;
-        let time = self.instructed_at(conversation).await?;
-        let plain = messages.iter().flat_map(UnifiedMessage::of);
-        Ok(plain.map(|message| (message, time)).collect())
+        let times = self.instructed_at(conversation).await?.into_iter().chain(repeat(None));
+        let times = times.map(|time| time.unwrap_or(conversation.created_at));
+        Ok(messages.iter().flat_map(UnifiedMessage::of).zip(times).collect())
     }
 
-    /// When the instructions were given: what came in a transcript says it itself.
-    async fn instructed_at(&self, conversation: &Conversation) -> Result<Time> {
+    /// When each of the instructions was given: what came in a transcript says it itself.
+    async fn instructed_at(&self, conversation: &Conversation) -> Result<Vec<Option<Time>>> {
         let record = match conversation.system {
             Some(hash) => found(self.store.setting(&self.owner, hash).await)?,
             None => None,
         };
-        Ok(record.as_ref().and_then(time_of).unwrap_or(conversation.created_at))
+        Ok(record.as_ref().map(times_of).unwrap_or_default())
     }
 }
 

@@ -11,7 +11,10 @@ use crate::record::Details;
 impl Archive<'_> {
     pub(super) async fn turns(&self, id: &str) -> Result<String> {
         let conversation = self.find(id).await?;
-        let mut turns: Vec<Turn> = Vec::new();
+        let working = found(self.store.working_turn(&self.owner, &conversation.id).await)?;
+        let working =
+            working.flatten().filter(|it| Some(&it.id) != conversation.last_turn.as_ref());
+        let mut turns: Vec<Turn> = working.into_iter().collect();
         let mut next = conversation.last_turn;
         while let Some(from) = next {
             let more = found(self.store.turns(&self.owner, &from, PAGE_MAX).await)?;

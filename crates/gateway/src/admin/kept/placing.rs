@@ -79,7 +79,7 @@ impl Shelf<'_> {
         }
         let (messages, items) =
             (added.messages.clone(), added.named(Direction::Input).map_err(invalid)?);
-        let addition = Addition { base, messages, items };
+        let addition = Addition { base, messages, items, ..Addition::default() };
         let appended = self.store.append(&self.owner, &conversation.id, conversation.tip, addition);
         match appended.await {
             Ok(_) => Ok(Appended { lines: added, is_known }),
