@@ -45,38 +45,6 @@ fn ids(listing: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_example_of_every_help_runs() {
-    let folder = with_tour("examples").with("input.json", "{}");
-    let commands = [
-        "conversations",
-        "conversations list",
-        "conversations show",
-        "conversations export",
-        "conversations import",
-        "conversations delete",
-        "conversations fork",
-        "usage",
-        "completions",
-    ];
-    for command in commands {
-        let help = run(&folder, &format!("{command} --help"), 0).stdout;
-        let examples: Vec<&str> = help
-            .lines()
-            .skip_while(|line| *line != "Example:")
-            .skip(1)
-            .take_while(|line| !line.is_empty())
-            .collect();
-        assert!(!examples.is_empty(), "{command}: {help}");
-        for example in examples {
-            let words = example.trim().strip_prefix("sabir ").unwrap();
-            assert!(words.starts_with(command), "{example}");
-            let words = words.split(" > ").next().unwrap();
-            run(&folder, words, 0);
-        }
-    }
-}
-
-#[test]
 fn a_transcript_survives_import_and_export_byte_for_byte() {
     let folder = with_tour("bytes");
     assert_eq!(run(&folder, "conversations export tour", 0).stdout, transcript());
@@ -116,6 +84,8 @@ fn what_a_form_cannot_hold_is_reported() {
         "{}",
         output.stderr
     );
+    let shown = run(&folder, "conversations show thought", 0).stdout;
+    assert!(shown.ends_with("assistant\n  hi\n  [not shown: reasoning]\n"), "{shown}");
     let output = run(&folder, "conversations export thought --as gemini --json", 0);
     assert_eq!(output.losses()[0].kind, "dropped", "{}", output.stderr);
     assert!(output.losses()[0].pointer.starts_with("/turns/"), "{}", output.stderr);
@@ -134,7 +104,7 @@ fn conversations_are_listed_in_pages_and_shown() {
     let output = run(&folder, "conversations list --limit 1", 0);
     assert_eq!(
         output.stdout,
-        "ID     UPDATED   TURNS  MODELS  TITLE\nthree  just now      0          what is in 漢字?\n"
+        "ID     UPDATED   TURNS  MODELS  TITLE\nthree  just now      1          what is in 漢字?\n"
     );
     assert_eq!(output.stderr, "more: sabir conversations list --after three\n");
     assert_eq!(run(&folder, "conversations", 0).stdout.lines().count(), 5);
@@ -147,6 +117,62 @@ fn conversations_are_listed_in_pages_and_shown() {
     );
     let output = run(&folder, "conversations show two --json", 0).json();
     assert_eq!((&output["id"], output["messages"].as_array().unwrap().len()), (&json!("two"), 5));
+}
+
+#[test]
+fn a_file_that_is_wrong_in_one_place_is_refused_with_that_place() {
+    let user = r#"{"role":"user","content":"a"}"#;
+    let folder = folder("wrong")
+        .with("cut.jsonl", &format!("{user}\n{user}\n{{\"role\":\"us"))
+        .with("nobody.json", &format!(r#"[{user},{{"content":"b"}}]"#))
+        .with("noon.json", r#"[{"role":"user","content":"a","timestamp":"noon"}]"#);
+    for (file, words) in [
+        ("cut.jsonl", "line 3: "),
+        ("nobody.json", "message 2: expected a message with a `role`"),
+        ("noon.json", "message 1, timestamp: expected a time in milliseconds since 1970"),
+    ] {
+        let output = run(&folder, &format!("conversations import {file}"), 1);
+        let expected = format!("cannot import {file}: {words}");
+        assert!(output.stderr.contains(&expected), "{}", output.stderr);
+    }
+    assert_eq!(ids(&run(&folder, "conversations list --json", 0).json()), [""; 0]);
+}
+
+#[test]
+fn a_list_of_messages_is_read_as_the_protocol_that_is_named() {
+    let folder = folder("lists")
+        .with(
+            "blocks.json",
+            r#"[{"role":"user","content":[{"type":"text","text":"a"}],"timestamp":7}]"#,
+        )
+        .with(
+            "lines.jsonl",
+            "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n",
+        );
+    run(&folder, "conversations import blocks.json --from messages --id blocks", 0);
+    run(&folder, "conversations import lines.jsonl --from responses --id lines", 0);
+    let blocks = run(&folder, "conversations export blocks", 0).json();
+    assert_eq!(blocks, json!([{"role": "user", "content": "a", "timestamp": 7}]));
+    let lines = run(&folder, "conversations export lines --as responses", 0).json();
+    assert_eq!(lines["input"].as_array().unwrap().len(), 2, "{lines}");
+}
+
+#[test]
+fn where_all_goes_with_the_command_nothing_is_said_to_be_kept() {
+    let memory = format!("{NOBODY}[store]\nurl = \"memory:\"\n");
+    let folder = folder("memory").with("tour.json", &transcript()).with("sabir.toml", &memory);
+    for command in ["conversations list", "conversations import tour.json", "usage"] {
+        let output = run(&folder, command, 1);
+        assert_eq!(output.stdout, "");
+        for words in ["nothing is kept", "memory:", "sabir serve", "sqlite:"] {
+            assert!(output.stderr.contains(words), "{words}: {}", output.stderr);
+        }
+    }
+    let (_serving, address) = Serving::start(&folder);
+    let running = memory.replace("127.0.0.1:1", &address);
+    let folder = folder.with("sabir.toml", &running);
+    run(&folder, "conversations import tour.json --id tour", 0);
+    assert_eq!(ids(&run(&folder, "conversations list --json", 0).json()), ["tour"]);
 }
 
 #[test]

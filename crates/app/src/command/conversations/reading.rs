@@ -1,13 +1,14 @@
-//! What a file holds of a conversation, found out from the file itself. A new format is a function in [`FORMATS`]: it looks at the
-//! file and says nothing if the file is none of its own.
+//! What a file holds of a conversation, found out from the file itself: the session of an agent, a transcript, or the messages of
+//! a request.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use sabir_compose::history;
 use sabir_compose::session::{self, Session};
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Content as Part;
-use sabir_wire::json::Reader;
-use serde_json::Value;
+use sabir_wire::json::{Json, Kind, Reader, Writer};
+use sabir_wire::unified::{Transcript, read_timestamp};
+use serde::de::IgnoredAny;
 
 /// A conversation as a file holds it.
 #[derive(Debug, PartialEq)]
@@ -32,50 +33,30 @@ pub(super) enum Content {
     Session(Session),
 }
 
-/// A file, as far as all formats need it.
-pub(super) struct File<'a> {
-    /// What the user says of it.
-    from: Option<Protocol>,
-    /// The one JSON value that it is, if it is one.
-    whole: Option<Value>,
-    text: &'a str,
-    /// Its lines that are JSON, and how many are not.
-    lines: Vec<(&'a str, Value)>,
-    broken: usize,
-}
+/// What a message of a transcript may have. A message with more is one of a protocol, or somebody has added to it.
+const MEMBERS: [&str; 5] = ["role", "content", "tool_calls", "tool_call_id", TIMESTAMP];
+const TIMESTAMP: &str = "timestamp";
 
-type Format = fn(&File<'_>) -> Option<Result<History>>;
-
-/// All formats, those first that cannot be taken for another.
-const FORMATS: &[Format] = &[transcript, messages, lines];
-
-/// Reads a file as the first format that it is in.
+/// Reads a file; `from` is what the user says that it holds.
 pub(super) fn read(text: &str, from: Option<Protocol>) -> Result<History> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if from.is_none() && session::recognise(text).is_some() {
         let session = Session::parse(text)?;
         return Ok(History { note: left_out(&session), content: Content::Session(session) });
     }
-    let file = File::of(text, from);
-    let history = FORMATS.iter().find_map(|format| format(&file));
-    history.unwrap_or_else(|| bail!("{}", unknown(&file)))
-}
-
-impl<'a> File<'a> {
-    fn of(text: &'a str, from: Option<Protocol>) -> Self {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let whole: Option<Value> = serde_json::from_str(text).ok();
-        let mut file = Self { from, whole, text, lines: Vec::new(), broken: 0 };
-        if file.whole.is_none() {
-            for line in text.lines().filter(|line| !line.trim().is_empty()) {
-                match serde_json::from_str(line) {
-                    Ok(value) => file.lines.push((line, value)),
-                    Err(_) => file.broken += 1,
-                }
-            }
-        }
-        file
+    match Json::parse(text) {
+        Ok(json) => match json.kind() {
+            Kind::Array => list(&json.reader().list(|_, reader| reader.raw())?, from),
+            Kind::Object if from.is_none() && has(&json, "role") => list(&[json], from),
+            Kind::Object => messages(text.to_owned(), Vec::new(), from),
+            _ => bail!("no messages were found in it: {EXPECTED}"),
+        },
+        Err(_) => list(&lines(text)?, from),
     }
 }
+
+const EXPECTED: &str = "expected a transcript (an array of messages, or one a line), or the messages of a request; name their \
+                        protocol with --from";
 
 /// What the file of a session holds beside its history.
 fn left_out(session: &Session) -> Option<String> {
@@ -83,57 +64,173 @@ fn left_out(session: &Session) -> Option<String> {
     (!kinds.is_empty()).then(|| format!("not part of the conversation: {}", kinds.join(", ")))
 }
 
-/// An array of messages.
-fn transcript(file: &File<'_>) -> Option<Result<History>> {
-    let Some(Value::Array(messages)) = &file.whole else { return None };
-    let are_messages = messages.iter().all(|message| message.get("role").is_some());
-    let content = Content::Transcript(file.text.to_owned());
-    (file.from.is_none() && are_messages).then_some(Ok(History { content, note: None }))
+/// A JSON value in each line. One that is cut off is an error: whoever imports a file wants all of it.
+fn lines(text: &str) -> Result<Vec<Json<'_>>> {
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let mut elements = Vec::new();
+    for (number, line) in lines {
+        match Json::parse(line) {
+            Ok(element) => elements.push(element),
+            Err(_) if elements.is_empty() => bail!("{}", unreadable(text)),
+            Err(error) => bail!("line {number}: {}", error.message()),
+        }
+    }
+    match elements.is_empty() {
+        true => bail!("{}", unreadable(text)),
+        false => Ok(elements),
+    }
 }
 
-/// A message a line; a line that broke off is passed over, as whoever appends to such a file expects.
-fn lines(file: &File<'_>) -> Option<Result<History>> {
-    let is_message = |value: &Value| value.get("role").is_some();
-    let single = file.whole.as_ref().filter(|value| is_message(value)).map(|_| file.text);
-    let several = file.lines.iter().filter(|(_, value)| is_message(value)).map(|(line, _)| *line);
-    let messages: Vec<&str> = single.into_iter().chain(several).collect();
-    let others = file.broken + file.lines.len() - messages.len().min(file.lines.len());
-    if messages.is_empty() || file.from.is_some() {
-        return None;
+/// Why a text is no JSON.
+fn unreadable(text: &str) -> String {
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Err(error) if text.trim_start().starts_with(['{', '[']) => error.to_string(),
+        _ => format!("no JSON was found in it: {EXPECTED}"),
     }
-    let note = (others > 0).then(|| format!("{others} lines are no messages and were left out"));
-    Some(Ok(History { content: Content::Transcript(format!("[{}]", messages.join(","))), note }))
+}
+
+/// A list of messages: a transcript, unless they say more than one holds.
+fn list(elements: &[Json<'_>], from: Option<Protocol>) -> Result<History> {
+    let whole = format!("[{}]", joined(elements));
+    let others = others(elements);
+    let is_timed = elements.iter().any(|element| has(element, TIMESTAMP));
+    let plain = Transcript::parse(&whole).map(|_| Content::Transcript(whole));
+    let error = match plain {
+        Ok(content) if from.is_none() && others.is_empty() => {
+            return Ok(History { content, note: None });
+        }
+        Ok(content) if from.is_none() && is_timed => {
+            let note = format!("left out, since no transcript has it: {}", others.join(", "));
+            return Ok(History { content, note: Some(note) });
+        }
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    let request = match from.is_some() || elements.iter().all(is_of_protocol) {
+        true => as_request(elements, from),
+        false => Ok(None),
+    };
+    match (request, error) {
+        (Ok(Some(history)), _) => Ok(history),
+        (_, Some(error)) if from.is_none() => Err(misread(&error)),
+        (Err(error), _) => Err(error),
+        (Ok(None), _) => bail!("no messages were found in it: {EXPECTED}"),
+    }
+}
+
+/// Whether an element says whose it is, or what.
+fn is_of_protocol(element: &Json<'_>) -> bool {
+    ["role", "type", "parts"].iter().any(|member| has(element, member))
+}
+
+fn joined(elements: &[Json<'_>]) -> String {
+    elements.iter().map(Json::as_str).collect::<Vec<_>>().join(",")
+}
+
+/// Which message is wrong, counted from 1, and how.
+fn misread(error: &sabir_wire::Error) -> anyhow::Error {
+    let pointer = error.pointer().trim_start_matches('/');
+    let (index, rest) = pointer.split_once('/').unwrap_or((pointer, ""));
+    let number = index.parse::<usize>().map_or(0, |index| index + 1);
+    let place =
+        if rest.is_empty() { String::new() } else { format!(", {}", rest.replace('/', ".")) };
+    anyhow!("message {number}{place}: {}", error.message())
+}
+
+/// Names of members that no transcript has, each once.
+fn others(elements: &[Json<'_>]) -> Vec<String> {
+    let mut others = Vec::new();
+    for element in elements {
+        let _ = element.reader().object(|key, reader| {
+            if !MEMBERS.contains(&&*key) && !others.iter().any(|it| *it == key) {
+                others.push(key.into_owned());
+            }
+            reader.skip()
+        });
+    }
+    others
+}
+
+fn has(object: &Json<'_>, member: &str) -> bool {
+    let mut has = false;
+    let read = object.reader().object(|key, reader| {
+        has |= key == member;
+        reader.skip()
+    });
+    read.is_ok() && has
+}
+
+/// The elements as the list of a request, apart from their times; none if no protocol has such.
+fn as_request(elements: &[Json<'_>], from: Option<Protocol>) -> Result<Option<History>> {
+    let timed = (1..).zip(elements).map(|(number, element)| {
+        timed(element).map_err(|error| anyhow!("message {number}: {error}"))
+    });
+    let timed: Vec<(Json<'_>, Option<i64>)> = timed.collect::<Result<_>>()?;
+    let (elements, times): (Vec<Json<'_>>, Vec<Option<i64>>) = timed.into_iter().unzip();
+    let joined = joined(&elements);
+    let body = |protocol: Protocol| format!("{{\"{}\":[{joined}]}}", protocol.facts().messages());
+    let candidates = Protocol::ALL.into_iter().filter(|it| from.is_none_or(|from| from == *it));
+    let read = candidates.filter_map(|protocol| {
+        let body = body(protocol);
+        Some((left_over(&body, protocol)?, protocol, body))
+    });
+    let Some((_, protocol, body)) = read.min_by_key(|(rest, ..)| *rest) else {
+        return match from {
+            Some(protocol) => messages(body(protocol), times, from).map(Some),
+            None => Ok(None),
+        };
+    };
+    messages(body, times, Some(protocol)).map(Some)
+}
+
+/// An element apart from its time.
+fn timed<'e>(element: &'e Json<'_>) -> sabir_wire::Result<(Json<'e>, Option<i64>)> {
+    let (mut writer, mut time, mut read) = (Writer::default(), None, Ok(()));
+    if !has(element, TIMESTAMP) {
+        return Ok((element.reborrow(), None));
+    }
+    writer.object(|it| {
+        read = element.reader().object(|key, reader| {
+            match &*key {
+                TIMESTAMP => time = read_timestamp(reader)?,
+                _ => it.field(&key, &reader.raw()?),
+            }
+            Ok(())
+        });
+    });
+    read.and_then(|()| Ok((Json::parse(writer.into_string())?, time)))
 }
 
 /// A request, or the messages of one.
-fn messages(file: &File<'_>) -> Option<Result<History>> {
-    file.whole.as_ref().filter(|value| value.is_object())?;
-    let protocol = match file.from {
+fn messages(body: String, times: Vec<Option<i64>>, from: Option<Protocol>) -> Result<History> {
+    let protocol = match from.or_else(|| looks_like(&body)) {
         Some(protocol) => protocol,
-        None => looks_like(file.text)?,
+        None => bail!("no messages were found in it: {EXPECTED}"),
     };
-    let read = protocol.decode_request_text(file.text).context("the messages cannot be read");
-    Some(read.map(|_| {
-        let content = Content::Messages { protocol, body: file.text.to_owned(), times: Vec::new() };
-        History { content, note: None }
-    }))
+    protocol.decode_request_text(&body).context("the messages cannot be read")?;
+    if left_over(&body, protocol).is_none() {
+        bail!("nothing is said in it as {}: {EXPECTED}", protocol.as_str());
+    }
+    Ok(History { content: Content::Messages { protocol, body, times }, note: None })
 }
 
-/// The protocol of which most is understood: with as few members and as few parts left over as can be.
+/// The protocol of which most is understood; the first of those that are equally good.
 fn looks_like(body: &str) -> Option<Protocol> {
-    let candidates = Protocol::ALL.into_iter().filter_map(|protocol| {
-        let decoded = protocol.decode_request_text(body).ok()?;
-        let messages = &decoded.request().messages;
-        if messages.iter().all(|message| message.parts.is_empty()) {
-            return None;
-        }
-        let parts = messages.iter().flat_map(|message| message.parts.iter());
-        let opaque = parts.filter(|part| matches!(part.content(), Part::Opaque(_))).count();
-        let kept = history::messages_of(body, protocol).ok()?;
-        Some(((members(body).saturating_sub(members(&kept)), opaque), protocol))
-    });
-    // The first of those that are equally good.
-    candidates.min_by_key(|(rest, _)| *rest).map(|(_, protocol)| protocol)
+    let read = Protocol::ALL.into_iter().filter_map(|it| Some((left_over(body, it)?, it)));
+    read.min_by_key(|(rest, _)| *rest).map(|(_, protocol)| protocol)
+}
+
+/// How many members and how many parts are left over where a body is read as a protocol's; none if nothing is said in it.
+fn left_over(body: &str, protocol: Protocol) -> Option<(usize, usize)> {
+    let decoded = protocol.decode_request_text(body).ok()?;
+    let messages = &decoded.request().messages;
+    if messages.iter().all(|message| message.parts.is_empty()) {
+        return None;
+    }
+    let parts = messages.iter().flat_map(|message| message.parts.iter());
+    let opaque = parts.filter(|part| matches!(part.content(), Part::Opaque(_))).count();
+    let kept = history::messages_of(body, protocol).ok()?;
+    Some((members(body).saturating_sub(members(&kept)), opaque))
 }
 
 fn members(object: &str) -> usize {
@@ -143,18 +240,6 @@ fn members(object: &str) -> usize {
         reader.skip()
     });
     counted.map_or(0, |()| members)
-}
-
-fn unknown(file: &File<'_>) -> String {
-    let seen = match (&file.whole, file.lines.is_empty()) {
-        (None, true) => "no JSON was found in it",
-        (Some(Value::Array(_)), _) => "its elements have no `role`",
-        _ => "no messages were found in it",
-    };
-    format!(
-        "{seen}: expected a transcript (an array of messages, or one a line), or the messages of a request; name their \
-         protocol with --from"
-    )
 }
 
 #[cfg(test)]
@@ -188,7 +273,7 @@ mod tests {
     fn transcripts_are_arrays_or_lines() {
         let [user, assistant] = ["user", "assistant"]
             .map(|role| format!(r#"{{"role":"{role}","content":"hello","timestamp":1}}"#));
-        let array = format!("[{user},\n{assistant}]");
+        let array = format!("[{user},{assistant}]");
         let plain = |text: &str| Content::Transcript(text.to_owned());
         assert_eq!(read(&array, None).unwrap(), History { content: plain(&array), note: None });
         let lines = format!("{user}\n\n{assistant}\n");
@@ -196,19 +281,70 @@ mod tests {
         assert_eq!(read(&lines, None).unwrap(), History { content, note: None });
         let one = read(&user, None).unwrap();
         assert_eq!(one.content, plain(&format!("[{user}]")));
-        let broken = read(&format!("{user}\n{{\"role\":\"us"), None).unwrap();
-        assert_eq!(broken.note.as_deref(), Some("1 lines are no messages and were left out"));
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, expected: &str) {
+        let error = read(text, None).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{text}: {error}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_line_or_its_message() {
+        let user = r#"{"role":"user","content":"hello"}"#;
+        check_refused(&format!("{user}\n\n{{\"role\":\"us"), "line 3: ");
+        check_refused(&format!("{user}\nhello\n{user}"), "line 2: ");
+        check_refused(
+            &format!("{user}\n{{\"content\":\"a\"}}"),
+            "message 2: expected a message with",
+        );
+        check_refused(
+            r#"[{"role":"user","content":"a","timestamp":"noon"}]"#,
+            "message 1, timestamp: expected a time in milliseconds",
+        );
+        check_refused(&format!("[{user},"), "EOF while parsing a value at line 1");
+    }
+
+    #[test]
+    fn a_list_of_messages_may_be_any_protocols() {
+        let texts = r#"[{"role":"user","content":[{"type":"text","text":"a"}]},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}]"#;
+        check_protocol(texts, Protocol::AnthropicMessages);
+        check_protocol(r#"[{"role":"user","parts":[{"text":"a"}]}]"#, Protocol::Gemini);
+        // What a transcript would leave out.
+        check_protocol(r#"[{"role":"user","content":"a","name":"ada"}]"#, Protocol::OpenaiChat);
+        let user = r#"[{"role":"user","content":"a","timestamp":7}]"#;
+        for protocol in
+            [Protocol::OpenaiChat, Protocol::AnthropicMessages, Protocol::OpenaiResponses]
+        {
+            let history = read(user, Some(protocol)).unwrap();
+            let body = format!(
+                r#"{{"{}":[{{"role":"user","content":"a"}}]}}"#,
+                protocol.facts().messages()
+            );
+            let content = Content::Messages { protocol, body, times: vec![Some(7)] };
+            assert_eq!(history, History { content, note: None });
+        }
+        assert!(read(r#"[{"role":"user","content":"a"}]"#, Some(Protocol::Gemini)).is_err());
+    }
+
+    #[test]
+    fn what_people_added_to_a_transcript_is_left_out_and_said() {
+        let text = r#"[{"role":"user","content":"a","mood":"calm","timestamp":7}]"#;
+        let note = read(text, None).unwrap().note;
+        assert_eq!(note.as_deref(), Some("left out, since no transcript has it: mood"));
     }
 
     #[test]
     fn what_is_no_conversation_is_refused_with_what_was_expected() {
         for (text, seen) in [
             ("hello", "no JSON was found in it"),
-            ("[1]", "its elements have no `role`"),
+            ("", "no JSON was found in it"),
+            ("7", "no messages were found in it"),
             ("{\"a\":1}", "no messages were found in it"),
         ] {
             let error = read(text, None).unwrap_err().to_string();
-            assert!(error.starts_with(seen) && error.contains("--from"), "{error}");
+            assert!(error.starts_with(seen) && error.contains("--from"), "{text}: {error}");
         }
+        check_refused("[1]", "message 1: expected a message, found a number");
     }
 }

@@ -17,7 +17,7 @@ use crate::output::printable;
 use crate::table::{Column, Squeeze, fitted};
 use crate::{output, terminal};
 
-/// Show a conversation: its turns, and what was said.
+/// Show a conversation: its turns, and what was content.
 ///
 /// Example:
 ///   sabir conversations show tour
@@ -45,6 +45,19 @@ struct Turn {
     losses: Vec<Value>,
 }
 
+/// What was content, and what a transcript has no room for of it.
+#[derive(Deserialize)]
+struct Content {
+    transcript: Box<RawValue>,
+    losses: Vec<Loss>,
+}
+
+#[derive(Deserialize)]
+struct Loss {
+    pointer: String,
+    reason: String,
+}
+
 const COLUMNS: [Column; 5] = [
     Column::left("TURN", Squeeze::Never),
     Column::left("WHEN", Squeeze::Away(2)),
@@ -56,13 +69,13 @@ const COLUMNS: [Column; 5] = [
 impl Show {
     pub(super) fn run(self, archive: &Archive, reader: Reader) -> Result<()> {
         let answer = archive.get(&path_of(&self.id))?;
-        let messages = archive.get(&format!("{}/messages", path_of(&self.id)))?;
+        let content = archive.get(&format!("{}/messages?as=transcript", path_of(&self.id)))?;
+        let content: Content = serde_json::from_str(&content).context(NO_CONVERSATION)?;
         match reader {
-            Reader::Program => output::print(&joined(&answer, &messages)?),
+            Reader::Program => output::print(&joined(&answer, content.transcript)?),
             Reader::Person => {
                 let answer: Shown = serde_json::from_str(&answer).context(NO_CONVERSATION)?;
-                let transcript = Transcript::parse(&messages).context(NO_CONVERSATION)?;
-                output::print(&listed(&answer, &transcript))
+                output::print(&listed(&answer, &content)?)
             }
         }
     }
@@ -71,27 +84,33 @@ impl Show {
 const NO_CONVERSATION: &str = "the gateway answers no conversation";
 
 /// The conversation with its messages in it, as the gateway wrote both.
-fn joined(answer: &str, messages: &str) -> Result<String> {
+fn joined(answer: &str, messages: Box<RawValue>) -> Result<String> {
     let mut answer: serde_json::Map<String, Value> =
         serde_json::from_str(answer).context(NO_CONVERSATION)?;
-    let messages: Box<RawValue> = serde_json::from_str(messages).context(NO_CONVERSATION)?;
     answer.insert("messages".to_owned(), serde_json::to_value(messages)?);
     Ok(Value::Object(answer).to_string())
 }
 
-fn listed(answer: &Shown, transcript: &Transcript) -> String {
+fn listed(answer: &Shown, content: &Content) -> Result<String> {
+    let transcript = Transcript::parse(content.transcript.get()).context(NO_CONVERSATION)?;
     let rows: Vec<Vec<String>> = answer.turns.iter().map(Turn::cells).collect();
     let mut text = match rows.is_empty() {
         true => String::new(),
         false => fitted(&COLUMNS, &rows, terminal::width()),
     };
-    for message in transcript.messages() {
+    let mut unshown = content.losses.iter().peekable();
+    for (index, message) in transcript.messages().iter().enumerate() {
         let _ = write!(text, "\n{}", shown(message.message()));
+        // The losses stand in the order of the messages.
+        while let Some(loss) = unshown.next_if(|loss| loss.pointer == format!("/{index}")) {
+            let what = loss.reason.trim_start_matches("a transcript has no ");
+            let _ = writeln!(text, "  [not shown: {}]", printable(what));
+        }
     }
     if text.is_empty() {
         text.push_str("nothing has been said in it yet\n");
     }
-    text.trim_start().to_owned()
+    Ok(text.trim_start().to_owned())
 }
 
 impl Turn {
