@@ -67,8 +67,10 @@ class Case(unittest.TestCase):
         return ran
 
     def terminal(self, *arguments: str, columns: int = 100, **env: str) -> Terminal:
-        variables = {**self.env, "TERM": "tmux-256color", **env}
-        terminal = Terminal([str(BINARY), *arguments], self.folder, variables, columns)
+        return self.command([str(BINARY), *arguments], columns, **env)
+
+    def command(self, command: list[str], columns: int = 100, **env: str) -> Terminal:
+        terminal = Terminal(command, self.folder, {**self.env, "TERM": "tmux-256color", **env}, columns)
         self.addCleanup(terminal.close)
         return terminal
 
@@ -91,8 +93,12 @@ class Chat(Case):
         terminal.wait("user\n  My name is Ada.")
         terminal.answer("/fork")
         fork = terminal.wait(" from now on").split("this is ")[1].split(" ")[0]
+        terminal.answer("/system")
+        terminal.wait("there are no instructions")
         terminal.answer("/system Be brief.")
         terminal.wait("from the next turn on")
+        terminal.answer("/system")
+        terminal.wait("Be brief.", 2)
         terminal.answer("Good bye")
         terminal.wait("Good bye", 2)
         terminal.answer("/nonsense")
@@ -184,6 +190,33 @@ class Chat(Case):
         self.assertIn("nobody/has-it", ran.stderr)
         ran = self.sabir("chat", "--conversation", "conv_unknown", stdin="Hello", code=1)
         self.assertIn("conv_unknown", ran.stderr)
+
+    def test_a_file_gets_the_answers_and_the_terminal_all_else(self) -> None:
+        terminal = self.command(["bash", "-c", f"'{BINARY}' chat --model sim-chat/demo --conversation told > answers"])
+        terminal.wait("conversation told")
+        terminal.answer("My name is Ada.")
+        terminal.ask("Up")
+        terminal.wait("Ada.", 2)
+        terminal.press("Enter")
+        terminal.leave()
+        terminal.wait_for_end()
+        answer = 'This is Sabir\'s openai-chat simulator, answering as `demo`. You said: "My name is Ada.".\n'
+        self.assertEqual((self.folder / "answers").read_text(), answer * 2)
+
+    def test_a_turn_that_is_killed_is_shown(self) -> None:
+        terminal = self.terminal("chat", "--model", "sim-chat/fault-never-ending", "--conversation", "killed")
+        terminal.wait("conversation killed")
+        terminal.answer("go on and on")
+        terminal.wait("This This")
+        self.assertEqual([turn["status"] for turn in self.turns("killed")], ["opened"])
+        terminal.kill()
+        terminal.wait_for_end()
+        self.assertEqual([turn["status"] for turn in self.turns("killed")], ["opened"])
+        # As after the lease of the gateway that died.
+        with contextlib.closing(sqlite3.connect(self.folder / "sabir.db")) as store, store:
+            store.execute("UPDATE node SET alive_until = 0")
+        self.sabir("chat", "--model", "sim-gemini/demo", "--conversation", "killed", stdin="and now?")
+        self.assertEqual([turn["status"] for turn in self.turns("killed")], ["interrupted", "finished"])
 
     def test_where_nothing_is_kept_the_conversation_is_kept_here(self) -> None:
         self.configure(NOBODY + '[store]\nrecord = "off"\n')

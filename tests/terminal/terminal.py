@@ -40,6 +40,11 @@ class Terminal:
         """Presses keys by their names, such as `C-c` and `Up`."""
         self.tmux("send-keys", *keys)
 
+    def kill(self) -> None:
+        """Kills the program, as a crash would."""
+        shell = self.tmux("display-message", "-p", "#{pane_pid}").strip()
+        subprocess.run(["pkill", "-KILL", "-P", shell], check=True)
+
     def screen(self, *options: str) -> str:
         return self.tmux("capture-pane", "-p", "-S", "-", *options)
 

@@ -96,6 +96,10 @@ impl GatewayOptions {
 impl Archive {
     fn open(config: &Config, key: Option<&Secret>) -> Result<Self> {
         let running = Running::find_or_start(config)?;
+        if let Some(reason) = running.forgets(config) {
+            running.end();
+            bail!("nothing is kept: {reason}");
+        }
         let url: Uri = format!("http://{}", running.address()).parse()?;
         let address = Address::of(&url).context("the gateway has no address")?;
         let mut headers = HeaderMap::new();

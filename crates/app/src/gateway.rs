@@ -42,6 +42,18 @@ impl Running {
         }
     }
 
+    /// Why nothing that is kept outlives this process, if so.
+    pub(crate) fn forgets(&self, config: &Config) -> Option<String> {
+        let forgets = matches!(self, Self::Hosted(_)) && config.store.is_in_memory();
+        forgets.then(|| {
+            format!(
+                "`url = \"memory:\"` in [store] keeps conversations as long as a gateway runs, and none runs at {}; \
+                 start `sabir serve`, or set `url = \"sqlite:\"`",
+                configured_address(config)
+            )
+        })
+    }
+
     /// Ends a gateway that is this process's own.
     pub(crate) fn end(self) {
         if let Self::Hosted(hosted) = self {

@@ -17,18 +17,6 @@ fn conversation(folder: &Folder, id: &str) -> Value {
 }
 
 #[test]
-fn the_example_of_its_help_runs() {
-    let folder = folder("chat-example");
-    let help = folder.sabir("chat --help", &[]).exits(0).stdout;
-    let example = help.lines().skip_while(|line| *line != "Example:").nth(1).unwrap();
-    let arguments = example.trim().strip_prefix("sabir ").unwrap();
-    // `sim` is a name of the gateway that has no config file.
-    let answer =
-        folder.sabir_reads(&arguments.replace("--model sim ", "--model sim-chat/sim "), "hello");
-    assert!(answer.exits(0).stdout.contains("hello"));
-}
-
-#[test]
 fn a_pipe_is_one_turn_of_a_conversation_that_goes_on_with_any_model() {
     let folder = folder("chat-pipe");
     let first = folder.sabir_reads("chat --model sim-gemini/demo", "My name is Ada.\n").exits(0);
@@ -56,6 +44,14 @@ fn a_pipe_is_one_turn_of_a_conversation_that_goes_on_with_any_model() {
 }
 
 #[test]
+fn a_message_may_be_longer_than_any_argument() {
+    let folder = folder("chat-long");
+    let text = "漢".repeat(500_000);
+    folder.sabir_reads("chat --model sim-chat/demo --conversation long", &text).exits(0);
+    assert_eq!(conversation(&folder, "long")["messages"][0]["content"], text.as_str());
+}
+
+#[test]
 fn a_gateway_that_runs_is_used_with_its_key() {
     let keys = "env_providers = false\n[auth]\nrequired = true\n[[auth.key]]\nname = \"a\"\nvalue = { value = \"sesame-a-1234\" }\n";
     let folder = Folder::new("chat-running").with("sabir.toml", keys);
@@ -80,14 +76,33 @@ fn what_cannot_be_is_said_in_words() {
         "{}",
         lost.stderr
     );
+    let mut misnamed = folder.command("chat", &[]);
+    let misnamed = misnamed.args(["--conversation", "my chat"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&misnamed.stderr).contains("letters, digits, `_` and `-`"));
     let folder = folder.with("sabir.toml", &format!("{NOBODY}[store]\nrecord = \"off\"\n"));
     let unkept = folder.sabir_reads("chat --conversation mine", "hello").exits(1);
     assert!(unkept.stderr.contains("record = \"stateful\""), "{}", unkept.stderr);
     // Without a name for it the conversation is had all the same.
     let answer = folder.sabir_reads("chat --model sim-chat/demo", "hello").exits(0);
     assert!(
-        answer.stdout.contains("hello") && !answer.stderr.contains("conversation:"),
+        answer.stdout.contains("hello") && answer.stderr.starts_with("not kept: "),
         "{}",
         answer.stderr
     );
+    let folder = folder.with("sabir.toml", &format!("{NOBODY}[store]\nurl = \"memory:\"\n"));
+    let answer = folder.sabir_reads("chat --model sim-chat/demo", "hello").exits(0);
+    assert!(
+        answer.stdout.contains("hello") && answer.stderr.contains("none runs at 127.0.0.1:1"),
+        "{}",
+        answer.stderr
+    );
+    let unkept = folder.sabir_reads("chat --conversation mine", "hello").exits(1);
+    assert!(unkept.stderr.contains("memory:"), "{}", unkept.stderr);
+}
+
+#[test]
+fn what_goes_to_a_file_is_what_the_model_wrote() {
+    let folder = folder("chat-bytes");
+    let answer = folder.sabir_reads("chat --model sim-chat/demo", "a\u{1b}[31m\tb\r\nc").exits(0);
+    assert!(answer.stdout.contains("a\u{1b}[31m\tb\r\nc"), "{:?}", answer.stdout);
 }

@@ -41,7 +41,7 @@ impl Folder {
         Self::ended(child.wait_with_output().unwrap())
     }
 
-    fn command(&self, arguments: &str, variables: &[(&str, &str)]) -> Command {
+    pub(crate) fn command(&self, arguments: &str, variables: &[(&str, &str)]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sabir"));
         command.args(arguments.split_whitespace()).current_dir(&self.0);
         command.env_clear().env("SABIR_DATA_DIR", &self.0).envs(variables.iter().copied());

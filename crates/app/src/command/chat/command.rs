@@ -9,7 +9,7 @@ use super::screen::Screen;
 pub(super) enum Command {
     /// The model to go on with; without one, those that there are.
     Model(Option<String>),
-    /// The instructions to go on with; without any, what becomes of them.
+    /// The instructions to go on with; without any, those that there are.
     System(Option<String>),
     History,
     Fork,
@@ -20,7 +20,7 @@ pub(super) enum Command {
 
 const HELP: &str = "\
 /model [NAME]    go on with another model; without a name, list them
-/system TEXT     give other instructions from the next turn on
+/system [TEXT]   give other instructions from the next turn on; without any, show them
 /history         show what was said
 /fork            go on in a copy, and leave this conversation as it is
 /help            show this
@@ -68,9 +68,11 @@ impl Command {
                 dialogue.system = Some(text);
                 screen.note("from the next turn on")
             }
-            Self::System(None) => screen.note(
-                "/system TEXT gives other instructions; the conversation's own stay until then",
-            ),
+            Self::System(None) => match dialogue.instructions() {
+                Ok(Some(text)) => screen.note(&text),
+                Ok(None) => screen.note("there are no instructions; /system TEXT gives some"),
+                Err(error) => screen.fail(&error),
+            },
             Self::History => match dialogue.history() {
                 Ok(messages) if messages.is_empty() => screen.note("nothing has been said yet"),
                 Ok(messages) => screen.history(&messages),

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use sabir_client::{Client, ErrorKind, Gateway, Message, Page, Role, Stream};
+use sabir_client::{Client, ErrorKind, Gateway, Head, Message, Page, Role, Stream};
 use tokio::runtime::Runtime;
 
 use super::screen::Screen;
@@ -18,6 +18,8 @@ pub(super) struct Dialogue {
     pub(super) system: Option<String>,
     /// What was said before this program began.
     earlier: Vec<Message>,
+    /// The name that nobody serves and that the user has been told of.
+    unserved: Option<String>,
 }
 
 /// Who remembers what was said.
@@ -34,7 +36,7 @@ pub(super) enum Ended {
     Whole,
     /// The user stopped the answer: what came is kept.
     Stopped,
-    /// The user stopped before anything came: nothing is kept of the turn.
+    /// The user stopped before an answer began.
     Unanswered,
 }
 
@@ -44,20 +46,28 @@ const TRIES_MAX: u32 = 20;
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 impl Dialogue {
-    /// Goes on with a conversation, or begins one.
-    pub(super) fn begin(gateway: Gateway, conversation: Option<String>) -> Result<Self> {
+    /// Goes on with a conversation, or begins one. `unkept` says why the gateway keeps it for as long as this program runs
+    /// only, if so.
+    pub(super) fn begin(
+        gateway: Gateway,
+        conversation: Option<String>,
+        unkept: Option<String>,
+    ) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let kept =
             runtime.block_on(gateway.conversations(&Page { limit: Some(1), ..Page::default() }));
-        let memory = match kept {
-            Ok(_) => Memory::Gateway(conversation),
-            Err(error) if error.kind() == ErrorKind::Refused && conversation.is_none() => {
-                Memory::Here { messages: Vec::new(), reason: error.to_string() }
-            }
+        let unkept = match kept {
+            Ok(_) => unkept,
+            Err(error) if error.kind() == ErrorKind::Refused => Some(error.to_string()),
             Err(error) if error.kind() == ErrorKind::Authentication => {
                 bail!("{error}\n  try: give the gateway's key with --key or $SABIR_KEY")
             }
             Err(error) => return Err(error.into()),
+        };
+        let memory = match (unkept, conversation) {
+            (None, conversation) => Memory::Gateway(conversation),
+            (Some(reason), None) => Memory::Here { messages: Vec::new(), reason },
+            (Some(reason), Some(id)) => bail!("{id} cannot be continued or begun: {reason}"),
         };
         let mut dialogue = Self {
             gateway,
@@ -66,6 +76,7 @@ impl Dialogue {
             model: String::new(),
             system: None,
             earlier: Vec::new(),
+            unserved: None,
         };
         dialogue.earlier = dialogue.transcript()?;
         Ok(dialogue)
@@ -78,8 +89,9 @@ impl Dialogue {
             Ok(transcript) => {
                 Ok(transcript.messages().iter().map(|it| it.message().clone()).collect())
             }
+            Err(error) if error.kind() == ErrorKind::NotFound && is_name(id) => Ok(Vec::new()),
             Err(error) if error.kind() == ErrorKind::NotFound && !id.starts_with("conv_") => {
-                Ok(Vec::new())
+                bail!("a name for a conversation has up to 64 letters, digits, `_` and `-`")
             }
             Err(error) => Err(error).context("the conversation cannot be continued"),
         }
@@ -129,6 +141,17 @@ impl Dialogue {
         }
     }
 
+    /// The instructions that the next turn goes by.
+    pub(super) fn instructions(&self) -> Result<Option<String>> {
+        if let Some(text) = &self.system {
+            return Ok(Some(text.clone()));
+        }
+        let history = self.history()?;
+        let leading = history.iter().take_while(|message| message.role == Role::System);
+        let texts: Vec<&str> = leading.map(|message| message.content.as_str()).collect();
+        Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
+    }
+
     /// Goes on in a copy.
     pub(super) fn fork(&mut self) -> Result<String> {
         let Some(id) = self.id() else { bail!("nothing is kept that could be forked") };
@@ -149,10 +172,7 @@ impl Dialogue {
         let turn = Turn { client: &client, messages: &messages };
         let (ended, stream) = self.runtime.block_on(turn.run(screen))?;
         let Some(stream) = stream else { return ended };
-        // Nothing is kept of it, wherever it was to be kept.
-        if matches!(ended, Ok(Ended::Unanswered)) {
-            return ended;
-        }
+        self.note_substitute(stream.head(), screen)?;
         self.system = None;
         if stream.head().header("sabir-compacted").is_some() {
             screen.note("[the oldest turns are summarised from here on]")?;
@@ -162,11 +182,25 @@ impl Dialogue {
                 *id = stream.head().conversation().map(str::to_owned).or(id.take());
             }
             Memory::Here { messages, .. } => {
-                messages.extend(new);
-                messages.push(stream.into_answer().reply.into_message());
+                let answer = stream.into_answer().reply.into_message();
+                if !answer.content.is_empty() || !answer.tool_calls.is_empty() {
+                    messages.extend(new);
+                    messages.push(answer);
+                }
             }
         }
         ended
+    }
+
+    /// Says who answers in place of a model that nobody serves, once.
+    fn note_substitute(&mut self, head: &Head, screen: &mut Screen) -> Result<()> {
+        let is_substituted = head.header("sabir-route") == Some("substituted");
+        if !is_substituted || self.unserved.as_ref() == Some(&self.model) {
+            return Ok(());
+        }
+        self.unserved = Some(self.model.clone());
+        let who: Vec<&str> = [head.provider(), head.model()].into_iter().flatten().collect();
+        screen.note(&format!("[nobody serves {}: {} answered]", self.model, who.join("/")))
     }
 
     fn client(&self) -> Result<Client> {
@@ -176,6 +210,12 @@ impl Dialogue {
             Memory::Here { .. } => client,
         })
     }
+}
+
+/// Whether a conversation may be begun under this name.
+fn is_name(id: &str) -> bool {
+    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    id.len() <= 64 && id.bytes().all(is_fit) && !id.starts_with("conv_")
 }
 
 /// A question on its way.
@@ -192,20 +232,13 @@ impl Turn<'_> {
             stream = self.ask() => stream?,
             _ = &mut stop => return Ok((Ok(Ended::Unanswered), None)),
         };
-        let mut has_begun = false;
         loop {
             let event = tokio::select! {
                 event = stream.next() => event,
-                _ = &mut stop => {
-                    let ended = if has_begun { Ended::Stopped } else { Ended::Unanswered };
-                    return Ok((Ok(ended), Some(stream)));
-                }
+                _ = &mut stop => return Ok((Ok(Ended::Stopped), Some(stream))),
             };
             match event {
-                Ok(Some(event)) => {
-                    has_begun = true;
-                    screen.show(&event)?;
-                }
+                Ok(Some(event)) => screen.show(&event)?,
                 Ok(None) => return Ok((Ok(Ended::Whole), Some(stream))),
                 Err(error) => return Ok((Err(error.into()), Some(stream))),
             }

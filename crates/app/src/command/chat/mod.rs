@@ -61,7 +61,9 @@ impl Chat {
         if let Some(key) = self.place.key(&config) {
             gateway = gateway.with_key(key.expose())?;
         }
-        let done = Dialogue::begin(gateway, self.conversation).and_then(|mut dialogue| {
+        let unkept = running.forgets(&config);
+        let begun = Dialogue::begin(gateway, self.conversation, unkept);
+        let done = begun.and_then(|mut dialogue| {
             let model = self.model.or_else(|| dialogue.last_model());
             dialogue.model = match model.or_else(|| default_model(&config)) {
                 Some(model) => model,
@@ -86,11 +88,13 @@ fn answer_pipe(mut dialogue: Dialogue) -> Result<ExitCode> {
     if text.trim().is_empty() {
         bail!("nothing came through the pipe: write the message to standard input");
     }
-    let mut screen = Screen::piped();
+    let mut screen = Screen::of_answer();
     let ended = dialogue.send(text.trim_end(), &mut screen)?;
     screen.end_line()?;
-    if let Some(id) = dialogue.id() {
-        output::to_stderr(&format!("conversation: {}\n", output::printable(id)));
+    match (dialogue.id(), dialogue.unkept()) {
+        (_, Some(reason)) => screen.note(&format!("not kept: {reason}"))?,
+        (Some(id), None) => screen.note(&format!("conversation: {id}"))?,
+        (None, None) => {}
     }
     Ok(match ended {
         Ended::Whole => ExitCode::SUCCESS,
@@ -100,7 +104,7 @@ fn answer_pipe(mut dialogue: Dialogue) -> Result<ExitCode> {
 
 /// Turn by turn, until the user leaves.
 fn converse(mut dialogue: Dialogue) -> Result<ExitCode> {
-    let mut screen = Screen::terminal();
+    let mut screen = Screen::of_dialogue();
     let mut typing = Typing::new(dialogue.typed_before()).context("cannot read the terminal")?;
     screen.greet(&dialogue)?;
     loop {

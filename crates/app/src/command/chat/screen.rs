@@ -1,6 +1,8 @@
 //! What is shown of a conversation: text as it comes, thinking dimmed, calls of tools in a line. What a model writes cannot
 //! command the terminal.
 
+use std::io::{IsTerminal, stdout};
+
 use anyhow::Result;
 use sabir_client::{Message, StreamEvent};
 
@@ -20,8 +22,10 @@ enum Reader {
     /// A person at a terminal, with shades or without.
     Shaded,
     Plain,
-    /// A program, which is given the text alone.
+    /// A program, which is given the text of answers alone, as it is. All else is said beside it.
     Piped,
+    /// A person at a terminal who asked through a pipe.
+    Asked,
 }
 
 /// What stands last.
@@ -39,13 +43,20 @@ const DIM: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
 
 impl Screen {
-    pub(super) fn terminal() -> Self {
-        let reader = if terminal::has_colours() { Reader::Shaded } else { Reader::Plain };
+    /// For a conversation in which somebody types.
+    pub(super) fn of_dialogue() -> Self {
+        let reader = match stdout().is_terminal() {
+            true if terminal::has_colours() => Reader::Shaded,
+            true => Reader::Plain,
+            false => Reader::Piped,
+        };
         Self { reader, at: At::LineStart }
     }
 
-    pub(super) fn piped() -> Self {
-        Self { reader: Reader::Piped, at: At::LineStart }
+    /// For one answer to what came through a pipe.
+    pub(super) fn of_answer() -> Self {
+        let reader = if stdout().is_terminal() { Reader::Asked } else { Reader::Piped };
+        Self { reader, at: At::LineStart }
     }
 
     /// Who is there, and what was said last.
@@ -70,7 +81,7 @@ impl Screen {
     pub(super) fn show(&mut self, event: &StreamEvent) -> Result<()> {
         match event {
             StreamEvent::Text(text) => self.write(At::Text, text),
-            StreamEvent::Reasoning(_) if self.reader == Reader::Piped => Ok(()),
+            StreamEvent::Reasoning(_) if self.is_text_alone() => Ok(()),
             StreamEvent::Reasoning(text) => self.write(At::Thinking, text),
             StreamEvent::ToolCall(call) => {
                 let line =
@@ -86,6 +97,9 @@ impl Screen {
             self.end_line()?;
         }
         self.at = kind;
+        if self.reader == Reader::Piped {
+            return output::send(text);
+        }
         let text = clean(text);
         output::send(&if kind == At::Thinking { self.dimmed(&text) } else { text })
     }
@@ -111,9 +125,7 @@ impl Screen {
             Ended::Whole => {}
             Ended::Stopped if dialogue.unkept().is_some() => self.note("[stopped]")?,
             Ended::Stopped => self.note("[stopped; what came is kept]")?,
-            Ended::Unanswered => {
-                self.note("[stopped before anything came; nothing is kept of it]")?
-            }
+            Ended::Unanswered => self.note("[stopped before anything came]")?,
         }
         match dialogue.id().filter(|_| is_first) {
             Some(id) => self.note(&format!("[conversation {id}]")),
@@ -122,23 +134,28 @@ impl Screen {
     }
 
     pub(super) fn history(&mut self, messages: &[Message]) -> Result<()> {
-        for message in messages {
-            output::print(&format!("{}\n", shown(message)))?;
-        }
-        Ok(())
+        let shown: Vec<String> = messages.iter().map(shown).collect();
+        self.print_beside(&format!("{}\n", shown.join("\n")))
     }
 
     /// Something that nobody said.
     pub(super) fn note(&mut self, text: &str) -> Result<()> {
         self.end_line()?;
-        let text = printable_lines(text);
-        match self.reader {
-            Reader::Piped => {
-                output::to_stderr(&format!("{text}\n"));
-                Ok(())
-            }
-            Reader::Plain | Reader::Shaded => output::print(&self.dimmed(&text)),
+        self.print_beside(&self.dimmed(&printable_lines(text)))
+    }
+
+    /// Lines that are no part of an answer.
+    fn print_beside(&self, text: &str) -> Result<()> {
+        if self.is_text_alone() {
+            output::to_stderr(&format!("{}\n", text.trim_end_matches('\n')));
+            return Ok(());
         }
+        output::print(text)
+    }
+
+    /// Whether nothing but the text of answers goes to standard output.
+    fn is_text_alone(&self) -> bool {
+        matches!(self.reader, Reader::Piped | Reader::Asked)
     }
 
     pub(super) fn fail(&mut self, error: &anyhow::Error) -> Result<()> {
@@ -150,7 +167,7 @@ impl Screen {
     fn dimmed(&self, text: &str) -> String {
         match self.reader {
             Reader::Shaded => format!("{DIM}{text}{RESET}"),
-            Reader::Plain | Reader::Piped => text.to_owned(),
+            Reader::Plain | Reader::Piped | Reader::Asked => text.to_owned(),
         }
     }
 }

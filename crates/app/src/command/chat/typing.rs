@@ -6,7 +6,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::MemHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Editor, Helper};
+use rustyline::{Behavior, Config, Editor, Helper};
 
 use super::command::Command;
 
@@ -31,7 +31,12 @@ const FENCE: &str = "\"\"\"";
 impl Typing {
     /// An editor that knows what was typed before.
     pub(super) fn new(before: Vec<String>) -> rustyline::Result<Self> {
-        let config = Config::builder().bracketed_paste(true).auto_add_history(false).build();
+        // What is typed is edited on the terminal, wherever the answers go.
+        let config = Config::builder()
+            .behavior(Behavior::PreferTerm)
+            .bracketed_paste(true)
+            .auto_add_history(false)
+            .build();
         let mut editor = Editor::with_history(config, MemHistory::new())?;
         editor.set_helper(Some(Lines));
         for text in before {
