@@ -20,6 +20,9 @@ use crate::output;
 /// first, then the end of the task.
 ///
 /// Exit codes: 0 assembled, 1 bad input, or instructions and team task alone are over the budget
+///
+/// Example:
+///   sabir assemble --agent gemini < input.json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Assemble {

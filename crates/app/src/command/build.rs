@@ -18,6 +18,9 @@ use crate::output;
 /// The summary takes the place of what it sums up, empty messages go, tool calls and results
 /// are paired, system prompts are put in front, and the whole is validated. Prints
 /// {"messages": […], "trace": […]}, where the trace has every change.
+///
+/// Example:
+///   sabir build --to messages < history.json
 #[derive(Args)]
 #[command(verbatim_doc_comment, after_help = EXIT_CODES)]
 pub(crate) struct Build {

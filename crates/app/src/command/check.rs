@@ -20,6 +20,9 @@ use crate::{configuration, output};
 /// Environment variables and key files that the file names are read too; nothing is sent.
 ///
 /// Exit codes: 0 fine, 1 problems.
+///
+/// Example:
+///   sabir check --config sabir.toml
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Check {

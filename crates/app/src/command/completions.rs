@@ -37,7 +37,7 @@ fn with_ids(shell: Shell, script: String) -> String {
         Shell::Bash => script + BASH,
         Shell::Fish => script + FISH,
         Shell::Zsh => {
-            let script = script.replace(ZSH_UNKNOWN, ZSH_KNOWN);
+            let script = script.replace(ZSH_UNKNOWN, ZSH_KNOWN).replace(ZSH_NAMED, ZSH_OFFERED);
             script.replacen("\n_sabir() {", &format!("\n{ZSH}_sabir() {{"), 1)
         }
         _ => script,
@@ -70,6 +70,8 @@ complete -c sabir -n "__fish_seen_subcommand_from chat" -l conversation -x -a "(
 /// How the generated script completes an id, and how it is to.
 const ZSH_UNKNOWN: &str = ":id -- The conversation:_default";
 const ZSH_KNOWN: &str = ":id -- The conversation:_sabir_ids";
+const ZSH_NAMED: &str = "or the name of a new one]:ID:_default";
+const ZSH_OFFERED: &str = "or the name of a new one]:ID:_sabir_ids";
 const ZSH: &str = r#"_sabir_ids() {
     local -a ids
     ids=(${(f)"$(sabir conversations ids "$PREFIX" 2>/dev/null)"})

@@ -24,6 +24,9 @@ use crate::{output, report};
 /// bytes.
 ///
 /// Exit codes: 0 translated; 1 the input cannot be read; 2 wrong usage; 3 refused by --strict.
+///
+/// Example:
+///   sabir convert --from chat --to messages request.json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Convert {

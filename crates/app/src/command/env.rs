@@ -16,6 +16,9 @@ use crate::{agent, configuration, gateway, output};
 /// configured address; a private settings file that the agent needs is written. Arguments that
 /// the agent needs besides are in a comment, which goes to standard error too if the lines go
 /// elsewhere than to a terminal.
+///
+/// Example:
+///   sabir env codex
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Env {

@@ -16,6 +16,9 @@ use crate::stream::{Sink, pump};
 /// Shows the conversation in the form that all protocols share, with what only its protocol
 /// meant beside it. Every node says its place in the input. A stream is shown as the list of
 /// its events, as they come.
+///
+/// Example:
+///   sabir inspect --from chat request.json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Inspect {

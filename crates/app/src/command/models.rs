@@ -19,6 +19,9 @@ use crate::{configuration, output};
 /// [[model]] of the config file, `direct` names the provider, `claim` is a name that a provider
 /// calls its own, `substituted` is a name that nobody serves. The first line that fits a name
 /// decides; of patterns that fit, the most specific does.
+///
+/// Example:
+///   sabir models
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Models {

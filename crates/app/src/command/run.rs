@@ -20,6 +20,9 @@ use crate::{agent, configuration, output};
 /// file; the user's own files stay as they are. What follows `--` goes to the agent.
 ///
 /// Exit codes: the agent's own; 127 if it is not installed.
+///
+/// Example:
+///   sabir run claude --model sim -- --continue
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Run {

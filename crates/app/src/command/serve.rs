@@ -22,6 +22,9 @@ use crate::{allocator, configuration, installed};
 ///
 /// Without a config file it serves the providers whose keys are in the environment, and
 /// simulators of four provider APIs that need none.
+///
+/// Example:
+///   sabir serve --config sabir.toml --listen 127.0.0.1:0
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Serve {

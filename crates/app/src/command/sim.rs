@@ -17,6 +17,9 @@ use crate::output;
 ///
 /// They check requests by the real APIs' rules, answer by what is asked, and fail by the name
 /// of the model (fault-429, fault-disconnect, …). Any key will do. Ctrl-C ends it.
+///
+/// Example:
+///   sabir sim --listen 127.0.0.1:0
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Sim {

@@ -13,6 +13,8 @@ mod configuration;
 mod conversations;
 mod convert;
 mod errors;
+#[cfg(unix)]
+mod examples;
 mod folder;
 mod inspect;
 #[cfg(target_os = "linux")]

@@ -74,6 +74,15 @@ fn completions_know_commands_and_protocols() {
 }
 
 #[test]
+fn completions_ask_for_ids_wherever_one_is_wanted() {
+    // Four commands of `conversations`, and `chat --conversation`.
+    let zsh = sabir("completions zsh", "").exits(0).stdout;
+    assert_eq!(zsh.matches(":_sabir_ids'").count(), 5, "{zsh}");
+    let fish = sabir("completions fish", "").exits(0).stdout;
+    assert_eq!(fish.matches("(sabir conversations ids ").count(), 2, "{fish}");
+}
+
+#[test]
 fn wrong_usage_is_told_apart_from_bad_input() {
     let wrong = [
         "convert",
