@@ -46,6 +46,8 @@ class Claude:
     """What a conversation has in which it looked at a picture."""
     context = 0
     """Parts that it adds on the way and does not keep."""
+    names_session = True
+    """Whether its calls name their session: one that goes on after its import is then the same conversation."""
     tools = ["Bash", "Read"]
     variables = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_MAX_RETRIES": "0"}
 
@@ -61,6 +63,10 @@ class Claude:
         picture = os.path.join(folder, "dot.png")
         calls = [("Bash", {"command": "cp note.txt copy.txt"}), ("Read", {"file_path": picture})]
         return self.print(dictate_at_once(*calls))
+
+    def go_on(self, prompt):
+        """The arguments that have it say more in its last session."""
+        return ["--continue", *self.print(prompt)]
 
     def print(self, prompt):
         options = ["--output-format", "stream-json", "--verbose", "--allowedTools", *self.tools]
@@ -101,6 +107,7 @@ class Codex:
     sessions = ".codex/sessions/**/rollout-*.jsonl"
     holds = ['"function_call"', '"function_call_output"', '"input_image"', '"encrypted_content"']
     context = 0
+    names_session = True
     tools = ["cp note.txt copy.txt", "cat copy.txt"]
     variables = {}
 
@@ -111,6 +118,9 @@ class Codex:
     def look(self, folder):
         prompt = dictate_at_once(*(("exec_command", {"cmd": command}) for command in self.tools))
         return self.exec(folder, prompt, "-i", os.path.join(folder, "dot.png"))
+
+    def go_on(self, prompt):
+        return ["exec", "resume", "--last", "--json", "--skip-git-repo-check", prompt]
 
     def exec(self, folder, prompt, *more):
         options = ["--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", *more]
@@ -158,6 +168,8 @@ class Gemini:
     sessions = "**/.gemini/tmp/*/chats/session-*.jsonl"
     holds = ['"functionCall"', '"functionResponse"', '"inlineData"', '"thought"']
     context = 0
+    # And a session with two calls at once, resumed, has results that its own API refuses.
+    names_session = False
     tools = ["run_shell_command", "read_file"]
     variables = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
 

@@ -5,6 +5,7 @@ Usage: run.py SABIR PROGRAMS [CELL…], where SABIR is the binary, PROGRAMS the 
 """
 
 import argparse
+import contextlib
 import json
 import os
 import secrets
@@ -59,17 +60,23 @@ class Bench:
 
     def run(self, chosen):
         """Runs the cells and returns how many failed."""
+        with self.serving():
+            failures = self.run_cells(chosen)
+            failures += 0 if chosen else self.verdict("claude/hosted", self.hosted)
+        return failures
+
+    @contextlib.contextmanager
+    def serving(self):
+        """Has the gateway run."""
         with open(os.path.join(self.root, "gateway.log"), "w") as log:
             command = [self.sabir, "serve", "--config", self.config, "--data", self.data]
             gateway = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             try:
                 self.wait_for(gateway)
-                failures = self.run_cells(chosen)
-                failures += 0 if chosen else self.verdict("claude/hosted", self.hosted)
+                yield
             finally:
                 gateway.terminate()
                 gateway.wait(START_SECONDS_MAX)
-        return failures
 
     def wait_for(self, gateway):
         deadline = time.monotonic() + START_SECONDS_MAX
@@ -124,7 +131,12 @@ class Bench:
         model = f"sim-{upstream}/session-of-{agent.name}"
         run = self.start(agent, folder, ["--config", self.config, "--model", model], agent.look(folder))
         assert run.returncode == 0, f"exit code {run.returncode}: {run.stdout}\n{run.stderr}"
-        return sessions.check(self, agent, folder, model)
+        remark = sessions.check(self, agent, folder, model)
+        if agent.names_session:
+            beside = os.path.join(self.root, f"beside-{agent.name}")
+            os.makedirs(beside)
+            sessions.check_going_on(Bench(self.sabir, self.programs, beside), agent, folder, model)
+        return remark
 
     def hosted(self):
         """A CLI on a gateway that lives as long as the CLI, with nothing configured and no model named."""

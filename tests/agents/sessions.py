@@ -1,7 +1,8 @@
 """Sessions of the agent CLIs: what a CLI writes of a session is the conversation that its traffic made.
 
 Each CLI looks at a picture and runs a command on a gateway that keeps everything. Its session file, imported, must add nothing
-to what was recorded; imported where nothing is known, it must say the same.
+to what was recorded; imported where nothing is known, it must say the same. And a session that goes on after its import stays one
+conversation.
 """
 
 import glob
@@ -39,6 +40,22 @@ def check(bench, agent, folder, model):
         assert needed in json.dumps(alone), f"the conversation lacks {needed}"
     compare(bench, agent, session, alone, bench.wait_for_conversation(model, "This is Sabir's "))
     return f"{first['added']} messages"
+
+
+def check_going_on(bench, agent, folder, model):
+    """Imports a session on a gateway that knows nothing of it, and has the CLI go on with it there."""
+    home = os.path.join(os.path.dirname(folder), "home")
+    session = only(glob.glob(agent.sessions, root_dir=home, recursive=True, include_hidden=True), home)
+    with bench.serving():
+        imported = import_file(bench, session, ["--config", bench.config, "--data", bench.data])
+        word = "quince"
+        run = bench.start(agent, folder, ["--config", bench.config, "--model", model], agent.go_on(f"Say {word}."))
+        assert run.returncode == 0, f"exit code {run.returncode}: {run.stdout}\n{run.stderr}"
+        joined = bench.wait_for_conversation(model, word)
+        assert joined == imported["id"], f"the session went on as {joined} beside {imported['id']}"
+        told = json.dumps(messages(bench, joined, agent.protocol))
+        for needed in agent.holds:
+            assert needed in told, f"the conversation lacks {needed} since it went on"
 
 
 def compare(bench, agent, session, alone, recorded):
