@@ -21,9 +21,12 @@ use crate::{configuration, output};
 /// Explain where a request would go, without sending it.
 ///
 /// Reads the body of a request and prints why it goes where it goes, and who would be asked in
-/// which order. For a [[model]] with strategy = \"class\" that is the class of the request.
+/// which order. For a [[model]] with strategy = "class" that is the class of the request.
+///
+/// Example:
+///   sabir route --model sim request.json
 #[derive(Args)]
-#[command(verbatim_doc_comment, after_help = EXAMPLES)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct Route {
     #[command(flatten)]
     file: ConfigFile,
@@ -44,11 +47,6 @@ pub(crate) struct Route {
     #[arg(value_name = "FILE")]
     body: Option<PathBuf>,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  sabir route --from messages request.json
-  sabir route --model auto --json < request.json";
 
 /// Why a request goes where it goes.
 struct Explained {

@@ -110,7 +110,6 @@ fn closing(
             .map(|it| it.id.as_str().to_owned()),
         input_end: tip.as_ref().filter(|_| response.is_some()).map(digits),
         end: Some(output.end),
-        ..Details::default()
     };
     let mut items = Vec::new();
     if response.is_some() && surface::of(plan.client).state.has_responses {

@@ -40,6 +40,7 @@ mod secrets;
 mod sends;
 mod sessions;
 mod signatures;
+mod socket_limits;
 mod sockets;
 mod steering;
 mod stopping;
