@@ -14,7 +14,7 @@ use super::*;
 use crate::Secret;
 
 const PATIENCE: Patience =
-    Patience { first_event: Duration::from_secs(20), deadline: Duration::from_secs(40) };
+    Patience { first_event: Duration::from_secs(120), deadline: Duration::from_secs(240) };
 
 fn folders(fake: &FakeAgent) -> PathBuf {
     fake.path("processes")
