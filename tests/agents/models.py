@@ -146,7 +146,7 @@ class Bench:
         return "text, history, tools, faults, no login, leaving"
 
     def codex_cell(self, client):
-        model = "codex-cli/gpt-5.6"
+        model = "codex-cli/gpt-5.6-sol"  # Codex leaves images out for models that it does not know.
         for stream in [False, True]:
             self.text(client, model, stream)
             self.items(client, model, stream)

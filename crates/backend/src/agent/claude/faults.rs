@@ -47,7 +47,11 @@ impl Trouble {
         if states(&line.terminal_reason, "prompt_too_long") {
             return fault(FaultKind::ContextTooLong, words);
         }
-        let mut fault = of_api(line, &words);
+        let mut fault = match line.api_error_status {
+            Some(_) => of_api(line, &words),
+            // The API was not reached, or broke off.
+            None => fault(FaultKind::Truncated, words),
+        };
         if states(&line.error, "billing_error") {
             fault.kind = FaultKind::Billing;
         }
