@@ -12,6 +12,9 @@ enum Tier {
     Flex,
 }
 
+/// Why a request that leaves the tier to one vendor does not ask another for anything: each makes its choice unasked.
+pub(super) const AUTO: &str = "`auto` is a choice among the tiers of the vendor that was asked";
+
 /// A protocol's words for the tiers, in the order of [`Tier`]; none for those that it lacks.
 pub(super) struct Words {
     pub(super) request: [Option<&'static str>; 4],

@@ -333,12 +333,10 @@ impl<'r> Encoding<'r, '_> {
         let asked = tier.to_str();
         let word = tier::translated(&asked, self.reporter.source(), SELF, Asking::Request);
         match word {
-            // Left to the vendor, which does so unasked: its word stands for a choice among tiers of its own.
-            Some("auto") => return,
-            Some(_) => {}
+            Some("auto") => self.lose(Field::ServiceTier, LossKind::Dropped, tier::AUTO),
+            Some(word) => body.word("service_tier", word),
             None => self.lose(Field::ServiceTier, LossKind::Dropped, "the vendor has no such tier"),
         }
-        body.optional("service_tier", word);
     }
 
     /// Reports what has no place here, and is no loss where it says what the target does anyway.

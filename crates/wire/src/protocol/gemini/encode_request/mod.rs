@@ -21,7 +21,7 @@ use crate::protocol::gemini::types::{MODEL_PREFIX, SELF};
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
-use crate::protocol::{DecodedRequest, Field};
+use crate::protocol::{DecodedRequest, Field, tier};
 use crate::target::{ModelPlace, Target};
 
 pub(in super::super) fn encode_request(
@@ -141,7 +141,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
             return object.field("serviceTier", tier);
         }
         let (word, loss) = match &*tier.to_str() {
-            "auto" => (None, None),
+            "auto" => (None, Some((LossKind::Dropped, tier::AUTO))),
             "default" | "standard_only" | "standard" => (Some("standard"), None),
             "flex" => (Some("flex"), None),
             "priority" => (Some("priority"), None),
