@@ -7,7 +7,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::limit::{CANDIDATES_MAX, FRAME_BYTES_MAX};
 use crate::place::{Place, Step};
-use crate::protocol::gemini::decode_response::partial::PartialCall;
+use crate::protocol::gemini::decode_request::partial::PartialCall;
 use crate::protocol::gemini::decode_response::{
     CandidateDraft, Chunk, Delivery, Grounding, finish, prompt_filter, unplaced,
 };

@@ -2,6 +2,7 @@
 
 mod config;
 mod part;
+pub(super) mod partial;
 mod tool;
 
 pub(super) use part::{content_part, opaque_part};
@@ -11,6 +12,7 @@ use crate::error::Result;
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::codec::RequestAndSemantics;
+use crate::protocol::gemini::decode_request::partial::{is_piece, join_pieces};
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
 use crate::protocol::gemini::types::{AMONG_TURNS, GeminiSemantics, MODEL_PREFIX, Shape};
 use crate::protocol::object::{Member, Unread, messages_expected, read_first, read_object};
@@ -138,7 +140,7 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
             Ok(member)
         }
         "parts" => {
-            message.parts = read_parts(reader, place, Step::Parts)?;
+            message.parts = read_message_parts(reader, place)?;
             part::join_sealed(&mut message.parts);
             Ok(Member::Read)
         }
@@ -177,7 +179,22 @@ fn usual_role(word: &str) -> Option<Role> {
     }
 }
 
-/// Reads the parts of a content or of a result.
+/// Reads the parts of a content, the calls among them from their pieces.
+fn read_message_parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Parts<'a>> {
+    let (mut parts, mut has_pieces) = (Parts::default(), false);
+    read_each(reader, place, Step::Parts, |reader, place| {
+        let part = part::message_part(reader, place, parts.last())?;
+        has_pieces |= is_piece(&part);
+        parts.push(part);
+        Ok(())
+    })?;
+    Ok(match has_pieces {
+        true => join_pieces(parts.into_iter().collect()).0.into(),
+        false => parts,
+    })
+}
+
+/// Reads the parts of a result.
 fn read_parts<'a>(reader: &mut Reader<'a>, place: Place, step: Step) -> Result<Parts<'a>> {
     let mut parts = Parts::default();
     read_each(reader, place, step, |reader, place| {

@@ -1,15 +1,15 @@
 //! Reading one response object: a whole answer, or one step of a stream.
 
-use crate::conversation::{Content, Part};
+use crate::conversation::Part;
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::limit::CANDIDATES_MAX;
 use crate::place::{Place, Step};
 use crate::protocol::Logprobs;
+use crate::protocol::gemini::decode_request::partial::{call_piece, kept_piece, may_be_piece};
 use crate::protocol::gemini::decode_request::{content_part, opaque_part};
 use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
-use crate::protocol::gemini::decode_response::partial::call_piece;
 use crate::protocol::gemini::types::{CITED_APART, CONTENT_SCOPE, GROUNDING_SCOPE, LOGPROBS};
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::object::{Member, read_object};
@@ -172,12 +172,11 @@ impl<'a> CandidateDraft<'a> {
 fn part<'a>(reader: &mut Reader<'a>, place: Place, delivery: Delivery) -> Result<Part<'a>> {
     let mut start = reader.checkpoint();
     let read = content_part(reader, place);
-    let may_be_piece = delivery == Delivery::InPieces
-        && match &read {
-            Ok(part) => matches!(part.content(), Content::ToolCall(_)),
-            Err(_) => true,
-        };
-    if may_be_piece && let Ok(Some(piece)) = call_piece(&mut start.checkpoint(), place) {
+    let piece = may_be_piece(&read).then(|| match delivery {
+        Delivery::AtOnce => kept_piece(&mut start.checkpoint(), place),
+        Delivery::InPieces => call_piece(&mut start.checkpoint(), place).ok().flatten(),
+    });
+    if let Some(Some(piece)) = piece {
         *reader = start;
         reader.skip()?;
         return Ok(piece);

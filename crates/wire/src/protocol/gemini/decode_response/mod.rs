@@ -3,7 +3,6 @@
 mod chunk;
 mod citation;
 mod logprobs;
-pub(super) mod partial;
 
 pub(super) use chunk::{CandidateDraft, Chunk, Delivery};
 pub(super) use citation::Grounding;
@@ -14,6 +13,7 @@ use crate::error::Result;
 use crate::json::{Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::Logprobs;
+use crate::protocol::gemini::decode_request::partial::join_pieces;
 use crate::protocol::gemini::encode_response::logprobs_result;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::LOGPROBS;
@@ -45,7 +45,7 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
 fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
     let (place, sources) = (draft.semantics.place(), draft.sources());
     let mut semantics = draft.semantics;
-    let mut parts = draft.parts;
+    let (mut parts, is_cut) = join_pieces(draft.parts);
     for (index, citation) in draft.grounding.citations(&parts) {
         parts[index].semantics_mut().add_citation(citation.at(sources));
     }
@@ -55,13 +55,24 @@ fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
             None => semantics.keep(unplaced(&logprobs)),
         }
     }
-    let finish = draft.finish.map(|raw| finish(raw, parts.iter().any(is_call)));
+    let finish = draft.finish.map(|raw| match is_cut {
+        true => cut(finish(raw, false)),
+        false => finish(raw, parts.iter().any(is_call)),
+    });
     let content = if draft.has_content { place.step(Step::Content) } else { place };
     let message = Message::new(Role::Assistant, parts).with_semantics(NodeSemantics::at(content));
     let mut candidate = Candidate::new(message);
     candidate.finish = finish;
     *candidate.semantics_mut() = semantics;
     candidate
+}
+
+/// The end of an answer that lacks a part of a call, whatever its last word was: it is not all that was to be said.
+fn cut(finish: Finish<'_>) -> Finish<'_> {
+    match finish.kind {
+        FinishKind::Stop => Finish { kind: FinishKind::Length, ..finish },
+        _ => finish,
+    }
 }
 
 /// Log probabilities of an answer without a text, as a field in transit.

@@ -3,7 +3,7 @@
 use crate::conversation::{Arguments, Content, Media, MediaKind, Part, Source, ToolCall};
 use crate::json::{Json, Text, Writer};
 use crate::protocol::arguments::Change;
-use crate::protocol::gemini::types::{SELF, THOUGHT_TRUE};
+use crate::protocol::gemini::types::{CALL_PIECE, CALL_PIECES, SELF, THOUGHT_TRUE};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::{arguments, media_type};
@@ -182,6 +182,12 @@ fn default_mime(kind: MediaKind) -> &'static str {
 }
 
 fn write_call(writer: &mut Writer, part: &Part<'_>, call: &ToolCall<'_>, pen: &Pen<'_>) -> Change {
+    if part.semantics().has_shape(CALL_PIECE)
+        && let Some((extras, scope)) = pen.extras(part, CALL_PIECES)
+    {
+        extras.within(scope).for_each(|piece| writer.value(&piece.json));
+        return None;
+    }
     let mut object = Object::open(writer, pen.extras(part, ""));
     let key = "functionCall";
     let mut inside = Object::open(object.key(key), pen.extras(part, key));

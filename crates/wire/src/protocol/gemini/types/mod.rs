@@ -96,6 +96,9 @@ pub(super) const AMONG_TURNS: Shape = Shape::bit(22);
 pub(super) const THOUGHT_TRUE: Shape = Shape::bit(24);
 /// Of calls in answers: a piece of a call, with a list of pieces of its arguments in their place.
 pub(super) const CALL_PIECE: Shape = Shape::bit(25);
+/// Where the parts are kept that brought a call in pieces, as they were written.
+pub(super) const CALL_PIECES: &str = "functionCall";
+pub(super) const PIECE_KEY: &str = "partialArgs";
 /// Of pieces of calls: more follow.
 pub(super) const WILL_CONTINUE: Shape = Shape::bit(26);
 /// Of candidates: its sources stand in `citationMetadata`.
@@ -150,7 +153,7 @@ pub(in super::super) const DECLARED: &[Declared] = &[
     dropped("audioTranscription", PART_DETAIL),
     dropped("inlineData/displayName", PART_DETAIL),
     dropped("fileData/displayName", PART_DETAIL),
-    dropped("functionCall/partialArgs", "no other protocol repeats arguments in pieces"),
+    implied("functionCall/partialArgs", "the arguments that the pieces amount to are sent"),
     dropped("functionCall/willContinue", "no other protocol has calls that go on"),
     dropped("functionResponse/willContinue", RESULT_DETAIL),
     dropped("functionResponse/scheduling", RESULT_DETAIL),

@@ -1,4 +1,5 @@
-//! Calls whose arguments come in pieces: each piece says by a path into the arguments where it belongs.
+//! Calls whose arguments come in pieces: each piece says by a path into the arguments where it belongs. Pieces that
+//! stand in one message are joined here, those of a stream where it is read.
 
 use std::collections::HashMap;
 
@@ -6,12 +7,16 @@ use crate::conversation::{Arguments, CallForm, Content, Part, ToolCall};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::place::Place;
-use crate::protocol::gemini::types::{CALL_PIECE, SELF, WILL_CONTINUE};
+use crate::protocol::gemini::decode_request::opaque_part;
+use crate::protocol::gemini::types::{CALL_PIECE, CALL_PIECES, PIECE_KEY, SELF, WILL_CONTINUE};
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{Artefact, ArtefactKind};
 
 /// Reads a piece of a call, if the part is one: it has pieces of arguments, says that more follow, or names no function.
-pub(super) fn call_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
+pub(in super::super) fn call_piece<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+) -> Result<Option<Part<'a>>> {
     let (mut piece, mut signature) = (None, None);
     reader.object(|key, reader| {
         match (&*key, reader.kind()?) {
@@ -76,8 +81,109 @@ impl<'a> Piece<'a> {
     }
 
     fn is_one(&self) -> bool {
-        self.continues || self.arguments.is_some() || self.name.is_none() && !self.is_whole
+        let is_partial = self.arguments.is_some() || self.name.is_none();
+        self.continues || is_partial && !self.is_whole
     }
+}
+
+/// Whether what was read of a part may be a piece of a call.
+pub(in super::super) fn may_be_piece(read: &Result<Part<'_>>) -> bool {
+    match read {
+        Ok(part) => call_of(part).is_some() && part.semantics().extras().is_some(),
+        Err(_) => true,
+    }
+}
+
+/// Reads a piece of a call that stands among all the others: the part is kept as it was written.
+pub(in super::super) fn kept_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Option<Part<'a>> {
+    let mut piece = call_piece(&mut reader.checkpoint(), place).ok()??;
+    piece.semantics_mut().extras_mut().keep(CALL_PIECES, PIECE_KEY.into(), reader.raw().ok()?);
+    Some(piece)
+}
+
+/// Parts, the pieces of each call joined, and whether a call lacks some. What is left of such a call is nothing to act on: its
+/// pieces stay as they were written, and are no call.
+pub(in super::super) fn join_pieces(parts: Vec<Part<'_>>) -> (Vec<Part<'_>>, bool) {
+    if !parts.iter().any(is_piece) {
+        return (parts, false);
+    }
+    let (mut all, mut is_cut) = (Vec::with_capacity(parts.len()), false);
+    let mut rest = parts.into_iter().peekable();
+    while let Some(part) = rest.next() {
+        if !is_piece(&part) {
+            all.push(part);
+            continue;
+        }
+        let mut pieces = vec![part];
+        while let Some(next) = rest.next_if(|next| goes_on(pieces.last(), next)) {
+            pieces.push(next);
+        }
+        match joined(&pieces) {
+            Some(call) => all.push(call),
+            None => {
+                is_cut |= !pieces.iter().all(is_mere_end);
+                all.extend(pieces.into_iter().filter_map(as_written));
+            }
+        }
+    }
+    (all, is_cut)
+}
+
+pub(super) fn is_piece(part: &Part<'_>) -> bool {
+    part.semantics().has_shape(CALL_PIECE)
+}
+
+fn continues(part: &Part<'_>) -> bool {
+    part.semantics().has_shape(WILL_CONTINUE)
+}
+
+/// Whether a piece goes on with the call before it, and begins none.
+pub(super) fn goes_on(before: Option<&Part<'_>>, piece: &Part<'_>) -> bool {
+    let is_nameless = || call_of(piece).is_some_and(|call| call.name.is_empty());
+    before.is_some_and(continues) && is_piece(piece) && is_nameless()
+}
+
+/// Whether it is the end of a call and nothing else, which may stand behind one that is complete.
+fn is_mere_end(piece: &Part<'_>) -> bool {
+    let is_empty = |call: &ToolCall<'_>| match &call.arguments {
+        Arguments::Json(pieces) => call.name.is_empty() && pieces.as_str() == "[]",
+        Arguments::Text(_) => false,
+    };
+    !continues(piece) && call_of(piece).is_some_and(is_empty)
+}
+
+fn call_of<'p, 'a>(part: &'p Part<'a>) -> Option<&'p ToolCall<'a>> {
+    match part.content() {
+        Content::ToolCall(call) => Some(call),
+        _ => None,
+    }
+}
+
+/// The call that pieces amount to, if none is missing and each has its place.
+fn joined<'a>(pieces: &[Part<'a>]) -> Option<Part<'a>> {
+    let (first, last) = (pieces.first()?, pieces.last()?);
+    let begun = call_of(first).filter(|call| !call.name.is_empty())?;
+    if continues(last) {
+        return None;
+    }
+    let mut partial = PartialCall::begin(begun, NodeSemantics::default());
+    let mut semantics = first.semantics().clone();
+    for piece in pieces {
+        partial.add(call_of(piece)?).ok()?;
+    }
+    let more = pieces[1..].iter().flat_map(|piece| piece.semantics().extras());
+    for written in more.flat_map(|extras| extras.within(CALL_PIECES)) {
+        semantics.extras_mut().keep(CALL_PIECES, PIECE_KEY.into(), written.json.clone());
+    }
+    let (call, _) = partial.finish();
+    Some(Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics))
+}
+
+/// A piece as the part that it was.
+fn as_written(piece: Part<'_>) -> Option<Part<'_>> {
+    let (extras, place) = (piece.semantics().extras()?, piece.semantics().place());
+    let written = extras.within(CALL_PIECES).next()?.json.clone();
+    Some(opaque_part(Text::literal("functionCall"), written, place))
 }
 
 /// A call whose arguments are not complete yet.
