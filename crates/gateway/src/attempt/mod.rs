@@ -8,6 +8,7 @@ mod count;
 mod edits;
 mod embed;
 mod fallback;
+mod gateway_facts;
 mod generate;
 mod late_system;
 mod notes;
@@ -18,6 +19,7 @@ mod repair;
 mod same_protocol;
 mod send;
 mod token_estimate;
+mod translated;
 mod verdict;
 mod window;
 

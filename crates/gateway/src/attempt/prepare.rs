@@ -4,28 +4,25 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use sabir_wire::json::{Reader, Text, Writer};
-use sabir_wire::protocol::{AnswerContext, Echo, Encoded};
+use sabir_wire::FaultKind;
+use sabir_wire::json::Writer;
+use sabir_wire::protocol::AnswerContext;
 use sabir_wire::target::Target;
-use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
-use crate::attempt::agent::Adapted;
+use crate::attempt::gateway_facts::GatewayFacts;
 use crate::attempt::notes::{Notes, Stamp};
-use crate::attempt::{
-    agent, artefacts, cache_key, edits, late_system, repair, same_protocol, token_estimate, window,
-};
+use crate::attempt::translated::translated;
+use crate::attempt::{same_protocol, window};
 use crate::call::{Action, Call, LargeCall};
-use crate::config::types::Repair;
 use crate::failure::{Failure, Result, Whose};
 use crate::memory::Lacking;
 use crate::observe::Losses;
-use crate::recall::absent;
 use crate::route::Candidate;
 use crate::state::Snapshot;
+use crate::surface;
 use crate::trace::Trace;
 use crate::upstream::{Endpoint, Payload, outgoing_headers};
-use crate::{ingress, surface};
 
 /// A request as a target will see it.
 #[derive(Debug)]
@@ -160,34 +157,18 @@ fn rewrite(
         let body = same_protocol::rewritten(snapshot, call, candidate, notes)?;
         return Ok(Rewritten { body, mode: own_mode(call, notes)? });
     }
-    translated(snapshot, call, (candidate, endpoint), notes)
-}
-
-/// Whether an answer with open calls asks for their results, in a protocol whose answers can be continued by them.
-fn requires_action(call: &Call<'_>) -> bool {
-    let value = call.header("sabir-requires-action");
-    surface::of(call.client).state.has_responses
-        && value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
-}
-
-/// The conversation that an answer says it is part of, in a protocol whose answers say so.
-fn conversation(call: &Call<'_>, notes: &Notes<'_>) -> Option<Text<'static>> {
-    let conversation =
-        notes.conversation().filter(|_| surface::of(call.client).state.has_responses);
-    conversation.map(|id| Text::plain(id.to_owned()))
+    let (body, context) = translated(snapshot, call, (candidate, endpoint), notes)?;
+    Ok(Rewritten { body: Some(body), mode: AnswerMode::Translate(Box::new(context)) })
 }
 
 /// An answer in the client's own protocol passes as it is, unless it must say what its provider does not know.
 fn own_mode(call: &Call<'_>, notes: &Notes<'_>) -> Result<AnswerMode> {
-    let (requires_action, conversation) = (requires_action(call), conversation(call, notes));
-    let in_background = call.asked.in_background;
-    if !requires_action && !in_background && conversation.is_none() {
+    let facts = GatewayFacts::of(call, notes);
+    if facts.are_default() {
         return Ok(AnswerMode::PassThrough);
     }
-    let asked = AnswerContext::by(&call.decoded()?, call.client, &Target::default());
-    let seed = Text::plain(notes.id().to_owned());
-    let context = AnswerContext { requires_action, in_background, conversation, seed, ..asked };
-    Ok(AnswerMode::Translate(Box::new(context)))
+    let context = AnswerContext::by(&call.decoded()?, call.client, &Target::default());
+    Ok(AnswerMode::Translate(Box::new(facts.added_to(context))))
 }
 
 fn assemble<'a>(
@@ -223,118 +204,6 @@ pub(super) fn spliced<'c>(call: &Call<'c>, model: &str) -> Payload<'c> {
         }
         _ => call.body.as_bytes().into(),
     }
-}
-
-/// What the client refers to is with another provider, or nowhere.
-fn kept_elsewhere(
-    client: Protocol,
-    param: &'static str,
-    provider: &str,
-    upstream: Protocol,
-) -> Box<Failure> {
-    let message = format!(
-        "`{param}` needs a provider that keeps responses; the model you asked for is served by \
-         {provider} over {}, which does not",
-        upstream.as_str()
-    );
-    Failure::stating(Whose::Client, (surface::of(client).session.refuse)(message, param))
-}
-
-fn translated(
-    snapshot: &Snapshot,
-    call: &Call<'_>,
-    (candidate, endpoint): (&Candidate, &Endpoint),
-    notes: &mut Notes<'_>,
-) -> Result<Rewritten> {
-    let (provider, upstream) = (&candidate.provider, endpoint.protocol);
-    let model = candidate.model.as_str();
-    if let Some(missing) = call.recalled.as_ref().and_then(|recalled| recalled.missing()) {
-        return Err(absent(call.client, missing));
-    }
-    let is_supplied = |param: &&'static str| {
-        call.recalled.is_some() && surface::of(call.client).state.own_members.contains(param)
-    };
-    if let Some(param) = call.session.filter(|param| !is_supplied(param)) {
-        return Err(kept_elsewhere(call.client, param, &provider.name, upstream));
-    }
-    ingress::check_density(&call.survey)?;
-    let mut decoded = Box::new(call.decoded()?);
-    notes.check()?;
-    let edited = edits::apply(&mut decoded)?;
-    let put_back = artefacts::put_back(snapshot, &mut decoded, (candidate, upstream), notes);
-    let repairs = match snapshot.config().repair {
-        Repair::Translated | Repair::Always => repair::mend(decoded.edit(), call.client, upstream)?,
-        Repair::Off => Report::default(),
-    };
-    let moves = late_system::place(decoded.edit(), upstream, provider.config.late_system);
-    decoded.edit().model = Some(Text::plain(model));
-    if call.delivery.is_stream() {
-        decoded.edit().stream = Some(true);
-    }
-    let target = provider.targets.of(model);
-    let named = cache_key::name(decoded.edit(), call, (upstream, &target));
-    let adapted = match endpoint.agent() {
-        Some(config) => agent::adapt(&mut decoded, (config, upstream))?,
-        None => Adapted::default(),
-    };
-    notes.check()?;
-    let mut encoded = match adapted.prompt {
-        Some(body) => Encoded { body, report: Report::default() },
-        None => decoded.encode(upstream, &target)?,
-    };
-    encoded.report.extend(adapted.report);
-    encoded.report = call.name_turns(encoded.report);
-    if let Some(edited) = &edited {
-        encoded.report = edited.granted(encoded.report);
-    }
-    let encoded = match call.is_strict() {
-        true => strict(encoded, notes)?,
-        false => encoded,
-    };
-    let context = AnswerContext::by(&decoded, upstream, &target);
-    let estimated_input = Some(token_estimate::about(decoded.request()));
-    // It takes several times as much memory as the body, and what follows takes some of its own.
-    drop(decoded);
-    let echo = match surface::of(call.client).repeats_request {
-        true => {
-            let echo = Echo::of(Reader::surveyed(&call.survey))?.into_owned();
-            let echo = if notes.is_kept() { echo.stored() } else { echo };
-            Some(if call.asked.in_background { echo.in_background() } else { echo })
-        }
-        false => None,
-    };
-    let context = AnswerContext {
-        echo,
-        show_reasoning: call.shows_reasoning(),
-        requires_action: requires_action(call),
-        conversation: conversation(call, notes),
-        in_background: call.asked.in_background,
-        seed: Text::plain(notes.id().to_owned()),
-        created_s: notes.began_s(),
-        estimated_input,
-        applied_edits: edited.map(|edited| edited.applied),
-        ..context
-    };
-    notes.add_losses(call.name_turns(put_back));
-    notes.add_losses(call.name_turns(repairs));
-    notes.add_losses(call.name_turns(moves));
-    notes.add_losses(named);
-    notes.add_losses(encoded.report);
-    let body = Some(encoded.body.into_bytes().into());
-    Ok(Rewritten { body, mode: AnswerMode::Translate(Box::new(context)) })
-}
-
-/// Refuses a translation that drops anything; the exchange keeps the report all the same.
-fn strict(encoded: Encoded, notes: &mut Notes<'_>) -> Result<Encoded> {
-    if encoded.report.drops().next().is_some() {
-        notes.add_losses(encoded.report.clone());
-    }
-    encoded.strict().map_err(refused)
-}
-
-fn refused(error: sabir_wire::Error) -> Box<Failure> {
-    let message = format!("sabir-strict: {error}");
-    Failure::new(Whose::Policy, FaultKind::BadRequest, message)
 }
 
 /// The path of a call. That of a client's own protocol keeps its query; an agent is told the model instead.
