@@ -77,13 +77,12 @@ fn passed(
 }
 
 fn closing(
-    plan: Plan,
+    mut plan: Plan,
     (is_whole, answerer): (bool, Answerer),
     (mut losses, compacted): (Losses, Option<String>),
     bodies: Bodies,
 ) -> sabir_store::Result<Closing> {
     let entries = answerer.protocol.answer_entries(&bodies.own).unwrap_or_default();
-    let tip = plan.input.tip().or(plan.opening.base);
     let output = lines(answerer.protocol, plan.input.end, &entries)?;
     if plan.is_plain && thinks(&output.messages)? {
         let mut report = Report::default();
@@ -91,42 +90,13 @@ fn closing(
         losses.extend(report.into());
     }
     let body = bodies.client.as_ref().unwrap_or(&bodies.own);
-    let facts = Facts::of(body);
-    let response = facts.id.clone().filter(|_| plan.is_named && is_whole);
-    // What the gateway worked on has an id that its provider does not know.
-    let is_own_job = plan.job.is_some() && answerer.asked.is_some();
-    let is_kept = !facts.is_unkept && !answerer.is_agent;
-    let details = Details {
-        response: response.clone(),
-        is_passed: answerer.protocol == plan.client && is_kept && !is_own_job,
-        usage: facts.usage.clone(),
-        losses: Some(losses.to_json()),
-        compacted,
-        settings: plan.settings,
-        conversation: plan
-            .conversation
-            .as_ref()
-            .filter(|_| response.is_some())
-            .map(|it| it.id.as_str().to_owned()),
-        input_end: tip.as_ref().filter(|_| response.is_some()).map(digits),
-        end: Some(output.end),
-    };
-    let mut items = Vec::new();
-    if response.is_some() && surface::of(plan.client).state.has_responses {
-        items.extend(input_items(&plan.input, plan.opening.id.as_str())?);
-        items.extend(output_items(&facts.items, output.tip().or(tip))?);
-    } else if plan.is_awaited && surface::of(answerer.protocol).state.has_responses {
-        // Who lists the conversation elsewhere learns the ids that its provider gave.
-        items.extend(output.named(Direction::Output)?);
-    }
+    let settings = plan.settings.take();
+    let turn = Turn::new((&plan, is_whole), &answerer, &output, body);
+    let losses = Some(losses.to_json());
+    let details = Details { losses, compacted, settings, ..turn.details() };
+    let (items, responses) = (turn.items()?, turn.responses(body)?);
     let Lines { mut messages, .. } = plan.input;
     messages.extend(output.messages);
-    let responses = match response {
-        Some(id) => {
-            vec![NewResponse { id: ResponseId::new(id)?, body: Record::new(body.as_str())? }]
-        }
-        None => Vec::new(),
-    };
     Ok(Closing {
         turn: plan.opening,
         ending: if is_whole { Ending::Finished } else { Ending::Interrupted },
@@ -142,6 +112,68 @@ fn closing(
         begins: plan.begins,
         job: plan.job.filter(|_| answerer.asked.is_some()),
     })
+}
+
+/// A turn with its answer.
+struct Turn<'a> {
+    plan: &'a Plan,
+    answerer: &'a Answerer,
+    output: &'a Lines,
+    facts: Facts,
+    /// The id of the answer, if clients may name it.
+    response: Option<String>,
+    /// The line that its input ends with.
+    tip: Option<Hash>,
+}
+
+impl<'a> Turn<'a> {
+    fn new(
+        (plan, is_whole): (&'a Plan, bool),
+        answerer: &'a Answerer,
+        output: &'a Lines,
+        body: &str,
+    ) -> Self {
+        let facts = Facts::of(body);
+        let response = facts.id.clone().filter(|_| plan.is_named && is_whole);
+        let tip = plan.input.tip().or(plan.opening.base);
+        Self { plan, answerer, output, facts, response, tip }
+    }
+
+    fn details(&self) -> Details {
+        let Self { plan, answerer, facts, .. } = self;
+        // What the gateway worked on has an id that its provider does not know.
+        let is_own_job = plan.job.is_some() && answerer.asked.is_some();
+        let is_kept = !facts.is_unkept && !answerer.is_agent;
+        let conversation = plan.conversation.as_ref().filter(|_| self.response.is_some());
+        Details {
+            response: self.response.clone(),
+            is_passed: answerer.protocol == plan.client && is_kept && !is_own_job,
+            usage: facts.usage.clone(),
+            conversation: conversation.map(|it| it.id.as_str().to_owned()),
+            input_end: self.tip.as_ref().filter(|_| self.response.is_some()).map(digits),
+            end: Some(self.output.end),
+            ..Details::default()
+        }
+    }
+
+    fn items(&self) -> sabir_store::Result<Vec<NewItem>> {
+        let Self { plan, answerer, output, .. } = self;
+        if self.response.is_some() && surface::of(plan.client).state.has_responses {
+            let mut items = input_items(&plan.input, plan.opening.id.as_str())?;
+            items.extend(output_items(&self.facts.items, output.tip().or(self.tip))?);
+            return Ok(items);
+        }
+        // Who lists the conversation elsewhere learns the ids that its provider gave.
+        match plan.is_awaited && surface::of(answerer.protocol).state.has_responses {
+            true => Ok(output.named(Direction::Output)?.into_iter().collect()),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    fn responses(&self, body: &str) -> sabir_store::Result<Vec<NewResponse>> {
+        let Some(id) = &self.response else { return Ok(Vec::new()) };
+        Ok(vec![NewResponse { id: ResponseId::new(id.as_str())?, body: Record::new(body)? }])
+    }
 }
 
 fn bodies(client: Protocol, answerer: &Answerer, answer: ReceivedAnswer) -> Bodies {
