@@ -17,6 +17,7 @@ use crate::server::socket::recent::{Past, Recent};
 use crate::server::worker::WorkerState;
 use crate::stack;
 use crate::stack::Entry;
+use crate::state::Snapshot;
 use crate::surface::socket::{Create, Ended, EventKind, Socket};
 
 /// What all calls of a socket share.
@@ -65,9 +66,11 @@ impl Shared {
         let ended = match self.body(&create, &past).await {
             Ok(body) => {
                 let previous = create.previous.as_deref().filter(|_| is_known);
+                let lane = create.lane.as_deref();
+                let passing = Passing { shared: self, lane, previous, ended: None, fault: None };
                 match create.is_generated {
-                    true => self.generate(&create, previous, body).await,
-                    false => self.prepare(&create, previous, body).await,
+                    true => passing.generate(body).await,
+                    false => passing.prepare(body).await,
                 }
             }
             Err(failure) => {
@@ -126,47 +129,7 @@ impl Shared {
         }
     }
 
-    async fn generate(
-        &self,
-        create: &Create,
-        previous: Option<&str>,
-        body: String,
-    ) -> Option<Ended> {
-        let snapshot = self.state.latest.snapshot();
-        let entry = self.entry(&snapshot);
-        let reply = stack::call_over_socket(entry, self.protocol, &self.head, body).await;
-        let lane = create.lane.as_deref();
-        let passing = Passing { shared: self, lane, previous, ended: None, fault: None };
-        passing.pass(reply, snapshot.config().limits.frame_bytes_max).await
-    }
-
-    /// Answers a call that wants nothing but an id to go on from.
-    async fn prepare(
-        &self,
-        create: &Create,
-        previous: Option<&str>,
-        body: String,
-    ) -> Option<Ended> {
-        let snapshot = self.state.latest.snapshot();
-        let entry = self.entry(&snapshot);
-        let lane = create.lane.as_deref();
-        let mut passing = Passing { shared: self, lane, previous, ended: None, fault: None };
-        match stack::prepare_over_socket(entry, self.protocol, &self.head, &body).await {
-            Ok(context) => {
-                let (bytes, write) = (body.len(), self.socket.prepared);
-                let written = self.work_on(bytes, move || write(&body, context)).await;
-                let (events, ended) = written.ok()?;
-                passing.send(events).await?;
-                Some(ended)
-            }
-            Err(reply) => {
-                passing.refuse(*reply).await;
-                None
-            }
-        }
-    }
-
-    fn entry<'c>(&'c self, snapshot: &'c std::sync::Arc<crate::state::Snapshot>) -> Entry<'c> {
+    fn entry<'c>(&'c self, snapshot: &'c Arc<Snapshot>) -> Entry<'c> {
         Entry {
             gateway: self.state.latest.gateway(),
             snapshot,
@@ -178,6 +141,34 @@ impl Shared {
 }
 
 impl Passing<'_> {
+    async fn generate(self, body: String) -> Option<Ended> {
+        let shared = self.shared;
+        let snapshot = shared.state.latest.snapshot();
+        let entry = shared.entry(&snapshot);
+        let reply = stack::call_over_socket(entry, shared.protocol, &shared.head, body).await;
+        self.pass(reply, snapshot.config().limits.frame_bytes_max).await
+    }
+
+    /// Answers a call that wants nothing but an id to go on from.
+    async fn prepare(mut self, body: String) -> Option<Ended> {
+        let shared = self.shared;
+        let snapshot = shared.state.latest.snapshot();
+        let entry = shared.entry(&snapshot);
+        match stack::prepare_over_socket(entry, shared.protocol, &shared.head, &body).await {
+            Ok(context) => {
+                let (bytes, write) = (body.len(), shared.socket.prepared);
+                let written = shared.work_on(bytes, move || write(&body, context)).await;
+                let (events, ended) = written.ok()?;
+                self.send(events).await?;
+                Some(ended)
+            }
+            Err(reply) => {
+                self.refuse(*reply).await;
+                None
+            }
+        }
+    }
+
     /// Sends a reply, and says how the answer ended if it did.
     async fn pass(mut self, mut reply: Reply, frame_bytes_max: usize) -> Option<Ended> {
         if !reply.status().is_success() {
