@@ -12,23 +12,8 @@ use crate::config::problem::Collector;
 use crate::config::secret_source::Outside;
 use crate::config::section::{Item, Section};
 use crate::config::types::{Agent, Endpoint, History, Location, Provider, Timeouts};
-use crate::config::{environment, provider};
+use crate::config::{environment, keys, provider};
 use crate::surface;
-
-/// Keys that only an agent has.
-pub(super) const KEYS: [&str; 11] = [
-    "agent",
-    "command",
-    "mode",
-    "login",
-    "env",
-    "history",
-    "max_bytes",
-    "processes_max",
-    "idle",
-    "deadline",
-    "first_event_timeout",
-];
 
 /// Keys of other providers that an agent has too.
 const SHARED: [&str; 5] = ["name", "models", "retries", "max_output_tokens", "context_window"];
@@ -84,7 +69,7 @@ pub(super) fn read(
     outside: Outside<'_>,
     problems: &mut Collector<'_>,
 ) -> Option<Provider> {
-    section.note_others(&[&KEYS[..], &SHARED[..]], "is no key of an agent; remove it", problems);
+    section.note_others(&[keys::of_agent(), &SHARED], "is no key of an agent; remove it", problems);
     let name = section.item("name").and_then(|item| item.as_string());
     if name.is_none() {
         section.lacks("`name`, which clients put before the name of the model", problems);

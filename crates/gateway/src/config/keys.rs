@@ -66,6 +66,12 @@ pub const PROVIDER: Keys = Keys {
     ],
 };
 
+/// Those of a provider that only an agent has.
+pub(super) fn of_agent() -> &'static [&'static str] {
+    let first = PROVIDER.names.iter().position(|name| *name == "agent");
+    &PROVIDER.names[first.unwrap_or(PROVIDER.names.len())..]
+}
+
 pub const MODEL: Keys = Keys {
     table: "[[model]]",
     names: &["name", "strategy", "context_window", "targets", "classes", "sticky"],

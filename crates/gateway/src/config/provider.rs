@@ -10,7 +10,7 @@ use crate::config::secret_source::{Outside, sendable};
 use crate::config::section::{Item, Section, shortened};
 use crate::config::suggest::suggestion;
 use crate::config::types::{Endpoint, Location, Provider, Timeouts};
-use crate::config::{Glob, agent, endpoint, tls};
+use crate::config::{Glob, agent, endpoint, keys, tls};
 
 /// The dialects that a file may name.
 const DIALECTS: [&str; 13] = [
@@ -55,7 +55,7 @@ pub(super) fn read(
     if section.has("agent") {
         return agent::read(section, outside, problems);
     }
-    for key in agent::KEYS.iter().filter_map(|key| section.item(key)) {
+    for key in keys::of_agent().iter().filter_map(|key| section.item(key)) {
         key.wrong("is for agents; add `agent`, or remove it", problems);
     }
     let preset = match section.item("preset") {
