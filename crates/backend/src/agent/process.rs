@@ -87,8 +87,9 @@ impl Process {
         self.send(b"\n");
     }
 
-    /// Closes the input behind all that was sent.
-    pub(super) fn close_input(&mut self) {
+    /// Has all of the input written, which ends with it.
+    pub(super) fn send_all(&mut self, bytes: &[u8]) {
+        self.send(bytes);
         self.is_closing = true;
     }
 

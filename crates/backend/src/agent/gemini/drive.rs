@@ -25,8 +25,7 @@ pub(in crate::agent) async fn drive(
     prompt: Bytes,
     mut speech: Speech,
 ) -> Result<(), Failed> {
-    process.send(&prompt);
-    process.close_input();
+    process.send_all(&prompt);
     let mut reading = Reading::default();
     while let Some(line) = process.line().await.map_err(|error| unreadable(&error))? {
         match reading.line(&line) {

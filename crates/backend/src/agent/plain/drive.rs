@@ -16,8 +16,7 @@ pub(in crate::agent) async fn drive(
     prompt: Bytes,
     mut speech: Speech,
 ) -> Result<(), Failed> {
-    process.send(&prompt);
-    process.close_input();
+    process.send_all(&prompt);
     let mut cleaner = Cleaner::default();
     let (mut held, mut bytes) = (Vec::new(), 0);
     loop {
