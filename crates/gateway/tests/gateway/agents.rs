@@ -409,13 +409,15 @@ fn what_only_the_vendors_api_takes_is_reported() {
     assert!(!fake.noted("input").contains("web_search"));
 }
 
-#[test]
-fn codex_is_a_model_in_every_protocol() {
-    let turn = r#"{"method":"item/agentMessage/delta","params":{"turnId":"U","itemId":"msg_1","delta":"All is well."}}
+/// What Codex writes for an answer of one text.
+const WELL: &str = r#"{"method":"item/agentMessage/delta","params":{"turnId":"U","itemId":"msg_1","delta":"All is well."}}
 {"method":"rawResponseItem/completed","params":{"turnId":"U","item":{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"All is well.","annotations":[]}]}}}
 {"method":"rawResponse/completed","params":{"turnId":"U","responseId":"resp_1","usage":{"totalTokens":4,"inputTokens":2,"outputTokens":2}}}
 "#;
-    let fake = FakeAgent::codex(turn);
+
+#[test]
+fn codex_is_a_model_in_every_protocol() {
+    let fake = FakeAgent::codex(WELL);
     let gateway = Running::start(&toml("openai-codex", &fake, ""));
     for protocol in PROTOCOLS {
         for stream in [false, true] {
@@ -433,11 +435,7 @@ fn codex_is_a_model_in_every_protocol() {
 
 #[test]
 fn an_agents_response_is_kept_by_the_gateway_and_continued() {
-    let turn = r#"{"method":"item/agentMessage/delta","params":{"turnId":"U","itemId":"msg_1","delta":"All is well."}}
-{"method":"rawResponseItem/completed","params":{"turnId":"U","item":{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"All is well.","annotations":[]}]}}}
-{"method":"rawResponse/completed","params":{"turnId":"U","responseId":"resp_1","usage":{"totalTokens":4,"inputTokens":2,"outputTokens":2}}}
-"#;
-    let fake = FakeAgent::codex(turn);
+    let fake = FakeAgent::codex(WELL);
     let gateway = Running::start(&toml("openai-codex", &fake, ""));
     let body = json!({"model": "cli/default", "input": "My name is Kim."});
     let first = gateway.post("/v1/responses", &body.to_string()).json();
