@@ -4,16 +4,13 @@ Usage: models.py SABIR PROGRAMS [CELL…], where SABIR is the binary, PROGRAMS t
 picks one. Needs a Python with the vendors' SDKs: `$(scripts/sdk-venv)`.
 """
 
-import argparse
 import json
 import os
-import socket
 import subprocess
-import sys
-import tempfile
 import time
 import urllib.request
 
+from cells import free_port, main, verdict
 from clients import CLIENTS, status_of
 
 SECONDS_MAX = 60
@@ -37,17 +34,6 @@ PAST = [
     ("user", "Thanks."),
     ("assistant", "You are welcome."),
 ]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sabir")
-    parser.add_argument("programs")
-    parser.add_argument("cells", nargs="*")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="sabir-models-") as root:
-        bench = Bench(os.path.abspath(chosen.sabir), os.path.abspath(chosen.programs), root)
-        sys.exit(1 if bench.run(chosen.cells) else 0)
 
 
 class Bench:
@@ -230,17 +216,6 @@ class Bench:
         return body if isinstance(body, str) else json.dumps(body)
 
 
-def verdict(name, cell, client):
-    """Runs a cell, says how it went, and returns 1 for a failure."""
-    started = time.monotonic()
-    try:
-        remark, failed = cell(client), 0
-    except Exception as problem:
-        remark, failed = f"{type(problem).__name__}: {problem}"[-3000:], 1
-    print(f"{name:<18} {'FAILED' if failed else 'ok':<7}{time.monotonic() - started:5.1f} s  {remark}", flush=True)
-    return failed
-
-
 def write(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as file:
@@ -257,11 +232,5 @@ def wait_for(url):
     raise SystemExit(f"{url} does not answer")
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 if __name__ == "__main__":
-    main()
+    main(Bench, __doc__)

@@ -4,21 +4,18 @@ Usage: run.py SABIR PROGRAMS [CELL…], where SABIR is the binary, PROGRAMS the 
 `codex/gemini` picks one of the twelve, `codex/session` one of the three that compare a session's file with its traffic.
 """
 
-import argparse
 import contextlib
 import json
 import os
 import secrets
-import socket
 import subprocess
-import sys
-import tempfile
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import sessions
 from agents import AGENTS, SOCKETS
+from cells import free_port, main, verdict
 
 UPSTREAMS = {
     "chat": "openai-chat",
@@ -37,17 +34,6 @@ REQUESTS_LEAST = 3
 """Two rounds of tools and an answer."""
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sabir")
-    parser.add_argument("programs")
-    parser.add_argument("cells", nargs="*")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="sabir-agents-") as root:
-        bench = Bench(os.path.abspath(chosen.sabir), os.path.abspath(chosen.programs), root)
-        sys.exit(1 if bench.run(chosen.cells) else 0)
-
-
 class Bench:
     """A gateway, and a folder for all that the CLIs write."""
 
@@ -62,7 +48,7 @@ class Bench:
         """Runs the cells and returns how many failed."""
         with self.serving():
             failures = self.run_cells(chosen)
-            failures += 0 if chosen else self.verdict("claude/hosted", self.hosted)
+            failures += 0 if chosen else verdict("claude/hosted", self.hosted)
         return failures
 
     @contextlib.contextmanager
@@ -100,20 +86,8 @@ class Bench:
         looks = [(f"{agent.name}/session", self.session, agent) for agent in AGENTS]
         cells += [it for it in looks if not chosen or it[0] in chosen]
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            done = [pool.submit(self.verdict, *it) for it in cells]
+            done = [pool.submit(verdict, *it) for it in cells]
             return sum(it.result() for it in done)
-
-    def verdict(self, name, cell, *arguments):
-        """Runs a cell, says how it went, and returns 1 for a failure."""
-        started = time.monotonic()
-        try:
-            remark = cell(*arguments)
-            failed = 0
-        except (AssertionError, subprocess.TimeoutExpired) as problem:
-            remark, failed = str(problem)[-3000:], 1
-        word = "FAILED" if failed else "ok"
-        print(f"{name:<18} {word:<7}{time.monotonic() - started:5.1f} s  {remark}", flush=True)
-        return failed
 
     def cell(self, agent, upstream):
         """One CLI on the gateway that runs, with one provider API behind it."""
@@ -218,11 +192,5 @@ class Bench:
         return f"{len(seen)} requests, {protocol}"
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 if __name__ == "__main__":
-    main()
+    main(Bench, __doc__)
