@@ -321,7 +321,7 @@ fn a_gateway_that_stops_ends_its_processes() {
     read_head(&mut reader);
     assert!(read_chunk(&mut reader).is_some());
     gateway.stop();
-    assert_eq!(fake.running(), 0);
+    gone(&fake);
 }
 
 fn gone(fake: &FakeAgent) {
