@@ -1,13 +1,15 @@
 //! Figures of a store, by its URL: what a close, an append, a recall and a list cost.
-//! `cargo run --release -p sabir-store --example figures -- sqlite:FILE`
+//! `cargo run --release -p sabir-store --example figures -- sqlite:FILE`; of `files:FOLDER`, what a list costs.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sabir_store::{
-    Advance, Clock, Closing, ConversationId, Ending, Hash, Name, NewConversation, NewMessage,
-    NodeId, Opening, Options, Origin, Owner, Page, Record, Search, Store, Title, TurnId, Window,
+    Added, Advance, Clock, Closing, Content, ConversationId, Ending, Form, Hash, Name,
+    NewConversation, NewMessage, NodeId, Opening, Options, Origin, Outline, Owner, Page, Record,
+    Search, Store, Title, TurnId, Window,
 };
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -19,15 +21,57 @@ async fn main() -> Outcome<()> {
         node: NodeId::new("figures")?,
         data_folder: PathBuf::from("."),
         clock: Clock::System,
-        form: None,
+        form: Some(Arc::new(Lines)),
     };
     let store = Store::open(&url, options).await?;
+    if let Some(folder) = url.strip_prefix("files:") {
+        return sessions(&store, Path::new(folder)).await;
+    }
     println!("one sync of this disk      {:?}", sync()?);
     println!("a lone close               {:?}", lone_close(&store).await?);
     crowd(&store).await?;
     appends(&store).await?;
     recall(&store).await?;
     lists(&store).await
+}
+
+/// Files of a line, of which nothing but their title is needed.
+#[derive(Debug)]
+struct Lines;
+
+impl Form for Lines {
+    fn read(&self, file: &[u8]) -> sabir_store::Result<Content> {
+        Ok(Content { outline: self.outline(file), ..Content::default() })
+    }
+
+    fn outline(&self, file: &[u8]) -> Outline {
+        Outline { title: Title::new(&String::from_utf8_lossy(file)), ..Outline::default() }
+    }
+
+    fn extend(&self, file: &[u8], _: &Added<'_>) -> sabir_store::Result<Vec<u8>> {
+        Ok(file.to_vec())
+    }
+
+    fn empty(&self) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+/// The first page of 10,000 sessions, for the first time and later.
+async fn sessions(store: &Store, folder: &Path) -> Outcome<()> {
+    for number in 0..10_000 {
+        let session = folder.join("sessions").join(format!("session-{number}"));
+        std::fs::create_dir_all(&session)?;
+        std::fs::write(session.join("transcript.json"), format!("about {number}\n"))?;
+    }
+    let mut times = Vec::new();
+    for _ in 0..21 {
+        let started = Instant::now();
+        store.list_conversations(&Owner::nobody(), Page { limit: 20, ..Page::default() }).await?;
+        times.push(started.elapsed());
+    }
+    println!("a page of 10,000 sessions  {:?}, then {:?}", times[0], median(times[1..].to_vec()));
+    Ok(())
 }
 
 /// The median of many.

@@ -6,6 +6,7 @@ mod session_id;
 use std::fs;
 use std::fs::Metadata;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -17,6 +18,10 @@ pub use session_id::SessionId;
 
 const SESSIONS: &str = "sessions";
 const FILE: &str = "transcript.json";
+
+/// How many threads look at the sessions of a list, and how many sessions one looks at alone.
+const LISTERS_MAX: usize = 4;
+const LISTED_ALONE: usize = 1000;
 
 /// A folder of sessions. Its calls wait for the disk.
 #[derive(Clone, Debug)]
@@ -119,25 +124,43 @@ impl Folder {
         Ok(true)
     }
 
-    /// All sessions, the newest first. No file is opened.
+    /// All sessions, the newest first. No file is opened, and each is looked at once.
     pub fn list(&self) -> Result<Vec<Listed>> {
         let Some(folders) = found(fs::read_dir(&self.sessions))? else { return Ok(Vec::new()) };
-        let mut sessions = Vec::new();
+        let mut ids = Vec::new();
         for folder in folders {
             let folder = folder.map_err(|error| trouble(&error))?;
             let id = folder.file_name().to_str().map(SessionId::new);
-            let Some(Ok(id)) = id else { continue };
-            // One that cannot be looked at does not hide the others.
-            let Ok(metadata) = fs::metadata(folder.path().join(FILE)) else { continue };
-            let stamp = Stamp::of(&metadata);
-            let modified_at = Time(i64::try_from(stamp.modified_ns / 1_000_000).unwrap_or(0));
-            sessions.push(Listed { id, modified_at, stamp });
+            ids.extend(id.and_then(Result::ok));
         }
+        let mut sessions = self.look_at_all(&ids);
         sessions.sort_unstable_by(|one, other| {
             let newest = other.stamp.modified_ns.cmp(&one.stamp.modified_ns);
             newest.then_with(|| one.id.cmp(&other.id))
         });
         Ok(sessions)
+    }
+
+    /// Looks at sessions on several threads where there are many: a list takes hardly any other time.
+    fn look_at_all(&self, ids: &[SessionId]) -> Vec<Listed> {
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let share = ids.len().div_ceil(threads.min(LISTERS_MAX)).max(LISTED_ALONE);
+        let look = |ids: &[SessionId]| ids.iter().filter_map(|id| self.look_at(id)).collect();
+        let (own, others) = ids.split_at(share.min(ids.len()));
+        std::thread::scope(|scope| {
+            let others: Vec<_> =
+                others.chunks(share).map(|ids| scope.spawn(move || look(ids))).collect();
+            let mut sessions: Vec<Listed> = look(own);
+            sessions.extend(others.into_iter().flat_map(|it| it.join().unwrap_or_default()));
+            sessions
+        })
+    }
+
+    /// One that cannot be looked at does not hide the others.
+    fn look_at(&self, id: &SessionId) -> Option<Listed> {
+        let stamp = Stamp::of(&fs::metadata(self.path(id)).ok()?);
+        let modified_at = Time(i64::try_from(stamp.modified_ns / 1_000_000).unwrap_or(0));
+        Some(Listed { id: id.clone(), modified_at, stamp })
     }
 }
 
