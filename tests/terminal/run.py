@@ -17,7 +17,7 @@ import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from terminal import Terminal
+from terminal import PATIENCE_S, Terminal
 
 BINARY = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path("target/debug/sabir")
 
@@ -74,6 +74,17 @@ class Case(unittest.TestCase):
         self.addCleanup(terminal.close)
         return terminal
 
+    def serve(self) -> str:
+        """The address of a gateway that runs to the end of the test."""
+        command = [str(BINARY), "serve", "--listen", "127.0.0.1:0"]
+        serving = subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(serving.communicate)
+        self.addCleanup(serving.terminate)
+        return serving.stdout.readline().rsplit("/", 1)[1].strip()
+
+    def messages(self, conversation: str) -> list[dict]:
+        return json.loads(self.sabir("conversations", "export", conversation).stdout)
+
     def turns(self, conversation: str) -> list[dict]:
         return json.loads(self.sabir("conversations", "show", conversation, "--json").stdout)["turns"]
 
@@ -107,8 +118,7 @@ class Chat(Case):
         terminal.wait_for_end()
         self.assertEqual([turn["provider"] for turn in self.turns(conversation)], ["sim-chat", "sim-gemini"])
         self.assertEqual(len(self.turns(fork)), 3)
-        messages = json.loads(self.sabir("conversations", "export", fork).stdout)
-        self.assertEqual(messages[0]["content"], "Be brief.")
+        self.assertEqual(self.messages(fork)[0]["content"], "Be brief.")
 
     def test_an_answer_that_is_stopped_is_kept_as_far_as_it_came(self) -> None:
         terminal = self.terminal("chat", "--model", "sim-chat/fault-never-ending", "--conversation", "stopped")
@@ -124,8 +134,7 @@ class Chat(Case):
         terminal.wait_for_end()
         turns = self.turns("stopped")
         self.assertEqual([turn["status"] for turn in turns], ["interrupted", "finished"])
-        messages = json.loads(self.sabir("conversations", "export", "stopped").stdout)
-        self.assertIn("This This", messages[1]["content"])
+        self.assertIn("This This", self.messages("stopped")[1]["content"])
 
     def test_lines_are_edited_recalled_and_continued(self) -> None:
         terminal = self.terminal("chat", "--conversation", "lines")
@@ -146,8 +155,7 @@ class Chat(Case):
         terminal.wait("not five", 2)
         terminal.leave()
         terminal.wait_for_end()
-        messages = json.loads(self.sabir("conversations", "export", "lines").stdout)
-        users = [message["content"] for message in messages if message["role"] == "user"]
+        users = [message["content"] for message in self.messages("lines") if message["role"] == "user"]
         self.assertEqual(users, ["one\ntwo", "three\n\nfour", "five six", "not five"])
 
     def test_thinking_is_dimmed_and_calls_are_shown(self) -> None:
@@ -209,14 +217,91 @@ class Chat(Case):
         terminal.answer("go on and on")
         terminal.wait("This This")
         self.assertEqual([turn["status"] for turn in self.turns("killed")], ["opened"])
-        terminal.kill()
+        terminal.signal("KILL")
         terminal.wait_for_end()
         self.assertEqual([turn["status"] for turn in self.turns("killed")], ["opened"])
         # As after the lease of the gateway that died.
         with contextlib.closing(sqlite3.connect(self.folder / "sabir.db")) as store, store:
             store.execute("UPDATE node SET alive_until = 0")
-        self.sabir("chat", "--model", "sim-gemini/demo", "--conversation", "killed", stdin="and now?")
+        terminal = self.terminal("chat", "--model", "sim-gemini/demo", "--conversation", "killed")
+        terminal.wait("[the last turn was interrupted]")
+        terminal.answer("and now?")
+        terminal.wait("and now?", 2)
+        terminal.leave()
+        terminal.wait_for_end()
         self.assertEqual([turn["status"] for turn in self.turns("killed")], ["interrupted", "finished"])
+        # A gateway that dies has written nothing of an answer that it was in the middle of.
+        self.assertEqual(len(self.messages("killed")), 2)
+
+    def test_a_client_that_is_killed_leaves_what_came_to_its_gateway(self) -> None:
+        address = self.serve()
+        self.configure(f'listen = "{address}"\nenv_providers = false\n')
+        terminal = self.going_on("orphaned")
+        terminal.signal("KILL")
+        terminal.wait_for_end()
+        self.assert_kept("orphaned")
+
+    def test_whoever_is_told_to_end_keeps_what_came(self) -> None:
+        for name, code in (("TERM", 143), ("HUP", 129)):
+            with self.subTest(name):
+                terminal = self.going_on(name)
+                terminal.signal(name)
+                screen = terminal.wait_for_end()
+                self.assertIn("[stopped; what came is kept]", screen)
+                self.assertIn(f"[ended {code}]", screen)
+                self.assert_kept(name)
+
+    def test_a_terminal_that_is_closed_keeps_what_came(self) -> None:
+        terminal = self.going_on("closed")
+        terminal.close()
+        self.assert_kept("closed")
+
+    def test_whoever_is_told_to_end_leaves_the_terminal_as_it_was(self) -> None:
+        # Both where nothing was said yet and behind an answer.
+        for name, texts in (("TERM", []), ("HUP", ["hello"])):
+            with self.subTest(name):
+                terminal = self.terminal("chat", "--model", "sim-chat/demo")
+                for text in texts:
+                    terminal.answer(text)
+                terminal.wait_until_asked()
+                self.assertIn("-icanon", terminal.settings())
+                terminal.signal(name)
+                terminal.wait_for_end()
+                self.assertNotIn("-icanon", terminal.settings())
+
+    def test_a_pipe_that_is_told_to_end_keeps_what_came(self) -> None:
+        command = [str(BINARY), "chat", "--model", "sim-chat/fault-never-ending", "--conversation", "piped"]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        running = subprocess.Popen(command, cwd=self.folder, env=self.env, **pipes)
+        self.addCleanup(running.stdout.close)
+        running.stdin.write(b"go on and on")
+        running.stdin.close()
+        running.stdout.read(10)
+        running.terminate()
+        running.stdout.read()
+        self.assertEqual(running.wait(30), 143)
+        self.assert_kept("piped")
+
+    def going_on(self, conversation: str) -> Terminal:
+        """A conversation in the middle of an answer that has no end."""
+        terminal = self.terminal("chat", "--model", "sim-chat/fault-never-ending", "--conversation", conversation)
+        terminal.wait(f"conversation {conversation}")
+        terminal.answer("go on and on")
+        terminal.wait("This This")
+        return terminal
+
+    def assert_kept(self, conversation: str) -> None:
+        """What came of an answer is kept, marked, and the conversation goes on."""
+        until = time.monotonic() + PATIENCE_S
+        while (turns := self.turns(conversation)) and turns[-1]["status"] == "opened":
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+        self.assertEqual([turn["status"] for turn in turns], ["interrupted"])
+        messages = self.messages(conversation)
+        self.assertEqual([it["role"] for it in messages], ["user", "assistant"])
+        self.assertIn("This This", messages[1]["content"])
+        self.sabir("chat", "--model", "sim-gemini/demo", "--conversation", conversation, stdin="and now?")
+        self.assertEqual([turn["status"] for turn in self.turns(conversation)], ["interrupted", "finished"])
 
     def test_where_nothing_is_kept_the_conversation_is_kept_here(self) -> None:
         self.configure(NOBODY + '[store]\nrecord = "off"\n')
@@ -230,6 +315,53 @@ class Chat(Case):
         terminal.wait("nothing is kept that could be forked")
         ran = self.sabir("chat", "--conversation", "mine", stdin="Hello", code=1)
         self.assertIn('record = "stateful"', ran.stderr)
+
+
+class Completions(Case):
+    """A shell completes the ids of what is kept when the key is pressed."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        (self.folder / "t.json").write_text(json.dumps([{"role": "user", "content": "about pears"}]))
+        self.sabir("conversations", "import", "t.json", "--id", "tour")
+
+    def shell(self, *command: str) -> Terminal:
+        path = f"{BINARY.parent}:{self.env['PATH']}"
+        terminal = self.command(list(command), PATH=path)
+        terminal.wait("$")
+        return terminal
+
+    def complete(self, terminal: Terminal, line: str, completed: str) -> None:
+        terminal.press("-l", "--", line)
+        terminal.press("Tab")
+        terminal.wait(completed)
+        terminal.press("C-u")
+        terminal.wait_until(lambda screen: screen.rstrip().endswith("$"), "the line is not empty")
+
+    def assert_completes(self, terminal: Terminal) -> None:
+        for command in ("conversations show", "conversations export", "conversations delete", "conversations fork", "chat --conversation"):
+            self.complete(terminal, f"sabir {command} to", f"sabir {command} tour")
+        # What begins no id stays as it is, and commands and options are completed as ever.
+        self.complete(terminal, "sabir conversations show x", "$ sabir conversations show x")
+        self.complete(terminal, "sabir conversat", "sabir conversations")
+        self.complete(terminal, "sabir conversations list --lim", "sabir conversations list --limit")
+
+    def test_bash_completes_ids(self) -> None:
+        (self.folder / "rc").write_text("PS1='$ '\nbind 'set bell-style none'\neval \"$(sabir completions bash)\"\n")
+        self.assert_completes(self.shell("bash", "--rcfile", "rc", "-i"))
+
+    def test_zsh_completes_ids(self) -> None:
+        (self.folder / "_sabir").write_text(self.sabir("completions", "zsh").stdout)
+        # As a manual would have it: in a folder of the path that functions are loaded from.
+        (self.folder / ".zshrc").write_text("PS1='$ '\nsetopt nobeep\nfpath=($HOME $fpath)\nautoload -U compinit\ncompinit -u\n")
+        self.assert_completes(self.shell("zsh", "-i"))
+
+    def test_fish_completes_ids(self) -> None:
+        folder = self.folder / ".config/fish"
+        (folder / "completions").mkdir(parents=True)
+        (folder / "completions/sabir.fish").write_text(self.sabir("completions", "fish").stdout)
+        (folder / "config.fish").write_text("function fish_prompt; echo -n '$ '; end\nset -g fish_autosuggestion_enabled 0\n")
+        self.assert_completes(self.shell("fish", "--interactive"))
 
 
 class Tables(Case):
@@ -255,30 +387,24 @@ class Tables(Case):
             numbers = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)"
             values = ", ".join(others.get(column, column) for column in columns)
             store.execute(f"INSERT INTO conversation {numbers} SELECT {values} FROM conversation, numbers")
+        address = self.serve()
         for path in ("?limit=100", "?limit=100&query=c77", "?limit=100&after=c5000"):
-            self.assertLess(self.fastest(f"/sabir/v1/conversations{path}"), 0.05, path)
+            self.assertLess(self.fastest(address, f"/sabir/v1/conversations{path}"), 0.05, path)
         listing = json.loads(self.sabir("conversations", "list", "--limit", "10001", "--json").stdout)
         self.assertEqual((len(listing["data"]), listing["has_more"]), (10001, False))
 
-    def fastest(self, path: str) -> float:
+    def fastest(self, address: str, path: str) -> float:
         """The shortest of some answers of a gateway: the machine may have other things to do meanwhile."""
-        command = [str(BINARY), "serve", "--listen", "127.0.0.1:0"]
-        serving = subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        try:
-            address = serving.stdout.readline().rsplit("/", 1)[1].strip()
-            times = []
-            with contextlib.closing(http.client.HTTPConnection(address, timeout=30)) as connection:
-                for _ in range(20):
-                    began = time.monotonic()
-                    connection.request("GET", path)
-                    answer = connection.getresponse()
-                    answer.read()
-                    times.append(time.monotonic() - began)
-                    self.assertEqual(answer.status, 200)
-            return min(times)
-        finally:
-            serving.terminate()
-            serving.communicate()
+        times = []
+        with contextlib.closing(http.client.HTTPConnection(address, timeout=30)) as connection:
+            for _ in range(20):
+                began = time.monotonic()
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                answer.read()
+                times.append(time.monotonic() - began)
+                self.assertEqual(answer.status, 200)
+        return min(times)
 
 
 if __name__ == "__main__":

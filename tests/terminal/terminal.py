@@ -40,10 +40,10 @@ class Terminal:
         """Presses keys by their names, such as `C-c` and `Up`."""
         self.tmux("send-keys", *keys)
 
-    def kill(self) -> None:
-        """Kills the program, as a crash would."""
+    def signal(self, name: str) -> None:
+        """Sends a signal to the program alone: `KILL` is a crash."""
         shell = self.tmux("display-message", "-p", "#{pane_pid}").strip()
-        subprocess.run(["pkill", "-KILL", "-P", shell], check=True)
+        subprocess.run(["pkill", f"-{name}", "-P", shell], check=True)
 
     def screen(self, *options: str) -> str:
         return self.tmux("capture-pane", "-p", "-S", "-", *options)
@@ -61,8 +61,16 @@ class Terminal:
 
     def ask(self, *keys: str) -> None:
         """Presses keys once the program asks for some."""
-        self.wait_until(lambda screen: screen.rstrip().endswith("\n>"), "nothing is asked for")
+        self.wait_until_asked()
         self.press(*keys)
+
+    def wait_until_asked(self) -> None:
+        self.wait_until(lambda screen: screen.rstrip().endswith("\n>"), "nothing is asked for")
+
+    def settings(self) -> str:
+        """What the system does with keys before the program gets them."""
+        terminal = self.tmux("display-message", "-p", "#{pane_tty}").strip()
+        return subprocess.run(["stty", "-a", "-F", terminal], capture_output=True, text=True, check=True).stdout
 
     def leave(self) -> None:
         self.ask("C-d")

@@ -1,6 +1,8 @@
-//! What is known of the terminal: how wide it is, whether it may be coloured, and how wide a text is on it.
+//! What is known of the terminal: how wide it is, whether it may be coloured, how wide a text is on it, and how it was before.
 
-use std::io::{IsTerminal, stdout};
+#[cfg(unix)]
+use std::io::stdin;
+use std::io::{IsTerminal, stderr, stdout};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -22,6 +24,40 @@ fn size() -> Option<usize> {
 #[cfg(not(unix))]
 fn size() -> Option<usize> {
     None
+}
+
+/// Leaves the terminal that is typed at as it was, whatever a line editor did to it.
+pub(crate) struct Restored {
+    #[cfg(unix)]
+    settings: Option<rustix::termios::Termios>,
+}
+
+impl Restored {
+    #[cfg(unix)]
+    pub(crate) fn at_the_end() -> Self {
+        Self { settings: rustix::termios::tcgetattr(stdin()).ok() }
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn at_the_end() -> Self {
+        Self {}
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Restored {
+    fn drop(&mut self) {
+        let Some(settings) = &self.settings else { return };
+        let _ =
+            rustix::termios::tcsetattr(stdin(), rustix::termios::OptionalActions::Now, settings);
+    }
+}
+
+/// Goes on in a line of its own where the line editor was left in the middle of one.
+pub(crate) fn leave_line() {
+    if stderr().is_terminal() {
+        crate::output::to_stderr("\x1b[?2004l\n");
+    }
 }
 
 /// Whether what is shown may have shades: at a terminal that knows some, unless the user wants none.

@@ -1,17 +1,21 @@
 //! The turns of a conversation: asked of the gateway, which keeps them, or kept here where it keeps nothing.
 
 use std::pin::pin;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use sabir_client::{Client, ErrorKind, Gateway, Head, Message, Page, Role, Stream};
 use tokio::runtime::Runtime;
 
+use super::leaving::Leaving;
 use super::screen::Screen;
+use super::typing::{Typed, Typing};
 
 pub(super) struct Dialogue {
     gateway: Gateway,
     runtime: Runtime,
+    leaving: Leaving,
     memory: Memory,
     pub(super) model: String,
     /// Instructions that the next turn brings with it.
@@ -34,9 +38,9 @@ enum Memory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Whole,
-    /// The user stopped the answer: what came is kept.
+    /// The user stopped the answer, or left: what came is kept.
     Stopped,
-    /// The user stopped before an answer began.
+    /// The same before an answer began.
     Unanswered,
 }
 
@@ -54,6 +58,7 @@ impl Dialogue {
         unkept: Option<String>,
     ) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let leaving = runtime.block_on(async { Leaving::listen() })?;
         let kept =
             runtime.block_on(gateway.conversations(&Page { limit: Some(1), ..Page::default() }));
         let unkept = match kept {
@@ -72,6 +77,7 @@ impl Dialogue {
         let mut dialogue = Self {
             gateway,
             runtime,
+            leaving,
             memory,
             model: String::new(),
             system: None,
@@ -124,9 +130,18 @@ impl Dialogue {
 
     /// Who answered last.
     pub(super) fn last_model(&self) -> Option<String> {
-        let turns = self.runtime.block_on(self.gateway.turns(self.id()?)).ok()?;
-        let last = turns.into_iter().rev().find(|turn| turn.model.is_some())?;
+        let last = self.turns().into_iter().rev().find(|turn| turn.model.is_some())?;
         Some(format!("{}/{}", last.provider?, last.model?))
+    }
+
+    /// How its last turn ended, as the gateway says it.
+    pub(super) fn last_status(&self) -> Option<String> {
+        self.turns().pop().map(|turn| turn.status)
+    }
+
+    fn turns(&self) -> Vec<sabir_client::Turn> {
+        let turns = |id| self.runtime.block_on(self.gateway.turns(id)).ok();
+        self.id().and_then(turns).unwrap_or_default()
     }
 
     pub(super) fn models(&self) -> Result<Vec<String>> {
@@ -160,6 +175,23 @@ impl Dialogue {
         Ok(forked.id)
     }
 
+    /// What the user types next. Whoever is to leave types nothing more.
+    pub(super) fn wait_for(&mut self, typing: &mut Typing) -> Result<Typed> {
+        let Self { runtime, leaving, .. } = self;
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                code = leaving.asked() => Ok(Typed::Left(code)),
+                typed = typing.next() => Ok(typed?),
+            }
+        })
+    }
+
+    /// The exit code of a program that the system wants to end.
+    pub(super) fn left(&self) -> Option<ExitCode> {
+        self.leaving.code()
+    }
+
     /// One turn: what the user says, and the answer as it comes.
     pub(super) fn send(&mut self, text: &str, screen: &mut Screen) -> Result<Ended> {
         let new = self.system.iter().map(Message::system).chain([Message::user(text)]);
@@ -170,7 +202,8 @@ impl Dialogue {
             Memory::Here { messages, .. } => messages.iter().chain(&new).cloned().collect(),
         };
         let turn = Turn { client: &client, messages: &messages };
-        let (ended, stream) = self.runtime.block_on(turn.run(screen))?;
+        let stopped = stopped(&mut self.leaving);
+        let (ended, stream) = self.runtime.block_on(turn.run(screen, stopped))?;
         let Some(stream) = stream else { return ended };
         self.note_substitute(stream.head(), screen)?;
         self.system = None;
@@ -218,6 +251,14 @@ fn is_name(id: &str) -> bool {
     id.len() <= 64 && id.bytes().all(is_fit) && !id.starts_with("conv_")
 }
 
+/// Waits until the user or the system wants no more of an answer.
+async fn stopped(leaving: &mut Leaving) {
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = leaving.asked() => {}
+    }
+}
+
 /// A question on its way.
 struct Turn<'d> {
     client: &'d Client,
@@ -226,16 +267,20 @@ struct Turn<'d> {
 
 impl Turn<'_> {
     /// Asks and shows. Dropping the stream that comes back, if it did not end, has the gateway stop.
-    async fn run(&self, screen: &mut Screen) -> Result<(Result<Ended>, Option<Stream>)> {
-        let mut stop = pin!(tokio::signal::ctrl_c());
+    async fn run(
+        &self,
+        screen: &mut Screen,
+        stopped: impl Future<Output = ()>,
+    ) -> Result<(Result<Ended>, Option<Stream>)> {
+        let mut stopped = pin!(stopped);
         let mut stream = tokio::select! {
             stream = self.ask() => stream?,
-            _ = &mut stop => return Ok((Ok(Ended::Unanswered), None)),
+            () = &mut stopped => return Ok((Ok(Ended::Unanswered), None)),
         };
         loop {
             let event = tokio::select! {
                 event = stream.next() => event,
-                _ = &mut stop => return Ok((Ok(Ended::Stopped), Some(stream))),
+                () = &mut stopped => return Ok((Ok(Ended::Stopped), Some(stream))),
             };
             match event {
                 Ok(Some(event)) => screen.show(&event)?,

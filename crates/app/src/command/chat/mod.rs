@@ -1,8 +1,9 @@
 //! `sabir chat`: a conversation in the terminal. What is typed is read by `typing`, what it asks for is in `command`, the turns
-//! are had by `dialogue`, and `screen` shows them.
+//! are had by `dialogue`, `screen` shows them, and `leaving` knows when the system wants the program to end.
 
 mod command;
 mod dialogue;
+mod leaving;
 mod screen;
 mod typing;
 
@@ -17,7 +18,7 @@ use crate::archive::GatewayOptions;
 use crate::gateway::Running;
 use crate::input::Input;
 use crate::models::default_model;
-use crate::{configuration, output};
+use crate::{configuration, output, terminal};
 
 use command::Command;
 use dialogue::{Dialogue, Ended};
@@ -32,6 +33,7 @@ use typing::{Typed, Typing};
 ///
 /// A line that ends in a backslash goes on in the next; lines between """ and """ are one message.
 /// Ctrl-C stops an answer and keeps what came of it; Ctrl-D ends. /help lists the commands.
+/// A terminal that is closed in the middle of an answer keeps what came of it, too.
 /// What comes through a pipe is one turn: its answer goes to standard output.
 ///
 /// Example:
@@ -98,7 +100,7 @@ fn answer_pipe(mut dialogue: Dialogue) -> Result<ExitCode> {
     }
     Ok(match ended {
         Ended::Whole => ExitCode::SUCCESS,
-        Ended::Stopped | Ended::Unanswered => ExitCode::FAILURE,
+        Ended::Stopped | Ended::Unanswered => dialogue.left().unwrap_or(ExitCode::FAILURE),
     })
 }
 
@@ -108,7 +110,7 @@ fn converse(mut dialogue: Dialogue) -> Result<ExitCode> {
     let mut typing = Typing::new(dialogue.typed_before()).context("cannot read the terminal")?;
     screen.greet(&dialogue)?;
     loop {
-        let text = match typing.next()? {
+        let text = match dialogue.wait_for(&mut typing)? {
             Typed::Message(text) => text,
             Typed::Command(command) => {
                 match command {
@@ -119,6 +121,10 @@ fn converse(mut dialogue: Dialogue) -> Result<ExitCode> {
             }
             Typed::Nothing => continue,
             Typed::End => return Ok(ExitCode::SUCCESS),
+            Typed::Left(code) => {
+                terminal::leave_line();
+                return Ok(code);
+            }
         };
         let is_first = dialogue.id().is_none();
         match dialogue.send(&text, &mut screen) {

@@ -69,6 +69,9 @@ impl Screen {
             }
             self.history(&earlier[hidden..])?;
         }
+        if dialogue.last_status().is_some_and(|status| status == "interrupted") {
+            self.note("[the last turn was interrupted]")?;
+        }
         let conversation = match (dialogue.id(), dialogue.unkept()) {
             (_, Some(reason)) => format!("kept here alone, until you leave: {reason}"),
             (Some(id), None) => format!("conversation {id}"),

@@ -1,4 +1,9 @@
-//! What the user types: a line editor with the arrow keys' history, and messages of several lines.
+//! What the user types: a line editor with the arrow keys' history, and messages of several lines. It waits for keys on a thread
+//! of its own, so that the program can leave meanwhile.
+
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
 
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -7,20 +12,27 @@ use rustyline::hint::Hinter;
 use rustyline::history::MemHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Behavior, Config, Editor, Helper};
+use tokio::sync::mpsc as asynchronous;
 
 use super::command::Command;
+use crate::terminal::Restored;
 
 pub(super) struct Typing {
-    editor: Editor<Lines, MemHistory>,
+    asked: mpsc::Sender<()>,
+    typed: asynchronous::Receiver<rustyline::Result<Typed>>,
+    /// Whoever leaves while keys are waited for leaves the terminal as it was.
+    _restored: Restored,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Typed {
     Message(String),
     Command(Command),
     /// An empty line, or one that was taken back.
     Nothing,
     End,
+    /// The system wants the program to end, with this code.
+    Left(ExitCode),
 }
 
 const PROMPT: &str = "> ";
@@ -31,32 +43,49 @@ const FENCE: &str = "\"\"\"";
 impl Typing {
     /// An editor that knows what was typed before.
     pub(super) fn new(before: Vec<String>) -> rustyline::Result<Self> {
-        // What is typed is edited on the terminal, wherever the answers go.
-        let config = Config::builder()
-            .behavior(Behavior::PreferTerm)
-            .bracketed_paste(true)
-            .auto_add_history(false)
-            .build();
-        let mut editor = Editor::with_history(config, MemHistory::new())?;
-        editor.set_helper(Some(Lines));
-        for text in before {
-            editor.add_history_entry(text)?;
-        }
-        Ok(Self { editor })
+        let restored = Restored::at_the_end();
+        let mut editor = editor(before)?;
+        let (asked, asks) = mpsc::channel();
+        let (answers, typed) = asynchronous::channel(1);
+        // Nobody joins the thread: it ends with the process, whatever it waits for.
+        thread::Builder::new().name("sabir-typing".to_owned()).spawn(move || {
+            while asks.recv().is_ok() && answers.blocking_send(next(&mut editor)).is_ok() {}
+        })?;
+        Ok(Self { asked, typed, _restored: restored })
     }
 
-    pub(super) fn next(&mut self) -> rustyline::Result<Typed> {
-        let typed = match self.editor.readline(PROMPT) {
-            Ok(typed) => typed,
-            Err(ReadlineError::Interrupted) => return Ok(Typed::Nothing),
-            Err(ReadlineError::Eof) => return Ok(Typed::End),
-            Err(error) => return Err(error),
-        };
-        if !typed.trim().is_empty() {
-            self.editor.add_history_entry(&typed)?;
-        }
-        Ok(meant(&typed))
+    pub(super) async fn next(&mut self) -> rustyline::Result<Typed> {
+        let _ = self.asked.send(());
+        self.typed.recv().await.unwrap_or(Ok(Typed::End))
     }
+}
+
+fn editor(before: Vec<String>) -> rustyline::Result<Editor<Lines, MemHistory>> {
+    // What is typed is edited on the terminal, wherever the answers go.
+    let config = Config::builder()
+        .behavior(Behavior::PreferTerm)
+        .bracketed_paste(true)
+        .auto_add_history(false)
+        .build();
+    let mut editor = Editor::with_history(config, MemHistory::new())?;
+    editor.set_helper(Some(Lines));
+    for text in before {
+        editor.add_history_entry(text)?;
+    }
+    Ok(editor)
+}
+
+fn next(editor: &mut Editor<Lines, MemHistory>) -> rustyline::Result<Typed> {
+    let typed = match editor.readline(PROMPT) {
+        Ok(typed) => typed,
+        Err(ReadlineError::Interrupted) => return Ok(Typed::Nothing),
+        Err(ReadlineError::Eof) => return Ok(Typed::End),
+        Err(error) => return Err(error),
+    };
+    if !typed.trim().is_empty() {
+        editor.add_history_entry(&typed)?;
+    }
+    Ok(meant(&typed))
 }
 
 /// What typed lines stand for.
