@@ -231,6 +231,16 @@ impl Reporter<'_> {
         self.below(place, &format!("/{}", marker.key), kind, reason);
     }
 
+    /// Reports a document without words, which is left out. Of an empty one without a title only the notes are lost.
+    pub(in super::super) fn wordless(&mut self, part: &Part<'_>, media: &Media<'_>) {
+        let is_empty = matches!(&media.source, Source::Text { mime: _, text } if text.is_empty());
+        if !is_empty || media.name.is_some() {
+            let reason = "a document without words is left out";
+            self.node(part.semantics().place(), LossKind::Repaired, reason);
+        }
+        self.empty_text(part.semantics());
+    }
+
     /// Reports the notes on an empty text or document, which goes with it where that is left out.
     pub(in super::super) fn empty_text(&mut self, semantics: &NodeSemantics<'_>) {
         let reason = "an empty text or document is left out";

@@ -136,7 +136,10 @@ impl<'x> Scribe<'x, '_> {
             Source::Url { .. } if !self.target.family.remote_files => {
                 (false, LossKind::Dropped, "the model takes no URLs")
             }
-            Source::Text { text, .. } if text.is_blank() => return false,
+            Source::Text { text, .. } if text.is_blank() => {
+                self.reporter.wordless(part, media);
+                return false;
+            }
             Source::Text { .. } => {
                 (true, LossKind::Approximated, "a plain-text document is sent as text")
             }

@@ -57,7 +57,7 @@ fn takes(reporter: &mut Reporter<'_>, part: &Part<'_>, media: &Media<'_>) -> boo
         return false;
     }
     if is_wordless(part) {
-        reporter.empty_text(part.semantics());
+        reporter.wordless(part, media);
         return false;
     }
     match media.kind {
