@@ -1,7 +1,7 @@
 //! The order inside turns: results come first, in the order of their calls, and no two calls share an id.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::turns::{Piece, Side, Turns};
 use crate::conversation::{Content, Message, Request};
@@ -12,8 +12,13 @@ use crate::protocol::reporter::Reporter;
 /// The ids of calls that share theirs with another, and of their results.
 pub(super) type FreshIds = HashMap<Position, String>;
 
-/// A call that waits for its result: its id, and another one where it shares its own with an earlier call.
-type OpenCall<'c> = (Cow<'c, str>, Option<String>);
+/// A call that waits for its result.
+struct OpenCall<'c> {
+    id: Cow<'c, str>,
+    /// The id that it has instead where an earlier call has the same.
+    other: Option<String>,
+    is_answered: bool,
+}
 
 impl<'r> Turns<'r> {
     /// Puts results first and in the order of their calls, and tells calls apart that share an id.
@@ -28,6 +33,7 @@ impl<'r> Turns<'r> {
             calls,
             seen: is_shared.then(BTreeSet::new),
             open: Vec::new(),
+            left: BTreeMap::new(),
             fresh_ids: FreshIds::new(),
         };
         for turn in &self.turns {
@@ -52,13 +58,17 @@ struct Arranging<'c> {
     seen: Option<BTreeSet<String>>,
     /// The calls of the assistant's last turn.
     open: Vec<OpenCall<'c>>,
+    /// By their ids, the other ids of calls of earlier turns that were not answered, where two calls may share one.
+    left: BTreeMap<Cow<'c, str>, VecDeque<Option<String>>>,
     fresh_ids: FreshIds,
 }
 
 impl<'c> Arranging<'c> {
     /// Takes the calls of the assistant's turn.
     fn open<'r: 'c>(&mut self, pieces: &[Piece<'r>]) {
-        self.open.clear();
+        for call in self.open.drain(..).filter(|call| self.seen.is_some() && !call.is_answered) {
+            self.left.entry(call.id).or_default().push_back(call.other);
+        }
         for piece in pieces {
             if let Content::ToolCall(call) = piece.part.content() {
                 let id = self.calls.call_id(piece.at, call).into_str();
@@ -66,7 +76,7 @@ impl<'c> Arranging<'c> {
                 if let Some(other) = &other {
                     self.fresh_ids.insert(piece.at, other.clone());
                 }
-                self.open.push((id, other));
+                self.open.push(OpenCall { id, other, is_answered: false });
             }
         }
     }
@@ -88,7 +98,7 @@ impl<'c> Arranging<'c> {
         let mut answers = |piece: &&Piece<'_>| match piece.part.content() {
             Content::ToolResult(result) => {
                 let id = self.calls.result_id(piece.at, result).into_str();
-                open.any(|(call, _)| *call == id)
+                open.any(|call| call.id == id)
             }
             _ => false,
         };
@@ -105,8 +115,8 @@ impl<'c> Arranging<'c> {
         // The first call of each id that waits, and for each call the next one that shares its id.
         let mut waiting = BTreeMap::new();
         let mut following = vec![None; self.open.len()];
-        for (rank, (id, _)) in self.open.iter().enumerate().rev() {
-            following[rank] = waiting.insert(&**id, rank);
+        for (rank, call) in self.open.iter().enumerate().rev().filter(|(_, it)| !it.is_answered) {
+            following[rank] = waiting.insert(call.id.clone(), rank);
         }
         let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(pieces.len());
         for piece in &*pieces {
@@ -115,12 +125,12 @@ impl<'c> Arranging<'c> {
                 continue;
             };
             let id = self.calls.result_id(piece.at, result).into_str();
-            let rank = waiting.remove(&*id);
+            let rank = waiting.remove(&id);
             if let Some(next) = rank.and_then(|rank: usize| following[rank]) {
-                waiting.insert(&*self.open[next].0, next);
+                waiting.insert(self.open[next].id.clone(), next);
             }
-            if let Some(other) = rank.and_then(|rank| self.open[rank].1.as_ref()) {
-                self.fresh_ids.insert(piece.at, other.clone());
+            if let Some(other) = self.answer(rank, &id) {
+                self.fresh_ids.insert(piece.at, other);
             }
             ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
         }
@@ -137,6 +147,18 @@ impl<'c> Arranging<'c> {
         let moved = ranked.iter().map(|(_, piece)| piece.at.0).collect();
         pieces.iter_mut().zip(ranked).for_each(|(place, (_, piece))| *place = piece);
         moved
+    }
+
+    /// The other id of the call that a result with an id answers, if it has one: of the last turn's call of that rank, or
+    /// of one that an earlier turn left open.
+    fn answer(&mut self, rank: Option<usize>, id: &str) -> Option<String> {
+        match rank {
+            Some(rank) => {
+                self.open[rank].is_answered = true;
+                self.open[rank].other.clone()
+            }
+            None => self.left.get_mut(id)?.pop_front()?,
+        }
     }
 }
 
