@@ -288,10 +288,18 @@ impl Encoder<'_> {
         self.write_citation(candidate, &citation, (from, from), out);
     }
 
+    /// Emits the citations of all of a part, unless nothing of the part was: a stream has no empty texts.
     fn cite_waiting(&mut self, id: PartId, out: &mut String) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let (candidate, from) = (part.candidate, part.from);
         let waiting = std::mem::take(&mut part.citations);
+        if !part.is_emitted {
+            let mut cited = NodeSemantics::at(part.place);
+            waiting.into_iter().for_each(|citation| cited.add_citation(citation));
+            return self.losses.add(NoteAt::Part(id), |reporter| {
+                reporter.citations(&cited, LossKind::Dropped, "an empty text has no effect");
+            });
+        }
         let choice = self.find_choice(candidate);
         let emitted = choice.map_or(from, |choice| self.choices[choice].emitted);
         for citation in waiting {
