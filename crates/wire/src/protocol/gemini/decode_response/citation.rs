@@ -49,6 +49,12 @@ impl<'a> Grounding<'a> {
             _ => reader.skip(),
         });
         if read.is_ok() {
+            // Sources that were read before are listed behind these pages.
+            for index in self.supports.iter_mut().flat_map(|support| &mut support.chunks) {
+                *index += chunks.len();
+            }
+            chunks.append(&mut self.chunks);
+            supports.append(&mut self.supports);
             (self.chunks, self.supports) = (chunks, supports);
         }
     }
