@@ -99,7 +99,14 @@ fn settings(value: &Value, pointer: &str, node: &mut Node) {
         let below = format!("{pointer}/{key}");
         match value {
             Value::Object(_) => settings(value, &below, node),
-            value => node.facts.push(Fact::new(setting(key), value.clone(), below)),
+            value => {
+                let name = setting(key);
+                // Objects of a tool that nobody knows may have settings of one name.
+                let namesakes =
+                    node.facts.iter().filter(|fact| fact.name.starts_with(&name)).count();
+                let name = if namesakes > 0 { format!("{name} {namesakes}") } else { name };
+                node.facts.push(Fact::new(name, value.clone(), below));
+            }
         }
     }
 }
