@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use crate::conversation::{AllowedTool, HostedTool, Request, Tool, ToolChoice, ToolKind};
 use crate::json::Text;
 use crate::loss::LossKind;
-use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::reporter::Reporter;
 
@@ -78,7 +77,7 @@ impl<'r> Offer<'r> {
     ) -> Option<Cow<'r, ToolChoice<'r>>> {
         let choice = request.tool_choice.as_ref()?;
         let mut lose = |kind, reason| {
-            reporter.field(Place::default(), Field::ToolChoice, kind, reason);
+            reporter.lose(Field::ToolChoice, kind, reason);
         };
         match choice {
             ToolChoice::Auto | ToolChoice::None if self.count == 0 => {

@@ -1,8 +1,6 @@
 //! The description of an output format, for vendors whose formats have none: there it is the schema's own.
 
 use crate::json::{Json, Kind, Text, Writer};
-use crate::loss::LossKind;
-use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::reporter::Reporter;
 
@@ -20,7 +18,7 @@ pub(super) fn described<'s>(
     }
     let reason = "it is the description of the schema itself";
     for field in [Field::OutputSchemaDescription, Field::OutputSchema] {
-        reporter.field(Place::default(), field, LossKind::Renamed, reason);
+        reporter.renamed(field, reason);
     }
     with_description(&schema, description)
 }
@@ -29,7 +27,7 @@ pub(super) fn described<'s>(
 pub(super) fn report_description(description: Option<&Text<'_>>, reporter: &mut Reporter<'_>) {
     if description.is_some() {
         let (field, reason) = (Field::OutputSchemaDescription, "there is no schema to describe");
-        reporter.field(Place::default(), field, LossKind::Dropped, reason);
+        reporter.dropped(field, reason);
     }
 }
 

@@ -52,7 +52,7 @@ impl Reporter<'_> {
         }
         self.set(place, Field::FinishReason);
         if let Some((kind, reason)) = (self.source.conventions().finish_loss)(finish) {
-            self.field(place, Field::FinishReason, kind, reason);
+            self.lose((place, Field::FinishReason), kind, reason);
         }
         self.set_if(place, Field::StopSequence, &finish.stop_sequence);
         self.set_if(place, Field::FinishDetails, &finish.details);
@@ -89,7 +89,7 @@ impl Reporter<'_> {
         count: Count,
         (kind, reason): (LossKind, &'static str),
     ) {
-        self.field(usage.place_of(count), count.field(), kind, reason);
+        self.lose((usage.place_of(count), count.field()), kind, reason);
     }
 
     fn usage_extras(&mut self, place: Place, extras: &Extras<'_>) {
@@ -123,13 +123,13 @@ impl Reporter<'_> {
             (Field::ResponseServiceTier, response.service_tier.is_some()),
         ];
         for (field, _) in fields.into_iter().filter(|(_, is_set)| *is_set) {
-            self.field(root, field, LossKind::Dropped, reason);
+            self.dropped((root, field), reason);
         }
         if let Some(usage) = &response.usage {
-            self.node(usage.semantics().place(), LossKind::Dropped, reason);
+            self.dropped(usage, reason);
         }
         for part in response.candidates.iter().flat_map(|candidate| &candidate.message.parts) {
-            self.node(self.outer(part.semantics().place()), LossKind::Dropped, reason);
+            self.dropped(self.outer(part.semantics().place()), reason);
         }
     }
 }

@@ -9,6 +9,7 @@ mod request;
 
 pub(super) use answer::FINER_FINISH;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::conversation::Candidate;
@@ -33,6 +34,93 @@ pub(super) struct Reporter<'r> {
     /// The nodes whose own fields are spelled in another way than the table of their protocol has them.
     respelled: BTreeMap<Place, Spelling>,
     report: &'r mut Report,
+}
+
+/// What a loss is about.
+pub(super) struct Subject {
+    place: Place,
+    /// None for the node as a whole.
+    field: Option<Field>,
+}
+
+/// Whatever stands somewhere in the input.
+pub(super) trait Placed {
+    fn place(&self) -> Place;
+}
+
+impl Placed for Place {
+    fn place(&self) -> Place {
+        *self
+    }
+}
+
+impl Placed for NodeSemantics<'_> {
+    fn place(&self) -> Place {
+        self.place()
+    }
+}
+
+impl<P: Placed> Placed for &P {
+    fn place(&self) -> Place {
+        P::place(self)
+    }
+}
+
+/// Nodes stand where their semantics say.
+macro_rules! placed {
+    ($($node:ident),*) => {$(
+        impl Placed for crate::conversation::$node<'_> {
+            fn place(&self) -> Place {
+                self.semantics().place()
+            }
+        }
+    )*};
+}
+
+placed!(Candidate, Message, Part, Tool, Usage);
+
+impl<P: Placed> From<P> for Subject {
+    fn from(node: P) -> Self {
+        Self { place: node.place(), field: None }
+    }
+}
+
+impl<P: Placed> From<(P, Field)> for Subject {
+    fn from((node, field): (P, Field)) -> Self {
+        Self { place: node.place(), field: Some(field) }
+    }
+}
+
+/// A setting of the request.
+impl From<Field> for Subject {
+    fn from(field: Field) -> Self {
+        Self { place: Place::default(), field: Some(field) }
+    }
+}
+
+/// Reports a loss of one kind, as [`Reporter::lose`] does.
+macro_rules! by_kind {
+    ($($name:ident: $kind:ident;)*) => {
+        impl Reporter<'_> {
+            $(pub(super) fn $name(
+                &mut self,
+                subject: impl Into<Subject>,
+                reason: impl Into<Cow<'static, str>>,
+            ) {
+                self.lose(subject, LossKind::$kind, reason);
+            })*
+        }
+    };
+}
+
+by_kind! {
+    approximated: Approximated;
+    dropped: Dropped;
+    implied: Implied;
+    renamed: Renamed;
+    repaired: Repaired;
+    synthesised: Synthesised;
+    withheld: Withheld;
 }
 
 /// What is translated.
@@ -93,17 +181,18 @@ impl<'r> Reporter<'r> {
         self.source
     }
 
-    /// Reports what happened to `field` of the node at `place`.
-    pub(super) fn field(
+    /// Reports what happened to a setting of the request, to a node, or to a field of it.
+    pub(super) fn lose(
         &mut self,
-        place: Place,
-        field: Field,
+        subject: impl Into<Subject>,
         kind: LossKind,
-        reason: impl Into<std::borrow::Cow<'static, str>>,
+        reason: impl Into<Cow<'static, str>>,
     ) {
-        match self.suffix(place, field) {
-            "" => self.node(place, kind, reason),
-            suffix => self.below(place, suffix, kind, reason),
+        let Subject { place, field } = subject.into();
+        match field.map(|field| self.suffix(place, field)) {
+            None | Some("") if self.home == self.target => {}
+            None | Some("") => self.report.lose(place.pointer(""), kind, reason),
+            Some(suffix) => self.below(place, suffix, kind, reason),
         }
     }
 
@@ -137,7 +226,7 @@ impl<'r> Reporter<'r> {
         place: Place,
         (field, suffix): (Field, &str),
         kind: LossKind,
-        reason: impl Into<std::borrow::Cow<'static, str>>,
+        reason: impl Into<Cow<'static, str>>,
     ) {
         let suffix = format!("{}{suffix}", self.source_of(place).pointer(field, self.spelling));
         self.below(place, &suffix, kind, reason);
@@ -146,24 +235,11 @@ impl<'r> Reporter<'r> {
     /// Reports what happened to one stop sequence; the only one may stand there by itself.
     pub(super) fn stop(&mut self, index: usize, kind: LossKind, reason: &'static str) {
         match (self.source.codec().is_stop_string)(self.spelling) {
-            true => self.field(Place::default(), Field::Stop, kind, reason),
+            true => self.lose(Field::Stop, kind, reason),
             false => {
                 self.within(Place::default(), (Field::Stop, &format!("/{index}")), kind, reason)
             }
         }
-    }
-
-    /// Reports what happened to the whole node at `place`.
-    pub(super) fn node(
-        &mut self,
-        place: Place,
-        kind: LossKind,
-        reason: impl Into<std::borrow::Cow<'static, str>>,
-    ) {
-        if self.home == self.target {
-            return;
-        }
-        self.report.lose(place.pointer(""), kind, reason);
     }
 
     /// Reports what happened at a pointer relative to the node at `place`; `suffix` is as [`Place::pointer`] takes it.
@@ -172,7 +248,7 @@ impl<'r> Reporter<'r> {
         place: Place,
         suffix: &str,
         kind: LossKind,
-        reason: impl Into<std::borrow::Cow<'static, str>>,
+        reason: impl Into<Cow<'static, str>>,
     ) {
         if self.home == self.target {
             return;
@@ -193,7 +269,7 @@ impl<'r> Reporter<'r> {
         &mut self,
         place: Place,
         kind: LossKind,
-        reason: impl Into<std::borrow::Cow<'static, str>>,
+        reason: impl Into<Cow<'static, str>>,
     ) {
         if self.source_of(place).conventions().has_items {
             let id = if place.is_item() { "/id" } else { "../item_id" };
@@ -205,15 +281,15 @@ impl<'r> Reporter<'r> {
     #[inline]
     fn set(&mut self, place: Place, field: Field) {
         if self.lost.has(field) {
-            self.lose(place, field);
+            self.lose_by_table(place, field);
         }
     }
 
     /// Reports a field that the target's table calls lost.
-    fn lose(&mut self, place: Place, field: Field) {
+    fn lose_by_table(&mut self, place: Place, field: Field) {
         match self.target.fate(field) {
             Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
-            Fate::Lost(kind, reason) => self.field(place, field, kind, reason),
+            Fate::Lost(kind, reason) => self.lose((place, field), kind, reason),
         }
     }
 

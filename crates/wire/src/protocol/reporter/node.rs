@@ -84,8 +84,7 @@ impl Reporter<'_> {
                 self.set(part.semantics().place(), media_field(media.kind));
             }
             Content::Opaque(_) if in_words(part).is_some() => {
-                let reason = "only its text is sent";
-                self.node(part.semantics().place(), LossKind::Approximated, reason);
+                self.approximated(part, "only its text is sent");
             }
             _ => self.part(part),
         }
@@ -109,7 +108,7 @@ impl Reporter<'_> {
         }
         if semantics.is_as_json() {
             let reason = "JSON that stands in place of a string is sent as its text";
-            self.node(semantics.place(), LossKind::Repaired, reason);
+            self.repaired(semantics, reason);
         }
     }
 
@@ -177,8 +176,8 @@ impl Reporter<'_> {
         (kind, reason): (LossKind, &'static str),
     ) {
         match citation.place() {
-            Some(place) => self.node(place, kind, reason),
-            None => self.field(place, Field::Citations, kind, reason),
+            Some(place) => self.lose(place, kind, reason),
+            None => self.lose((place, Field::Citations), kind, reason),
         }
     }
 
@@ -190,8 +189,8 @@ impl Reporter<'_> {
         (kind, reason): (LossKind, &'static str),
     ) {
         match logprobs.place() {
-            Some(place) => self.node(place, kind, reason),
-            None => self.field(place, Field::PartLogprobs, kind, reason),
+            Some(place) => self.lose(place, kind, reason),
+            None => self.lose((place, Field::PartLogprobs), kind, reason),
         }
     }
 
@@ -235,8 +234,7 @@ impl Reporter<'_> {
     pub(in super::super) fn wordless(&mut self, part: &Part<'_>, media: &Media<'_>) {
         let is_empty = matches!(&media.source, Source::Text { mime: _, text } if text.is_empty());
         if !is_empty || media.name.is_some() {
-            let reason = "a document without words is left out";
-            self.node(part.semantics().place(), LossKind::Repaired, reason);
+            self.repaired(part, "a document without words is left out");
         }
         self.empty_text(part.semantics());
     }
@@ -249,7 +247,7 @@ impl Reporter<'_> {
         }
         self.citations(semantics, LossKind::Dropped, reason);
         if semantics.logprobs().is_some() {
-            self.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
+            self.dropped((semantics, Field::PartLogprobs), reason);
         }
     }
 

@@ -46,8 +46,7 @@ impl Reporter<'_> {
             return Some(count);
         }
         if count.as_f64() != Some(0.0) {
-            let reason = "no log probabilities are asked for";
-            self.field(Place::default(), Field::TopLogprobs, LossKind::Implied, reason);
+            self.implied(Field::TopLogprobs, "no log probabilities are asked for");
         }
         None
     }
@@ -176,7 +175,7 @@ impl Reporter<'_> {
                 let is_custom = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
                 if !is_custom {
                     let reason = "no call with this id is of a custom tool";
-                    self.node(part.semantics().place(), LossKind::Approximated, reason);
+                    self.approximated(part, reason);
                 }
             }
             _ => {}

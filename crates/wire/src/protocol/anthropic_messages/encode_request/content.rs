@@ -131,19 +131,18 @@ impl<'r> Encoding<'r, '_> {
         call: &'r ToolCall<'r>,
         block: Block<'_>,
     ) {
-        let place = piece.part.semantics().place();
         let name = self.calls.name(&call.name);
         if self.calls.renames(&call.name) {
-            self.reporter.field(place, Field::CallName, LossKind::Renamed, ALIAS);
+            self.reporter.renamed((piece.part, Field::CallName), ALIAS);
         }
         let id = self.calls.call_id(piece.at, call);
         let id = self.id(piece.at, id, call.id.as_ref(), (piece, Field::CallId));
         if call.form == CallForm::Custom {
-            let reason = "free text is sent as the only argument of a function";
-            self.reporter.node(place, LossKind::Renamed, reason);
+            self.reporter
+                .renamed(piece.part, "free text is sent as the only argument of a function");
         }
         if let Some((kind, reason)) = block.tool_use(list, (Some(&id), &name), call) {
-            self.reporter.field(place, Field::CallArguments, kind, reason);
+            self.reporter.lose((piece.part, Field::CallArguments), kind, reason);
         }
     }
 
@@ -155,17 +154,16 @@ impl<'r> Encoding<'r, '_> {
         own: Option<&Text<'_>>,
         (piece, field): (&Piece<'_>, Field),
     ) -> Text<'t> {
-        let place = piece.part.semantics().place();
         if let Some(other) = self.fresh_ids.get(&at) {
-            self.reporter.field(place, field, LossKind::Repaired, "two calls have one id");
+            self.reporter.repaired((piece.part, field), "two calls have one id");
             return Text::plain(other.clone());
         }
         if own.is_none() {
-            let reason = "Messages pairs results with calls by id";
-            self.reporter.field(place, field, LossKind::Synthesised, reason);
+            self.reporter
+                .synthesised((piece.part, field), "Messages pairs results with calls by id");
         }
         if self.calls.is_redirected(at) {
-            self.reporter.field(place, field, LossKind::Repaired, REDIRECTED);
+            self.reporter.repaired((piece.part, field), REDIRECTED);
         }
         id
     }
@@ -180,7 +178,7 @@ impl<'r> Encoding<'r, '_> {
         let (id, place) = (self.calls.result_id(piece.at, result), piece.part.semantics().place());
         if id.is_empty() {
             let reason = "there is no call that this result answers";
-            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
+            self.reporter.dropped((place, Field::ResultName), reason);
         }
         let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
         self.report_name(piece, result);
@@ -214,14 +212,12 @@ impl<'r> Encoding<'r, '_> {
 
     /// Reports what a result no longer says of its call.
     fn report_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
-        let place = piece.part.semantics().place();
         if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
             let reason = "only the call names the tool, and there is no such call";
-            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
+            self.reporter.dropped((piece.part, Field::ResultName), reason);
         }
         if result.form == CallForm::Custom {
-            let reason = "the result of a function";
-            self.reporter.node(place, LossKind::Renamed, reason);
+            self.reporter.renamed(piece.part, "the result of a function");
         }
     }
 
@@ -241,7 +237,7 @@ impl<'r> Encoding<'r, '_> {
             _ => (response.to_text(), false, Some("an object as its JSON")),
         };
         if let Some(reason) = kind {
-            self.reporter.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+            self.reporter.renamed((place, Field::ResultOutput), reason);
         }
         (Some(text), is_error)
     }

@@ -30,19 +30,13 @@ pub(super) fn admits(
     reporter: &mut Reporter<'_>,
 ) -> bool {
     if media.detail.as_ref().is_some_and(|detail| *detail != "auto") {
-        let reason = "Messages has no detail levels for images";
-        reporter.field(place, Field::MediaDetail, LossKind::Dropped, reason);
+        reporter.dropped((place, Field::MediaDetail), "Messages has no detail levels for images");
     }
     if media.name.is_some() && media.kind != MediaKind::Document {
-        reporter.field(
-            place,
-            Field::MediaName,
-            LossKind::Dropped,
-            "only documents have a title in Messages",
-        );
+        reporter.dropped((place, Field::MediaName), "only documents have a title in Messages");
     }
     if matches!(media.source, Source::File { .. }) {
-        reporter.node(place, LossKind::Withheld, "a file id is only valid for its vendor");
+        reporter.withheld(place, "a file id is only valid for its vendor");
         return false;
     }
     if matches!(media.kind, MediaKind::Audio | MediaKind::Video) {
@@ -56,13 +50,11 @@ pub(super) fn admits(
     });
     match &sendable {
         Some(Sendable::PlainText(text)) if text.is_blank() => {
-            reporter.node(place, LossKind::Repaired, "a document without text has no effect");
+            reporter.repaired(place, "a document without text has no effect");
             return false;
         }
         Some(sendable) => report_type(sendable, media, place, reporter),
-        None => {
-            reporter.node(place, LossKind::Dropped, "Messages does not take files of this type")
-        }
+        None => reporter.dropped(place, "Messages does not take files of this type"),
     }
     sendable.is_some()
 }
@@ -91,7 +83,7 @@ fn report_type(
         Some(_) => (LossKind::Repaired, "the bytes are of another type than stated"),
         None => (LossKind::Synthesised, "the type is detected from the data"),
     };
-    reporter.node(place, kind, reason);
+    reporter.lose(place, kind, reason);
 }
 
 /// Writes a file that was admitted.

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::turns::{Piece, Side, Turns};
 use crate::conversation::{Content, Message, Request};
-use crate::loss::LossKind;
 use crate::protocol::calls::{Calls, Position};
 use crate::protocol::reporter::Reporter;
 
@@ -169,6 +168,6 @@ pub(super) fn is_result(piece: &Piece<'_>) -> bool {
 fn report_order(moved: BTreeSet<usize>, messages: &[Message<'_>], reporter: &mut Reporter<'_>) {
     let reason = "results come first, in the order of their calls";
     for message in moved.into_iter().filter_map(|index| messages.get(index)) {
-        reporter.node(message.semantics().place(), LossKind::Renamed, reason);
+        reporter.renamed(message, reason);
     }
 }

@@ -60,16 +60,15 @@ fn report_spelling(at: At, reporter: &mut Reporter<'_>) {
     let reason = "rewritten in the target's schema keywords";
     match (at.language, at.field) {
         (SchemaLanguage::GeminiSchema, Field::ToolParameters) => {
-            reporter.node(at.place, LossKind::Renamed, reason);
+            reporter.renamed(at.place, reason);
         }
-        _ => reporter.field(at.place, at.field, LossKind::Renamed, reason),
+        _ => reporter.renamed((at.place, at.field), reason),
     }
 }
 
 /// Reports that a tool without a schema has one here.
 pub(super) fn report_absent(place: Place, reporter: &mut Reporter<'_>) {
-    let reason = "a schema is required";
-    reporter.field(place, Field::ToolParameters, LossKind::Synthesised, reason);
+    reporter.synthesised((place, Field::ToolParameters), "a schema is required");
 }
 
 /// The schema of a tool's arguments, which must be an object by its first word.
@@ -84,7 +83,7 @@ fn with_object_root<'s>(schema: Json<'s>, at: At, reporter: &mut Reporter<'_>) -
         return retyped(&schema, at, reporter);
     }
     let reason = "arguments are an object, so that others are wrapped in one";
-    reporter.field(at.place, at.field, LossKind::Approximated, reason);
+    reporter.approximated((at.place, at.field), reason);
     let mut writer = Writer::default();
     writer.object(|root| {
         root.word("type", "object");

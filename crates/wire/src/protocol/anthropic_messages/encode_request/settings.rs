@@ -36,7 +36,7 @@ impl<'r> Plan<'r> {
             Some(limit) => (limit.reborrow(), LossKind::Approximated),
             None => {
                 let (kind, reason) = (LossKind::Synthesised, "Messages requires a token limit");
-                reporter.field(Place::default(), Field::MaxOutputTokens, kind, reason);
+                reporter.lose(Field::MaxOutputTokens, kind, reason);
                 (Number::from(target.required_output_tokens()), LossKind::Synthesised)
             }
         };
@@ -76,7 +76,7 @@ fn fit_limit<'r>(
     } else {
         "the model's maximum output"
     };
-    reporter.field(Place::default(), Field::MaxOutputTokens, kind, reason);
+    reporter.lose(Field::MaxOutputTokens, kind, reason);
     Number::from(fit)
 }
 
@@ -99,10 +99,6 @@ impl<'r> Encoding<'r, '_> {
         self.write_user(body);
         self.write_tier(body);
         self.report_defaults();
-    }
-
-    fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.reporter.field(Place::default(), field, kind, reason);
     }
 
     fn write_sampling(&mut self, body: &mut Object<'_, '_>) {
@@ -132,7 +128,7 @@ impl<'r> Encoding<'r, '_> {
         let temperature = match temperature {
             Some(number) if is_either && number.as_f64() == Some(1.0) => {
                 let reason = "it is the default, and the model accepts either it or `top_p`";
-                self.lose(Field::Temperature, LossKind::Implied, reason);
+                self.reporter.implied(Field::Temperature, reason);
                 None
             }
             temperature => temperature,
@@ -142,7 +138,7 @@ impl<'r> Encoding<'r, '_> {
         let top_p = match &sampling.top_p {
             Some(_) if has_temperature && is_either => {
                 let reason = "the model takes it or the temperature, not both";
-                self.lose(Field::TopP, LossKind::Dropped, reason);
+                self.reporter.dropped(Field::TopP, reason);
                 None
             }
             top_p => self.fitted(Field::TopP, top_p.as_ref(), of(rules.top_p)),
@@ -159,7 +155,7 @@ impl<'r> Encoding<'r, '_> {
         match (number.as_i64(), number.as_whole(), nearest) {
             (None, Some(whole), _) => Number::from(whole),
             (None, None, Some(nearest)) => {
-                self.lose(field, LossKind::Approximated, "an integer is required");
+                self.reporter.approximated(field, "an integer is required");
                 Number::from(nearest as u64)
             }
             _ => number,
@@ -180,13 +176,13 @@ impl<'r> Encoding<'r, '_> {
         let Some(fit) = accepts.fit(asked).map(|value| value.min(most)) else {
             let is_default = field != Field::TopK && asked == 1.0;
             let kind = if is_default { LossKind::Implied } else { LossKind::Dropped };
-            self.lose(field, kind, "the model does not take it");
+            self.reporter.lose(field, kind, "the model does not take it");
             return None;
         };
         if fit == asked {
             return Some(number.reborrow());
         }
-        self.lose(field, LossKind::Approximated, "above the model's maximum");
+        self.reporter.approximated(field, "above the model's maximum");
         if fit == 1.0 { Some(Number::from(1_u64)) } else { Number::from_f64(fit) }
     }
 
@@ -266,14 +262,14 @@ impl<'r> Encoding<'r, '_> {
     fn output_schema(&mut self, output: &'r OutputSchema<'r>) -> Option<Json<'r>> {
         if let Some(strict) = output.strict {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
-            self.lose(
+            self.reporter.lose(
                 Field::OutputSchemaStrict,
                 kind,
                 "output schemas are always strict in Messages",
             );
         }
         let Some(schema) = &output.schema else {
-            self.lose(Field::OutputFormat, LossKind::Dropped, "there is no schema to hold to");
+            self.reporter.dropped(Field::OutputFormat, "there is no schema to hold to");
             report_description(output.description.as_ref(), &mut self.reporter);
             return None;
         };
@@ -290,13 +286,13 @@ impl<'r> Encoding<'r, '_> {
             OutputFormat::Unset | OutputFormat::Text => None,
             OutputFormat::JsonObject => {
                 let reason = "Messages has no JSON mode; the system prompt asks for JSON";
-                self.lose(Field::OutputFormat, LossKind::Approximated, reason);
+                self.reporter.approximated(Field::OutputFormat, reason);
                 Some(Text::literal(ASK_FOR_JSON))
             }
             OutputFormat::JsonSchema(_) if self.target.family.schema_output => None,
             OutputFormat::JsonSchema(output) => {
                 let reason = "the model takes no output schema; the system prompt asks for JSON";
-                self.lose(Field::OutputSchema, LossKind::Approximated, reason);
+                self.reporter.approximated(Field::OutputSchema, reason);
                 let schema = output.schema.as_ref().map_or(Json::literal("{}"), Json::reborrow);
                 let schema = described(schema, output.description.as_ref(), &mut self.reporter);
                 let schema = schema.compact();
@@ -311,12 +307,11 @@ impl<'r> Encoding<'r, '_> {
         let (identifier, user) = (&self.request.safety_identifier, &self.request.user);
         match (identifier, user) {
             (Some(_), Some(_)) => {
-                let reason = "Messages has one identifier of the end user";
-                self.lose(Field::User, LossKind::Dropped, reason);
+                self.reporter.dropped(Field::User, "Messages has one identifier of the end user");
             }
             (None, Some(_)) => {
-                self.lose(Field::User, LossKind::Renamed, "the id of the end user");
-                self.lose(Field::SafetyIdentifier, LossKind::Synthesised, "the id of the end user");
+                self.reporter.renamed(Field::User, "the id of the end user");
+                self.reporter.synthesised(Field::SafetyIdentifier, "the id of the end user");
             }
             (Some(_) | None, None) => {}
         }
@@ -333,9 +328,9 @@ impl<'r> Encoding<'r, '_> {
         let asked = tier.to_str();
         let word = tier::translated(&asked, self.reporter.source(), SELF, Asking::Request);
         match word {
-            Some("auto") => self.lose(Field::ServiceTier, LossKind::Dropped, tier::AUTO),
+            Some("auto") => self.reporter.dropped(Field::ServiceTier, tier::AUTO),
             Some(word) => body.word("service_tier", word),
-            None => self.lose(Field::ServiceTier, LossKind::Dropped, "the vendor has no such tier"),
+            None => self.reporter.dropped(Field::ServiceTier, "the vendor has no such tier"),
         }
     }
 
@@ -357,7 +352,7 @@ impl<'r> Encoding<'r, '_> {
         ];
         for (field, is_default) in settings {
             if let (Some(false), Fate::Depends(reason)) = (is_default, SELF.fate(field)) {
-                self.lose(field, LossKind::Dropped, reason);
+                self.reporter.dropped(field, reason);
             }
         }
     }

@@ -54,7 +54,7 @@ impl Thought {
         let effort = request.thinking.effort.as_ref();
         if let Some(word) = effort.filter(|word| Effort::parse(&word.to_str()).is_none()) {
             let (kind, reason) = unknown_effort(word);
-            mapping.reporter.field(Place::default(), Field::ThinkingEffort, kind, reason);
+            mapping.reporter.lose(Field::ThinkingEffort, kind, reason);
         }
         let mut thought = mapping.by_family(wish);
         if thought.is_on() && turns.lack_thinking() {
@@ -71,7 +71,7 @@ impl Thought {
                 ThinkingShow::Hidden => LossKind::Implied,
             };
             let reason = "there is no thinking to show";
-            reporter.field(Place::default(), Field::ThinkingShow, kind, reason);
+            reporter.lose(Field::ThinkingShow, kind, reason);
         }
         thought
     }
@@ -112,7 +112,7 @@ struct Mapping<'t, 'l> {
 
 impl Mapping<'_, '_> {
     fn lose(&mut self, kind: LossKind, reason: &'static str) {
-        self.reporter.field(Place::default(), self.field, kind, reason);
+        self.reporter.lose(self.field, kind, reason);
     }
 
     /// A model of which nothing is known is taken for one of the newest.
@@ -219,18 +219,18 @@ fn display(request: &Request<'_>, form: Form, reporter: &mut Reporter<'_>) -> Op
         Some(ThinkingShow::Shown(word)) => {
             let is_plain = word.as_ref().is_none_or(|word| *word == "auto");
             let kind = if is_plain { LossKind::Renamed } else { LossKind::Approximated };
-            reporter.field(root, Field::ThinkingShow, kind, "thinking is shown as a summary");
+            reporter.lose((root, Field::ThinkingShow), kind, "thinking is shown as a summary");
             Some("summarized")
         }
         None if !reporter.source().conventions().can_ask_for_thoughts => {
             let reason = "thinking is shown to clients that cannot ask for it";
-            reporter.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+            reporter.synthesised((root, Field::ThinkingShow), reason);
             Some("summarized")
         }
         None => {
             if matches!(form, Form::Budget(_)) {
                 let reason = "models with a thinking budget show their thinking by default";
-                reporter.field(root, Field::ThinkingShow, LossKind::Synthesised, reason);
+                reporter.synthesised((root, Field::ThinkingShow), reason);
             }
             None
         }

@@ -82,7 +82,7 @@ impl<'r> Encoding<'r, '_> {
             }
             ToolKind::Hosted(hosted) => self.write_hosted(list, place, hosted, used),
             ToolKind::Namespace(inner) => {
-                self.reporter.node(place, LossKind::Renamed, "namespaces are flattened");
+                self.reporter.renamed(place, "namespaces are flattened");
                 namespaces::report_description(&mut self.reporter, (tool, inner));
                 for tool in &inner.tools {
                     self.write_tool(list, tool, Some(inner), used);
@@ -104,7 +104,7 @@ impl<'r> Encoding<'r, '_> {
             name = format!("{}_{name}", namespace.name.to_str()).into();
         }
         if *own != *name {
-            self.reporter.field(place, Field::ToolName, LossKind::Renamed, ALIAS);
+            self.reporter.renamed((place, Field::ToolName), ALIAS);
         }
         used.insert(name.clone());
         name
@@ -152,12 +152,11 @@ impl<'r> Encoding<'r, '_> {
     ) -> Json<'f> {
         let place = tool.semantics().place();
         if function.strict == Some(true) && !is_strict {
-            let reason = "the model has no strict tools";
-            self.reporter.field(place, Field::ToolStrict, LossKind::Dropped, reason);
+            self.reporter.dropped((place, Field::ToolStrict), "the model has no strict tools");
         }
         if function.strict.is_none() && self.reporter.source().conventions().strict_by_default {
             let reason = "Messages enforces schemas only for tools marked strict";
-            self.reporter.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
+            self.reporter.synthesised((place, Field::ToolStrict), reason);
         }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let Some(parameters) = &function.parameters else {
@@ -177,8 +176,7 @@ impl<'r> Encoding<'r, '_> {
         name: &str,
     ) {
         let reason = "free text is sent as the only argument of a function";
-        let place = spaced.tool.semantics().place();
-        self.reporter.node(place, LossKind::Approximated, reason);
+        self.reporter.approximated(spaced.tool, reason);
         let mut description = spaced.description(custom.description.as_ref());
         if let Some(CustomFormat::Grammar { definition, syntax }) = &custom.format {
             let grammar = format!(
@@ -204,13 +202,11 @@ impl<'r> Encoding<'r, '_> {
             HostedService::WebFetch => ("web_fetch_20250910", "web_fetch"),
             HostedService::CodeExecution => ("code_execution_20250825", "code_execution"),
             HostedService::Other => {
-                let reason = "the vendor hosts no such tool";
-                return self.reporter.node(place, LossKind::Dropped, reason);
+                return self.reporter.dropped(place, "the vendor hosts no such tool");
             }
         };
         if !used.insert(name.into()) {
-            let reason = "two tools of one vendor are one of the other's";
-            return self.reporter.node(place, LossKind::Implied, reason);
+            return self.reporter.implied(place, "two tools of one vendor are one of the other's");
         }
         let mut settings = Settings::of(hosted);
         list.object(|object| {
@@ -226,18 +222,13 @@ impl<'r> Encoding<'r, '_> {
     /// Declares the tools that the history has called, since blocks of undeclared tools are refused.
     fn write_stand_ins(&mut self, body: &mut Object<'_, '_>) {
         let reason = "tools that the history has called must be declared";
-        self.reporter.field(
-            Place::default(),
-            Field::ToolsStatedEmpty,
-            LossKind::Synthesised,
-            reason,
-        );
+        self.reporter.synthesised(Field::ToolsStatedEmpty, reason);
         let reason = "a tool that is declared only for the history cannot be called";
         let kind = match self.request.tool_choice {
             None => LossKind::Synthesised,
             Some(_) => LossKind::Renamed,
         };
-        self.reporter.field(Place::default(), Field::ToolChoice, kind, reason);
+        self.reporter.lose(Field::ToolChoice, kind, reason);
         let mut seen = BTreeSet::new();
         body.key("tools").array(|list| {
             for name in self.called().map(|call| self.calls.name(&call.name)) {
@@ -262,8 +253,7 @@ impl<'r> Encoding<'r, '_> {
     fn is_allowed(&mut self, place: Place, name: &Text<'_>) -> bool {
         let is_allowed = self.allowed.as_ref().is_none_or(|names| names.contains(name));
         if !is_allowed {
-            let reason = "only the allowed tools are declared";
-            self.reporter.node(place, LossKind::Approximated, reason);
+            self.reporter.approximated(place, "only the allowed tools are declared");
         }
         is_allowed
     }
@@ -277,7 +267,7 @@ impl<'r> Encoding<'r, '_> {
                 Some(ToolChoice::Auto | ToolChoice::None) => LossKind::Implied,
                 Some(_) => LossKind::Dropped,
             };
-            self.reporter.field(root, Field::ToolChoice, kind, "there is no tool to choose");
+            self.reporter.lose((root, Field::ToolChoice), kind, "there is no tool to choose");
             return self.report_parallel();
         }
         let is_serial = request.parallel_tool_calls == Some(false);
@@ -305,7 +295,7 @@ impl<'r> Encoding<'r, '_> {
         if self.request.parallel_tool_calls.is_some() {
             let reason = "there is no tool to call";
             let field = Field::ParallelToolCalls;
-            self.reporter.field(Place::default(), field, LossKind::Implied, reason);
+            self.reporter.implied(field, reason);
         }
     }
 
@@ -325,7 +315,7 @@ impl<'r> Encoding<'r, '_> {
             }
             ToolChoice::Allowed { mode, tools: _ } => {
                 let reason = "only the allowed tools are declared";
-                self.reporter.field(root, Field::ToolChoice, LossKind::Approximated, reason);
+                self.reporter.approximated((root, Field::ToolChoice), reason);
                 match mode {
                     AllowedMode::Auto => Choice::Auto,
                     AllowedMode::Required => Choice::Any,
@@ -334,7 +324,7 @@ impl<'r> Encoding<'r, '_> {
             ToolChoice::Other { protocol: SELF, json } if self.is_own() => Choice::Other(json),
             ToolChoice::Other { .. } => {
                 let reason = "a choice that only its own protocol has";
-                self.reporter.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                self.reporter.dropped((root, Field::ToolChoice), reason);
                 return None;
             }
         };
@@ -353,7 +343,7 @@ impl<'r> Encoding<'r, '_> {
             return choice;
         }
         let reason = "the model cannot be made to call a tool while it thinks";
-        self.reporter.field(Place::default(), Field::ToolChoice, LossKind::Approximated, reason);
+        self.reporter.approximated(Field::ToolChoice, reason);
         Choice::Auto
     }
 }

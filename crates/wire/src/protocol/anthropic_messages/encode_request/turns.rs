@@ -178,8 +178,7 @@ impl<'r> Gathering<'r, '_, '_> {
         let speaks = message.parts.is_empty() || !message.parts.iter().all(is_opaque);
         if message.role == Role::Developer && speaks {
             let reason = "developer messages are sent as system messages";
-            let place = message.semantics().place();
-            self.reporter.field(place, Field::Role, LossKind::Approximated, reason);
+            self.reporter.approximated((message, Field::Role), reason);
         }
     }
 
@@ -212,7 +211,7 @@ impl<'r> Gathering<'r, '_, '_> {
         match self.target.late_system {
             LateSystem::Lift => {
                 let reason = "lifted to the beginning, as configured";
-                self.reporter.node(message.semantics().place(), LossKind::Approximated, reason);
+                self.reporter.approximated(message, reason);
                 self.lift(index, message);
             }
             LateSystem::Native if self.target.family.system_among_turns => {
@@ -225,7 +224,7 @@ impl<'r> Gathering<'r, '_, '_> {
     /// Puts a system message among the user's words.
     fn mark(&mut self, index: usize, message: &'r Message<'r>) {
         let reason = "a late system message is marked text of the user";
-        self.reporter.node(message.semantics().place(), LossKind::Approximated, reason);
+        self.reporter.approximated(message, reason);
         let from = self.admit(Side::System, index, message);
         let pieces = &mut self.turns.pieces[from..];
         pieces.iter_mut().for_each(|piece| piece.spelling = Spelling::Marked);
@@ -244,7 +243,7 @@ impl<'r> Gathering<'r, '_, '_> {
             self.report_role(message);
             if moved {
                 let reason = "moved behind the user's turn, the nearest legal place";
-                self.reporter.node(message.semantics().place(), LossKind::Renamed, reason);
+                self.reporter.renamed(message, reason);
             }
             let from = self.admit(Side::System, index, message);
             self.extend(Side::System, from);
@@ -328,7 +327,7 @@ impl<'r> Gathering<'r, '_, '_> {
         let Some(turn) = self.turns.turns.pop() else { return };
         let reason = "the model does not continue an assistant message";
         for piece in self.turns.pieces.drain(turn.pieces.start..) {
-            self.reporter.node(piece.part.semantics().place(), LossKind::Dropped, reason);
+            self.reporter.dropped(piece.part, reason);
         }
     }
 }
@@ -342,7 +341,7 @@ fn trim(piece: &mut Piece<'_>, reporter: &mut Reporter<'_>) {
     if text.to_str().ends_with(char::is_whitespace) {
         piece.spelling = Spelling::Trimmed;
         let reason = "a final assistant text must not end in whitespace";
-        reporter.field(piece.part.semantics().place(), Field::Text, LossKind::Repaired, reason);
+        reporter.repaired((piece.part, Field::Text), reason);
     }
 }
 
@@ -356,8 +355,7 @@ pub(super) fn admits(
     let semantics = part.semantics();
     let place = semantics.place();
     if semantics.citations().iter().any(|citation| citation.protocol() != SELF) {
-        let reason = "citations in another vendor's format";
-        reporter.field(place, Field::Citations, LossKind::Dropped, reason);
+        reporter.dropped((place, Field::Citations), "citations in another vendor's format");
     }
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => {
@@ -375,11 +373,11 @@ pub(super) fn admits(
         Content::Reasoning(_) if side == Side::Assistant && is_ours(semantics) => true,
         Content::Opaque(opaque) if opaque.protocol == SELF => true,
         Content::Reasoning(_) | Content::Opaque(_) if semantics.artefact().is_some() => {
-            reporter.node(place, LossKind::Withheld, "only its own vendor can read it");
+            reporter.withheld(place, "only its own vendor can read it");
             false
         }
         Content::Reasoning(_) => {
-            reporter.node(place, LossKind::Dropped, "thinking without a signature is refused");
+            reporter.dropped(place, "thinking without a signature is refused");
             false
         }
         Content::Opaque(opaque) => {
@@ -387,11 +385,11 @@ pub(super) fn admits(
                 Ok(Some(_)) => (LossKind::Withheld, "only its own vendor can read it"),
                 Ok(None) | Err(_) => (LossKind::Dropped, "only its own vendor has it"),
             };
-            reporter.node(place, kind, reason);
+            reporter.lose(place, kind, reason);
             false
         }
         Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
-            reporter.node(place, LossKind::Dropped, "not available for this role");
+            reporter.dropped(place, "not available for this role");
             false
         }
     }
@@ -404,7 +402,7 @@ fn is_ours(semantics: &NodeSemantics<'_>) -> bool {
 fn withhold(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {
     if semantics.artefact().is_some() {
         let reason = "a signature that only its own vendor can read";
-        reporter.field(semantics.place(), Field::Signature, LossKind::Withheld, reason);
+        reporter.withheld((semantics, Field::Signature), reason);
     }
 }
 
@@ -421,6 +419,6 @@ fn is_blank(text: &Text<'_>, semantics: &NodeSemantics<'_>, reporter: &mut Repor
     let is_whole =
         semantics.item().is_some() || semantics.place().pointer("").ends_with("/content");
     let place = if is_whole { reporter.outer(semantics.place()) } else { semantics.place() };
-    reporter.node(place, kind, reason);
+    reporter.lose(place, kind, reason);
     true
 }

@@ -33,13 +33,12 @@ pub(in super::super) fn write_finish(
     match &finish.details {
         Some(details) if reporter.is_same() => object.field("stop_details", details),
         Some(_) => {
-            let reason = "details in another vendor's format";
-            reporter.field(place, Field::FinishDetails, LossKind::Dropped, reason);
+            reporter.dropped((place, Field::FinishDetails), "details in another vendor's format");
         }
         None => {}
     }
     if let Some((kind, reason)) = loss_of(finish.kind, ends_with) {
-        reporter.field(place, Field::FinishReason, kind, reason);
+        reporter.lose((place, Field::FinishReason), kind, reason);
     }
 }
 

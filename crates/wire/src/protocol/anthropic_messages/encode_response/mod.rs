@@ -67,10 +67,10 @@ fn write_response(
     });
     for part in last {
         let reason = "Messages does not end an answer with redacted thinking";
-        reporter.node(part.semantics().place(), LossKind::Withheld, reason);
+        reporter.withheld(part, reason);
     }
     for other in others {
-        reporter.node(other.semantics().place(), LossKind::Dropped, "Messages returns one answer");
+        reporter.dropped(other, "Messages returns one answer");
     }
     let place = candidate.semantics().place();
     write_finish(&mut object, candidate.finish.as_ref(), answering.ends_with, (place, reporter));
@@ -107,10 +107,8 @@ pub(super) fn write_head(
     object.unless_kept("role", "assistant");
     let model = context.model.as_ref().or(model.as_ref());
     if model.is_none() {
-        reporter.field(
-            root,
-            Field::ResponseModel,
-            LossKind::Synthesised,
+        reporter.synthesised(
+            (root, Field::ResponseModel),
             "Messages requires the model's name in answers",
         );
     }
@@ -148,7 +146,7 @@ fn without_last_seals<'p>(
 
 /// Reports that a refusal is written as text, in a place of its own or not.
 pub(super) fn report_refusal(place: Place, reporter: &mut Reporter<'_>) {
-    reporter.node(place, LossKind::Renamed, "Messages has no refusals; sent as text");
+    reporter.renamed(place, "Messages has no refusals; sent as text");
 }
 
 /// Why a call of free text looks otherwise.
@@ -194,33 +192,29 @@ impl Answering {
                 let id = Text::plain(self.call_id(call.id.as_ref(), context, place, reporter));
                 let words = (Some(&id), &context.client_name(&call.name));
                 if call.form == CallForm::Custom {
-                    reporter.node(place, LossKind::Approximated, FREE_TEXT);
+                    reporter.approximated(place, FREE_TEXT);
                 }
                 if let Some((kind, reason)) = block.tool_use(list, words, call) {
-                    reporter.field(place, Field::CallArguments, kind, reason);
+                    reporter.lose((place, Field::CallArguments), kind, reason);
                 }
             }
             Content::Reasoning(reasoning) => {
                 let has_words = reasoning.texts.iter().any(|text| !text.is_empty());
                 if has_words || semantics.artefact().is_some() {
                     if reasoning.texts.len() > 1 {
-                        reporter.node(place, LossKind::Renamed, ONE_THOUGHT);
+                        reporter.renamed(place, ONE_THOUGHT);
                     }
                     write_reasoning(list, reasoning, semantics, block);
                 }
                 return;
             }
             Content::Media(_) => {
-                reporter.node(
-                    place,
-                    LossKind::Dropped,
-                    "Messages answers hold text and tool calls only",
-                );
+                reporter.dropped(place, "Messages answers hold text and tool calls only");
             }
             // What the gateway adds to an answer of another protocol.
             Content::Opaque(opaque) if opaque.protocol == SELF => return list.value(&opaque.json),
             Content::ToolResult(_) | Content::Opaque(_) => {
-                reporter.node(place, LossKind::Dropped, "only its own vendor has it");
+                reporter.dropped(place, "only its own vendor has it");
             }
         }
         withhold(semantics, reporter);
@@ -244,12 +238,11 @@ impl Answering {
         let number = self.ids.len();
         let own = id.map(|id| id.to_str().into_owned()).filter(|id| !id.is_empty());
         if own.is_none() {
-            let reason = "Messages pairs results with calls by id";
-            reporter.field(place, Field::CallId, LossKind::Synthesised, reason);
+            reporter.synthesised((place, Field::CallId), "Messages pairs results with calls by id");
         }
         let mut id = own.unwrap_or_else(|| format!("toolu_{}_{number}", context.seed.to_str()));
         if self.ids.contains(&id) {
-            reporter.field(place, Field::CallId, LossKind::Repaired, "two calls have one id");
+            reporter.repaired((place, Field::CallId), "two calls have one id");
             id = format!("{id}_{number}");
         }
         self.ids.insert(id.clone());
@@ -263,7 +256,7 @@ pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are joined into on
 pub(super) fn withhold(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {
     if semantics.artefact().is_some() {
         let reason = "no field of this block can carry it";
-        reporter.field(semantics.sealed_at(), Field::Signature, LossKind::Withheld, reason);
+        reporter.withheld((semantics.sealed_at(), Field::Signature), reason);
     }
 }
 

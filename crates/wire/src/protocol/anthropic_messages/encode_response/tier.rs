@@ -25,7 +25,7 @@ pub(in super::super) fn tier_word<'t>(
         None => Some((LossKind::Dropped, "the vendor has no such tier")),
     };
     if let Some((kind, reason)) = lost {
-        reporter.field(root, Field::ResponseServiceTier, kind, reason);
+        reporter.lose((root, Field::ResponseServiceTier), kind, reason);
     }
     word.map(Text::literal)
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use crate::conversation::{Finish, FinishKind, Usage};
 use crate::fault::{Fault, FaultKind};
 use crate::json::Text;
-use crate::loss::{LossKind, Report};
+use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_response::Answering;
 use crate::protocol::anthropic_messages::types::SELF;
@@ -139,7 +139,7 @@ impl Writing<'_> {
         if candidate > 0 && !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
             let place = place.of_candidate();
-            self.reporter().node(place, LossKind::Dropped, "Messages returns one answer");
+            self.reporter().dropped(place, "Messages returns one answer");
         }
     }
 
@@ -263,8 +263,8 @@ impl Writing<'_> {
         }
         let reason = "the stream is past the point where it could be sent";
         match stands {
-            Some(stands) => self.reporter().node(stands, LossKind::Dropped, reason),
-            None => self.reporter().field(place, field, LossKind::Dropped, reason),
+            Some(stands) => self.reporter().dropped(stands, reason),
+            None => self.reporter().dropped((place, field), reason),
         }
     }
 

@@ -104,7 +104,7 @@ impl Writing<'_> {
     pub(super) fn report_sealed(&mut self) {
         for semantics in std::mem::take(&mut self.sealed) {
             let reason = "Messages does not end an answer with redacted thinking";
-            self.reporter().node(semantics.place(), LossKind::Withheld, reason);
+            self.reporter().withheld(&semantics, reason);
         }
     }
 
@@ -141,7 +141,7 @@ impl Writing<'_> {
         current.begun = true;
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         if form == CallForm::Custom {
-            reporter.node(current.place(), LossKind::Approximated, FREE_TEXT);
+            reporter.approximated(current.place(), FREE_TEXT);
         }
         let name = self.context.client_name(&name).into_owned();
         let id = match self.source {
@@ -199,11 +199,7 @@ impl Writing<'_> {
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {
                 self.show(Shown::Nothing);
                 let place = self.current.as_ref().map(Current::place).unwrap_or_default();
-                self.reporter().node(
-                    place,
-                    LossKind::Dropped,
-                    "Messages answers hold text and tool calls only",
-                );
+                self.reporter().dropped(place, "Messages answers hold text and tool calls only");
             }
         }
     }
@@ -240,7 +236,7 @@ impl Writing<'_> {
         let (place, is_first, begun) = (current.place(), !current.in_pieces, current.begun);
         current.in_pieces = true;
         if is_first {
-            self.reporter().node(place, LossKind::Renamed, ONE_THOUGHT);
+            self.reporter().renamed(place, ONE_THOUGHT);
         }
         if begun {
             self.grow_text(&Text::plain("\n\n"), out);

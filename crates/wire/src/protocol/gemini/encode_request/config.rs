@@ -75,16 +75,16 @@ impl<'x> Scribe<'x, '_> {
             return;
         }
         if field == Field::Seed && !fits_32_bits(number) {
-            return self.lose(field, LossKind::Dropped, "the vendor's seeds have 32 bits");
+            return self.reporter.dropped(field, "the vendor's seeds have 32 bits");
         }
         let Some(value) = number.as_f64() else { return object.field(key, number) };
         match accepts.fit(value) {
             Some(fitted) if fitted == value => object.field(key, number),
             Some(fitted) => {
                 object.optional(key, Number::from_f64(fitted).as_ref());
-                self.lose(field, LossKind::Approximated, "cut to the model's range");
+                self.reporter.approximated(field, "cut to the model's range");
             }
-            None => self.lose(field, LossKind::Dropped, "the model refuses the parameter"),
+            None => self.reporter.dropped(field, "the model refuses the parameter"),
         }
     }
 
@@ -100,7 +100,7 @@ impl<'x> Scribe<'x, '_> {
         if self.is_same() || accepts != Accepts::Nothing {
             return object.field("responseLogprobs", &logprobs);
         }
-        self.lose(Field::Logprobs, LossKind::Dropped, "the model refuses the parameter");
+        self.reporter.dropped(Field::Logprobs, "the model refuses the parameter");
     }
 
     fn max_output_tokens(&mut self, object: &mut Object<'_, '_>) {
@@ -109,7 +109,7 @@ impl<'x> Scribe<'x, '_> {
             (Some(tokens), _) => object.field(key, tokens),
             (None, Some(tokens)) if !self.is_same() => {
                 object.field(key, &tokens);
-                self.lose(Field::MaxOutputTokens, LossKind::Synthesised, "the operator's limit");
+                self.reporter.synthesised(Field::MaxOutputTokens, "the operator's limit");
             }
             (None, _) => {}
         }
@@ -121,7 +121,7 @@ impl<'x> Scribe<'x, '_> {
             return;
         }
         if !self.is_same() && self.target.family.sampling.stop == Accepts::Nothing {
-            return self.lose(Field::Stop, LossKind::Dropped, "the model refuses the parameter");
+            return self.reporter.dropped(Field::Stop, "the model refuses the parameter");
         }
         let kept = if self.is_same() { stop } else { &stop[..stop.len().min(STOP_MAX)] };
         object.key("stopSequences").array(|list| {
@@ -145,8 +145,7 @@ impl<'x> Scribe<'x, '_> {
             if let OutputFormat::JsonSchema(schema) = &self.decoded.request.output {
                 report_description(schema.description.as_ref(), &mut self.reporter);
             }
-            let reason = "the model takes no output format beside tools";
-            return self.lose(field, LossKind::Dropped, reason);
+            return self.reporter.dropped(field, "the model takes no output format beside tools");
         }
         object.field("responseMimeType", "application/json");
         if let OutputFormat::JsonSchema(schema) = &self.decoded.request.output {
@@ -166,15 +165,14 @@ impl<'x> Scribe<'x, '_> {
             object.field(key, &schema);
         } else {
             report_description(description.as_ref(), &mut self.reporter);
-            let reason = "without a schema it becomes JSON mode";
-            self.lose(Field::OutputFormat, LossKind::Renamed, reason);
+            self.reporter.renamed(Field::OutputFormat, "without a schema it becomes JSON mode");
         }
         let (kind, reason) = match strict {
             None => return,
             Some(true) => (LossKind::Implied, "Gemini always enforces the schema"),
             Some(false) => (LossKind::Approximated, "Gemini always enforces the schema"),
         };
-        self.lose(Field::OutputSchemaStrict, kind, reason);
+        self.reporter.lose(Field::OutputSchemaStrict, kind, reason);
     }
 
     pub(super) fn tool_config(&mut self, body: &mut Object<'_, '_>) {
@@ -208,8 +206,7 @@ impl<'x> Scribe<'x, '_> {
             if *protocol == SELF {
                 return config.field(key, json);
             }
-            let reason = "the vendor has no such choice";
-            return self.lose(Field::ToolChoice, LossKind::Dropped, reason);
+            return self.reporter.dropped(Field::ToolChoice, "the vendor has no such choice");
         }
         config.unless_empty(key, extras, |object| {
             if let Some(choice) = &choice {
@@ -248,15 +245,14 @@ impl<'x> Scribe<'x, '_> {
 
     fn report_nameless(&mut self, tools: &[AllowedTool<'_>]) {
         if tools.iter().any(|tool| tool.name.is_none()) {
-            let reason = "only functions can be allowed by name";
-            self.lose(Field::ToolChoice, LossKind::Approximated, reason);
+            self.reporter.approximated(Field::ToolChoice, "only functions can be allowed by name");
         }
     }
 
     fn parallel(&mut self) {
         if self.decoded.request.parallel_tool_calls == Some(false) {
             let reason = "the model may always call several tools at once";
-            self.lose(Field::ParallelToolCalls, LossKind::Dropped, reason);
+            self.reporter.dropped(Field::ParallelToolCalls, reason);
         }
     }
 }

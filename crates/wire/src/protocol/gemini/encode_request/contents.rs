@@ -7,7 +7,6 @@ use smallvec::SmallVec;
 
 use crate::conversation::{Content, Message, Part, Role};
 use crate::json::{Text, Writer};
-use crate::loss::LossKind;
 use crate::protocol::calls::Position;
 use crate::protocol::gemini::types::AMONG_TURNS;
 use crate::protocol::object::Object;
@@ -191,21 +190,18 @@ impl<'x> Scribe<'x, '_> {
         message: &'x Message<'x>,
         system: &mut Turn<'x>,
     ) {
-        let place = message.semantics().place();
         let pieces = self.admitted(pieces(index, message));
         if !pieces.iter().any(|piece| matches!(piece.part.content(), Content::Text(_))) {
-            self.reporter.node(place, LossKind::Implied, "a message without text is left out");
+            self.reporter.implied(message, "a message without text is left out");
         } else if !leading {
             let reason = "instructions among the turns are lifted to the system instruction";
-            self.reporter.node(place, LossKind::Approximated, reason);
+            self.reporter.approximated(message, reason);
         }
         for piece in pieces {
             match piece.part.content() {
                 Content::Text(_) => system.pieces.push(piece),
                 _ => {
-                    let place = piece.part.semantics().place();
-                    let reason = "the system instruction holds text alone";
-                    self.reporter.node(place, LossKind::Dropped, reason);
+                    self.reporter.dropped(&*piece.part, "the system instruction holds text alone");
                 }
             }
         }
@@ -214,7 +210,7 @@ impl<'x> Scribe<'x, '_> {
     /// Late instructions where they stand, as text with a visible mark.
     fn marked(&mut self, index: usize, message: &'x Message<'x>) -> Vec<Piece<'x>> {
         let reason = "instructions among the turns become marked text";
-        self.reporter.node(message.semantics().place(), LossKind::Approximated, reason);
+        self.reporter.approximated(message, reason);
         let mark = |piece: Piece<'x>| match piece.part.content() {
             Content::Text(text) => {
                 let mut marked = Text::plain(SYSTEM_MARK);
@@ -244,7 +240,7 @@ impl<'x> Scribe<'x, '_> {
             }
             if !message.is_blank() {
                 let reason = "nothing of the message can be sent";
-                self.reporter.node(message.semantics().place(), LossKind::Dropped, reason);
+                self.reporter.dropped(message, reason);
             }
             return;
         }
@@ -282,8 +278,7 @@ impl<'x> Scribe<'x, '_> {
                 if piece.at != at {
                     // A message of its own moves as a whole.
                     let place = piece.part.semantics().place().of_item();
-                    let reason = "results come first, in the order of their calls";
-                    self.reporter.node(place, LossKind::Renamed, reason);
+                    self.reporter.renamed(place, "results come first, in the order of their calls");
                 }
             }
         }

@@ -51,7 +51,7 @@ impl Scribe<'_, '_> {
         });
         writer.end_object();
         if read.is_err() {
-            self.lose(Field::Metadata, LossKind::Dropped, "labels are pairs of short texts");
+            self.reporter.dropped(Field::Metadata, "labels are pairs of short texts");
         }
         (writer.into_string(), written)
     }

@@ -15,7 +15,6 @@ pub(super) use pieces::takes_seal;
 use crate::error::Result;
 use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
-use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::gemini::types::{MODEL_PREFIX, SELF};
 use crate::protocol::object::Object;
@@ -73,10 +72,6 @@ impl<'x, 'r> Scribe<'x, 'r> {
     }
 
     /// Reports what happens to a field of the request as a whole.
-    fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.reporter.field(Place::default(), field, kind, reason);
-    }
-
     /// The name under which the vendor knows a tool.
     fn tool_name<'t>(&self, name: &'t Text<'_>) -> Text<'t>
     where
@@ -111,7 +106,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
             Some(model) => object.field("model", &prefixed(model)),
             None => {
                 let (field, reason) = (Field::Model, "the request names no model");
-                self.lose(field, LossKind::Synthesised, reason);
+                self.reporter.synthesised(field, reason);
             }
         }
     }
@@ -153,13 +148,13 @@ impl<'x, 'r> Scribe<'x, 'r> {
         };
         object.optional("serviceTier", word);
         if let Some((kind, reason)) = loss {
-            self.lose(Field::ServiceTier, kind, reason);
+            self.reporter.lose(Field::ServiceTier, kind, reason);
         }
     }
 
     fn store(&mut self) {
         if self.decoded.request.store == Some(true) {
-            self.lose(Field::Store, LossKind::Dropped, "answers are not kept");
+            self.reporter.dropped(Field::Store, "answers are not kept");
         }
     }
 }

@@ -48,8 +48,7 @@ impl<'x> Scribe<'x, '_> {
                 match text.is_empty() {
                     true => self.report_answer_semantics(part),
                     false => {
-                        let reason = "the vendor refuses a blank text";
-                        self.reporter.node(place, LossKind::Repaired, reason);
+                        self.reporter.repaired(place, "the vendor refuses a blank text");
                     }
                 }
                 false
@@ -57,12 +56,11 @@ impl<'x> Scribe<'x, '_> {
             Content::Reasoning(_) => match signed.map(|artefact| artefact.issuer()) {
                 Some(SELF) => true,
                 Some(_) => {
-                    self.reporter.node(place, LossKind::Withheld, "only its issuer can read it");
+                    self.reporter.withheld(place, "only its issuer can read it");
                     false
                 }
                 None => {
-                    let reason = "thoughts without a signature are not sent back";
-                    self.reporter.node(place, LossKind::Dropped, reason);
+                    self.reporter.dropped(place, "thoughts without a signature are not sent back");
                     false
                 }
             },
@@ -88,7 +86,7 @@ impl<'x> Scribe<'x, '_> {
         ];
         for (_, field) in stated.into_iter().filter(|(is_stated, _)| *is_stated) {
             let reason = "metadata of an answer is not sent back";
-            self.reporter.field(semantics.place(), field, LossKind::Dropped, reason);
+            self.reporter.dropped((semantics, field), reason);
         }
     }
 
@@ -104,7 +102,7 @@ impl<'x> Scribe<'x, '_> {
             }
             _ => (LossKind::Dropped, "only its own protocol has it"),
         };
-        self.reporter.node(part.semantics().place(), kind, reason);
+        self.reporter.lose(part, kind, reason);
         has_words
     }
 
@@ -115,7 +113,6 @@ impl<'x> Scribe<'x, '_> {
         media: &Media<'_>,
         media_detail: MediaDetail,
     ) -> bool {
-        let place = part.semantics().place();
         let inputs = self.target.family.inputs;
         let accepted = match media.kind {
             MediaKind::Image => inputs.image,
@@ -151,7 +148,7 @@ impl<'x> Scribe<'x, '_> {
                 return true;
             }
         };
-        self.reporter.node(place, kind, reason);
+        self.reporter.lose(part, kind, reason);
         if is_sent {
             self.detail(part, media, media_detail);
         }
@@ -177,7 +174,7 @@ impl<'x> Scribe<'x, '_> {
             }
             (None, _) => (LossKind::Implied, "Gemini has no such detail level"),
         };
-        self.reporter.field(part.semantics().place(), Field::MediaDetail, kind, reason);
+        self.reporter.lose((part, Field::MediaDetail), kind, reason);
     }
 
     /// Writes the pieces of a turn. The first call of a step must be signed: the vendor checks the current turn, and earlier
@@ -235,14 +232,13 @@ impl<'x> Scribe<'x, '_> {
             return Some(artefact.data().reborrow());
         }
         let (place, reason) = (part.semantics().place(), "another vendor's signature");
-        self.reporter.field(place, Field::Signature, LossKind::Withheld, reason);
+        self.reporter.withheld((place, Field::Signature), reason);
         None
     }
 
     fn sentinel(&mut self, part: &Part<'_>) -> Text<'static> {
         let reason = "the model wants a signature on calls that it did not make";
-        let place = part.semantics().place();
-        self.reporter.field(place, Field::Signature, LossKind::Synthesised, reason);
+        self.reporter.synthesised((part, Field::Signature), reason);
         Text::literal(FOREIGN_CALL_SIGNATURE)
     }
 
@@ -253,18 +249,17 @@ impl<'x> Scribe<'x, '_> {
         call: &ToolCall<'_>,
         signature: Option<Text<'_>>,
     ) {
-        let place = piece.part.semantics().place();
         let name = self.tool_name(&call.name);
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
-            self.reporter.field(place, Field::CallName, LossKind::Renamed, reason);
+            self.reporter.renamed((&*piece.part, Field::CallName), reason);
         }
         report_custom_call(&mut self.reporter, &piece.part);
         let id = call.id.as_ref().filter(|_| self.sends_ids()).map(Text::reborrow);
         let pen = Pen { name: Some(name), id, ..self.pen(signature) };
         let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
         if let Some((kind, reason)) = change {
-            self.reporter.field(place, Field::CallArguments, kind, reason);
+            self.reporter.lose((&*piece.part, Field::CallArguments), kind, reason);
         }
     }
 
@@ -335,22 +330,20 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>, inside: bool) {
-        let place = part.semantics().place();
         if result.form == CallForm::Custom {
-            let reason = "the result of a tool that became a function";
-            self.reporter.node(place, LossKind::Approximated, reason);
+            self.reporter.approximated(part, "the result of a tool that became a function");
         }
         if is_reordered(result) {
             let reason = "the text of a result comes before its media";
-            self.reporter.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+            self.reporter.renamed((part, Field::ResultOutput), reason);
         }
         if texts_count(result) > 1 {
             let reason = "several texts of a result become one";
-            self.reporter.field(place, Field::ResultOutput, LossKind::Approximated, reason);
+            self.reporter.approximated((part, Field::ResultOutput), reason);
         }
         for part in result.output.parts().iter().filter(|part| !inside && is_media(part)) {
             let reason = "media of a result are sent after it";
-            self.reporter.node(part.semantics().place(), LossKind::Approximated, reason);
+            self.reporter.approximated(part, reason);
         }
     }
 
@@ -361,9 +354,8 @@ impl<'x> Scribe<'x, '_> {
     {
         let named = self.calls.and_then(|calls| calls.result_name(piece.at, result));
         named.unwrap_or_else(|| {
-            let place = piece.part.semantics().place();
             let reason = "no call with this id names the tool";
-            self.reporter.field(place, Field::ResultName, LossKind::Synthesised, reason);
+            self.reporter.synthesised((&*piece.part, Field::ResultName), reason);
             Text::literal(UNKNOWN_TOOL)
         })
     }

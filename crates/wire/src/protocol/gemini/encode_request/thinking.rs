@@ -49,7 +49,7 @@ impl<'x> Scribe<'x, '_> {
         let effort = effort.as_ref().and_then(|word| Effort::parse(&word.to_str()));
         let budget = budget.as_ref().and_then(|budget| budget.as_whole());
         if *mode == Some(ThinkingMode::BetweenTools) {
-            self.lose(Field::ThinkingMode, LossKind::Dropped, "the vendor has no such value");
+            self.reporter.dropped(Field::ThinkingMode, "the vendor has no such value");
         }
         match (mode, effort, budget) {
             (Some(ThinkingMode::Disabled), _, _) => self.effort(object, Effort::None),
@@ -81,7 +81,7 @@ impl<'x> Scribe<'x, '_> {
             (Field::ThinkingShow, show.is_some()),
         ];
         for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
-            self.lose(field, kind, reason);
+            self.reporter.lose(field, kind, reason);
         }
     }
 
@@ -89,31 +89,30 @@ impl<'x> Scribe<'x, '_> {
     fn refuse_words(&mut self, thinking: &Thinking<'_>) {
         if let Some(word) = &thinking.effort {
             let (kind, reason) = unknown_effort(word);
-            self.lose(Field::ThinkingEffort, kind, reason);
+            self.reporter.lose(Field::ThinkingEffort, kind, reason);
         }
     }
 
     fn by_itself(&mut self, object: &mut Object<'_, '_>) {
         if matches!(self.target.family.thinking, target::Thinking::GeminiLevel { .. }) {
             let reason = "the model decides by itself unless a level is set";
-            return self.lose(Field::ThinkingMode, LossKind::Implied, reason);
+            return self.reporter.implied(Field::ThinkingMode, reason);
         }
         object.field("thinkingBudget", &BY_ITSELF);
-        let reason = "the vendor's way to leave it to the model";
-        self.lose(Field::ThinkingMode, LossKind::Renamed, reason);
+        self.reporter.renamed(Field::ThinkingMode, "the vendor's way to leave it to the model");
     }
 
     fn budget(&mut self, object: &mut Object<'_, '_>, tokens: u64) {
         if self.decoded.request.thinking.effort.is_some() {
             let reason = "the budget sets how much the model thinks";
-            self.lose(Field::ThinkingEffort, LossKind::Approximated, reason);
+            self.reporter.approximated(Field::ThinkingEffort, reason);
         }
         let (min, max) = match self.target.family.thinking {
             target::Thinking::GeminiLevel { .. } => {
                 let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
                 object.field("thinkingLevel", &level(effort));
                 let reason = "the model's thinking is set by a level, not by a budget";
-                return self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
+                return self.reporter.approximated(Field::ThinkingBudget, reason);
             }
             target::Thinking::GeminiBudget { min, max, .. } => (min, max),
             _ => (0, u64::MAX),
@@ -122,7 +121,7 @@ impl<'x> Scribe<'x, '_> {
         object.field("thinkingBudget", &fitted);
         if fitted != tokens {
             let reason = "cut to the model's range of thinking budgets";
-            self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
+            self.reporter.approximated(Field::ThinkingBudget, reason);
         }
     }
 
@@ -156,7 +155,7 @@ impl<'x> Scribe<'x, '_> {
             }
         };
         if changed {
-            self.lose(field, LossKind::Approximated, "the nearest value that the model supports");
+            self.reporter.approximated(field, "the nearest value that the model supports");
         }
     }
 
@@ -165,7 +164,7 @@ impl<'x> Scribe<'x, '_> {
             None if self.reporter.source().shows_unasked(thinking) => {
                 object.field("includeThoughts", &true);
                 let reason = "thinking is shown to clients that need not ask for it";
-                self.lose(Field::ThinkingShow, LossKind::Synthesised, reason);
+                self.reporter.synthesised(Field::ThinkingShow, reason);
             }
             None => {}
             Some(ThinkingShow::Hidden) => object.field("includeThoughts", &false),
@@ -173,7 +172,7 @@ impl<'x> Scribe<'x, '_> {
                 object.field("includeThoughts", &true);
                 if word.is_some() {
                     let reason = "thoughts are summarised in the vendor's own way";
-                    self.lose(Field::ThinkingShow, LossKind::Renamed, reason);
+                    self.reporter.renamed(Field::ThinkingShow, reason);
                 }
             }
         }

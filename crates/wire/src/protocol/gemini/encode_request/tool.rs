@@ -80,7 +80,7 @@ impl<'x> Scribe<'x, '_> {
                 Settings::of(hosted).report_rest(place, &mut self.reporter);
             }
             Err(reason) => {
-                self.reporter.field(place, Field::HostedTool, LossKind::Dropped, reason);
+                self.reporter.dropped((place, Field::HostedTool), reason);
             }
         }
         counterpart.is_ok()
@@ -169,8 +169,7 @@ impl<'x> Scribe<'x, '_> {
         let offered = self.tool_name(name);
         if offered != *name {
             let reason = "the name does not fit the vendor's alphabet";
-            let place = tool.semantics().place();
-            self.reporter.field(place, Field::ToolName, LossKind::Renamed, reason);
+            self.reporter.renamed((tool, Field::ToolName), reason);
         }
         offered
     }
@@ -178,7 +177,7 @@ impl<'x> Scribe<'x, '_> {
     fn strict(&mut self, tool: &Tool<'_>, strict: Option<bool>) {
         if strict == Some(true) {
             let (place, reason) = (tool.semantics().place(), "arguments are not checked");
-            self.reporter.field(place, Field::ToolStrict, LossKind::Approximated, reason);
+            self.reporter.approximated((place, Field::ToolStrict), reason);
         }
     }
 

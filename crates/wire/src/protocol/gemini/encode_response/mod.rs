@@ -157,7 +157,7 @@ impl<'x> ResponseWriter<'x, '_> {
                 let reason = "they belong to the whole answer";
                 self.reporter.weights(place, logprobs, (LossKind::Approximated, reason));
                 if !first_has {
-                    self.reporter.node(first, LossKind::Approximated, reason);
+                    self.reporter.approximated(first, reason);
                 }
             }
             add_to(&mut all, logprobs.clone());
@@ -189,8 +189,7 @@ impl<'x> ResponseWriter<'x, '_> {
 
     fn part(&mut self, writer: &mut Writer, part: &Part<'_>, handed: Option<&Artefact<'_>>) {
         if matches!(part.content(), Content::Opaque(opaque) if opaque.protocol != SELF) {
-            let reason = "only its own protocol has it";
-            return self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);
+            return self.reporter.dropped(part, "only its own protocol has it");
         }
         if !self.reporter.is_same() && is_blank(part) {
             // The walk over the answer has reported it.
@@ -201,7 +200,7 @@ impl<'x> ResponseWriter<'x, '_> {
             Content::Refusal(_) => report_refusal(&mut self.reporter, place),
             Content::Media(_) => report_media(&mut self.reporter, place),
             Content::Reasoning(thought) if thought.texts.len() > 1 => {
-                self.reporter.node(place, LossKind::Renamed, "pieces of thoughts are joined");
+                self.reporter.renamed(place, "pieces of thoughts are joined");
             }
             _ => report_custom_call(&mut self.reporter, part),
         }
@@ -210,7 +209,7 @@ impl<'x> ResponseWriter<'x, '_> {
             pen.signature = Some(artefact.data().reborrow());
         }
         if let Some((kind, reason)) = write_part(writer, part, &pen) {
-            self.reporter.field(place, Field::CallArguments, kind, reason);
+            self.reporter.lose((place, Field::CallArguments), kind, reason);
         }
     }
 }
@@ -239,13 +238,13 @@ pub(super) fn report_logprobs(reporter: &mut Reporter<'_>, place: Place, logprob
 /// A refusal comes back as text, which some protocols keep apart from it.
 pub(super) fn report_refusal(reporter: &mut Reporter<'_>, place: Place) {
     let reason = "a refusal is plain text";
-    reporter.field(place, Field::Refusal, LossKind::Approximated, reason);
-    reporter.field(place, Field::Text, LossKind::Approximated, reason);
+    reporter.approximated((place, Field::Refusal), reason);
+    reporter.approximated((place, Field::Text), reason);
 }
 
 /// Speech has a name and an end elsewhere, which no answer here has.
 pub(super) fn report_media(reporter: &mut Reporter<'_>, place: Place) {
-    reporter.node(place, LossKind::Approximated, "audio output is sent as plain data");
+    reporter.approximated(place, "audio output is sent as plain data");
 }
 
 pub(super) const NO_TIER: &str = "the vendor has no such tier";
@@ -253,7 +252,7 @@ pub(super) const NO_USAGE: &str = "the tier is part of the usage, and there is n
 
 /// The service tier of an answer is lost.
 pub(super) fn report_tier(reporter: &mut Reporter<'_>, place: Place, reason: &'static str) {
-    reporter.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
+    reporter.dropped((place, Field::ResponseServiceTier), reason);
 }
 
 /// The vendor's word for a service tier that another one names.
@@ -272,9 +271,9 @@ pub(super) fn report_finish(
     (place, finish): (Place, &Finish<'_>),
     (kind, reason): (LossKind, &'static str),
 ) {
-    reporter.field(place, Field::FinishReason, kind, reason);
+    reporter.lose((place, Field::FinishReason), kind, reason);
     if finish.details.is_some() {
-        reporter.field(place, Field::FinishDetails, kind, reason);
+        reporter.lose((place, Field::FinishDetails), kind, reason);
     }
 }
 
@@ -294,7 +293,7 @@ fn is_blank(part: &Part<'_>) -> bool {
 pub(super) fn report_custom_call(reporter: &mut Reporter<'_>, part: &Part<'_>) {
     if matches!(part.content(), Content::ToolCall(call) if call.form == CallForm::Custom) {
         let reason = "free text is sent as the only argument of a function";
-        reporter.node(part.semantics().place(), LossKind::Approximated, reason);
+        reporter.approximated(part, reason);
     }
 }
 

@@ -16,7 +16,6 @@ impl Encoder<'_> {
         if self.is_unwritten(part.content()) {
             return;
         }
-        let place = part.semantics().place();
         if is_call(part) {
             self.ending(candidate).calls = true;
         }
@@ -26,7 +25,7 @@ impl Encoder<'_> {
         self.content_frame(candidate, None, out, |writer| change = write_part(writer, part, &pen));
         self.ending(candidate).begun = true;
         if let Some((kind, reason)) = change {
-            self.report(|reporter| reporter.field(place, Field::CallArguments, kind, reason));
+            self.report(|reporter| reporter.lose((part, Field::CallArguments), kind, reason));
         }
     }
 

@@ -140,7 +140,7 @@ impl Encoder<'_> {
             Opening::Refusal => report_refusal(reporter, place),
             Opening::Whole(Content::Media(_)) => report_media(reporter, place),
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != SELF => {
-                reporter.node(place, LossKind::Dropped, "only its own protocol has it");
+                reporter.dropped(place, "only its own protocol has it");
             }
             Opening::Text
             | Opening::Reasoning(_)
@@ -255,9 +255,7 @@ impl Encoder<'_> {
         let Some(open) = self.find(part).filter(|open| !open.in_pieces) else { return };
         open.in_pieces = true;
         let place = open.place;
-        self.report(|reporter| {
-            reporter.node(place, LossKind::Renamed, "pieces of thoughts are joined")
-        });
+        self.report(|reporter| reporter.renamed(place, "pieces of thoughts are joined"));
     }
 
     pub(super) fn add(&mut self, part: PartId, semantics: NodeSemantics<'_>) {

@@ -73,7 +73,7 @@ impl Turns<'_, '_> {
         for (_, part) in behind.iter().filter(|(_, part)| is_written(part)) {
             let reason = "Chat has text before calls, whatever their order was";
             let place = self.reporter.outer(part.semantics().place());
-            self.reporter.node(place, LossKind::Approximated, reason);
+            self.reporter.approximated(place, reason);
         }
     }
 
@@ -86,7 +86,7 @@ impl Turns<'_, '_> {
         for (at, (_, part)) in refusals() {
             if is_several || parts[at..].iter().any(is_text) {
                 let reason = "a refusal has a field of its own, beside the text";
-                self.reporter.node(part.semantics().place(), LossKind::Renamed, reason);
+                self.reporter.renamed(part, reason);
             }
         }
     }
@@ -124,7 +124,7 @@ impl Turns<'_, '_> {
     fn report_media(&mut self, kind: MediaKind, part: &Part<'_>) {
         if kind != MediaKind::Video {
             let reason = "Chat takes no media in an assistant's message";
-            self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);
+            self.reporter.dropped(part, reason);
         }
     }
 
@@ -132,8 +132,7 @@ impl Turns<'_, '_> {
         let Content::ToolCall(call) = part.content() else { return };
         let place = part.semantics().place();
         if call_signature(part.semantics()).is_some() && !self.target.reads_google_signatures() {
-            let reason = "only its issuer can read it";
-            self.reporter.field(place, Field::Signature, LossKind::Withheld, reason);
+            self.reporter.withheld((place, Field::Signature), "only its issuer can read it");
         }
         if let Some(marker) = part.semantics().cache() {
             let reason = "Chat has no markers on calls";
@@ -141,11 +140,11 @@ impl Turns<'_, '_> {
         }
         if self.calls.is_made_up(at) {
             let reason = "Chat pairs results with calls by id";
-            self.reporter.field(place, Field::CallId, LossKind::Synthesised, reason);
+            self.reporter.synthesised((place, Field::CallId), reason);
         }
         if self.calls.renames(&call.name) {
             let reason = "the server does not take such names of tools";
-            self.reporter.field(place, Field::CallName, LossKind::Renamed, reason);
+            self.reporter.renamed((place, Field::CallName), reason);
         }
     }
 
@@ -154,11 +153,11 @@ impl Turns<'_, '_> {
         let semantics = part.semantics();
         if !semantics.citations().is_empty() {
             let reason = "Chat takes no citations in requests";
-            self.reporter.field(semantics.place(), Field::Citations, LossKind::Dropped, reason);
+            self.reporter.dropped((semantics, Field::Citations), reason);
         }
         if semantics.logprobs().is_some() {
             let reason = "Chat takes no log probabilities in requests";
-            self.reporter.field(semantics.place(), Field::PartLogprobs, LossKind::Dropped, reason);
+            self.reporter.dropped((semantics, Field::PartLogprobs), reason);
         }
     }
 }

@@ -38,8 +38,7 @@ pub(in super::super) fn bare_text<'p>(
 }
 
 pub(super) fn report_as_text(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {
-    let reason = "a plain-text document is sent as text";
-    reporter.node(semantics.place(), LossKind::Approximated, reason);
+    reporter.approximated(semantics, "a plain-text document is sent as text");
 }
 
 /// Writes one element of a list `content`.
@@ -113,7 +112,7 @@ impl<'p> Piece<'_, 'p, '_> {
     }
 
     fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.reporter.field(self.semantics.place(), field, kind, reason);
+        self.reporter.lose((self.semantics.place(), field), kind, reason);
     }
 
     fn has_extras(&self, scope: &str) -> bool {
@@ -165,7 +164,7 @@ impl<'p> Piece<'_, 'p, '_> {
         let format = mime.as_ref().map(audio_format);
         if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
             let reason = "Chat names audio by its format, not by a MIME type";
-            self.reporter.node(self.semantics.place(), LossKind::Renamed, reason);
+            self.reporter.renamed(self.semantics.place(), reason);
         }
         // The servers that tell the format by the sound itself take it as a string alone.
         if self.reporter.is_same() && format.is_none() && !self.has_extras("input_audio") {
@@ -245,6 +244,6 @@ pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, reporter: &mut Repo
         }
         (MediaKind::Document | MediaKind::Image | MediaKind::Audio, _) => return true,
     };
-    reporter.node(part.semantics().place(), kind, reason);
+    reporter.lose(part, kind, reason);
     false
 }

@@ -12,8 +12,7 @@ pub(super) mod turns;
 
 use crate::error::Result;
 use crate::json::Writer;
-use crate::loss::{LossKind, Report};
-use crate::place::Place;
+use crate::loss::Report;
 use crate::protocol::calls::Calls;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::types::SELF;
@@ -35,8 +34,7 @@ pub(in super::super) fn encode_request(
     let mut object = Object::open(&mut writer, own.map(|own| (own.extras(), "")));
     object.optional("model", request.model.as_ref());
     if request.model.is_none() {
-        let reason = "Chat has the name of the model in the body";
-        reporter.field(Place::default(), Field::Model, LossKind::Synthesised, reason);
+        reporter.synthesised(Field::Model, "Chat has the name of the model in the body");
     }
     // This protocol's own names and ids stay as they are.
     let fitted = || Calls::of(request, SELF, target);

@@ -150,12 +150,8 @@ impl Options<'_, '_> {
         reason: &'static str,
     ) {
         for (field, _) in fields.iter().filter(|(_, is_set)| *is_set) {
-            self.lose(*field, kind, reason);
+            self.reporter.lose(*field, kind, reason);
         }
-    }
-
-    pub(super) fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.reporter.field(Place::default(), field, kind, reason);
     }
 
     fn write_limit(&mut self, object: &mut Object<'_, '_>) {
@@ -170,7 +166,7 @@ impl Options<'_, '_> {
             (Some(limit), _) => object.field(name, limit),
             (None, Some(limit)) if self.own.is_none() => {
                 object.field(name, &limit);
-                self.lose(Field::MaxOutputTokens, LossKind::Synthesised, "the operator's limit");
+                self.reporter.synthesised(Field::MaxOutputTokens, "the operator's limit");
             }
             (None, _) => {}
         }
@@ -201,8 +197,7 @@ impl Options<'_, '_> {
         }
         if fitted.temperature.is_some() && fitted.top_p.is_some() && !rules.temperature_with_top_p {
             fitted.top_p = None;
-            let reason = "the model does not take it beside a temperature";
-            self.lose(Field::TopP, LossKind::Dropped, reason);
+            self.reporter.dropped(Field::TopP, "the model does not take it beside a temperature");
         }
         fitted.logprobs = fitted.logprobs.filter(|_| logprobs != Accepts::Nothing);
         // Their number is accepted only beside the wish for them.
@@ -210,7 +205,7 @@ impl Options<'_, '_> {
             fitted.logprobs = Some(true);
         }
         if self.request.sampling.logprobs == Some(true) && fitted.logprobs.is_none() {
-            self.lose(Field::Logprobs, LossKind::Dropped, "the model does not take it");
+            self.reporter.dropped(Field::Logprobs, "the model does not take it");
         }
         write_sampling(object, &fitted, self.target.dialect.seed_field);
     }
@@ -221,11 +216,11 @@ impl Options<'_, '_> {
         match rule.fit(number) {
             Some(fit) if fit == number => Some(value),
             Some(fit) => {
-                self.lose(field, LossKind::Approximated, "the model takes a smaller range");
+                self.reporter.approximated(field, "the model takes a smaller range");
                 Number::from_f64(fit)
             }
             None => {
-                self.lose(field, LossKind::Dropped, "the model does not take it");
+                self.reporter.dropped(field, "the model does not take it");
                 None
             }
         }
@@ -240,7 +235,7 @@ impl Options<'_, '_> {
             return object.field("stop", stop.as_slice());
         }
         if self.target.family.sampling_for(effort).stop == Accepts::Nothing {
-            return self.lose(Field::Stop, LossKind::Dropped, "the model takes no stop sequences");
+            return self.reporter.dropped(Field::Stop, "the model takes no stop sequences");
         }
         for index in STOP_MAX..stop.len() {
             let (at, reason) = ((Field::Stop, &*format!("/{index}")), "Chat takes at most four");
@@ -269,7 +264,7 @@ impl Options<'_, '_> {
         let OutputSchema { name, description, schema, strict } = &**output;
         if name.is_none() {
             let reason = "Chat wants a name for every schema";
-            self.lose(Field::OutputSchemaName, LossKind::Synthesised, reason);
+            self.reporter.synthesised(Field::OutputSchemaName, reason);
         }
         let at = (Place::default(), Field::OutputSchema);
         let schema = schema
@@ -295,9 +290,9 @@ impl Options<'_, '_> {
             "ultrafast" => {
                 object.word("service_tier", "fast");
                 let reason = "Chat has no faster tier than `fast`";
-                self.lose(Field::ServiceTier, LossKind::Approximated, reason);
+                self.reporter.approximated(Field::ServiceTier, reason);
             }
-            _ => self.lose(Field::ServiceTier, LossKind::Dropped, "Chat has no such tier"),
+            _ => self.reporter.dropped(Field::ServiceTier, "Chat has no such tier"),
         }
     }
 
@@ -306,7 +301,6 @@ impl Options<'_, '_> {
         if self.reporter.shares_vendor() {
             return object.field("prompt_cache_options", options);
         }
-        let reason = "Chat names its cache settings differently";
-        self.lose(Field::CacheOptions, LossKind::Dropped, reason);
+        self.reporter.dropped(Field::CacheOptions, "Chat names its cache settings differently");
     }
 }

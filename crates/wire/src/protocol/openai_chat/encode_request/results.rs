@@ -61,7 +61,6 @@ impl Turns<'_, '_> {
         result: &'m ToolResult<'m>,
         waiting: &mut Vec<&'m Part<'m>>,
     ) {
-        let place = part.semantics().place();
         let mut texts: Vec<Part<'_>> = Vec::new();
         if let ResultOutput::Object { response, parts: _ } = &result.output {
             texts.push(Part::new(Content::Text(self.object_text(part, response))));
@@ -71,7 +70,7 @@ impl Turns<'_, '_> {
             self.add_output(inner, &mut texts, waiting);
         }
         if waiting.len() > before {
-            self.reporter.node(place, LossKind::Approximated, MEDIA_FOLLOW);
+            self.reporter.approximated(part, MEDIA_FOLLOW);
         }
         self.write_texts(object, &texts);
     }
@@ -82,7 +81,7 @@ impl Turns<'_, '_> {
             .filter(|(key, _)| matches!(&**key, "output" | "result" | "content"));
         if known.as_ref().is_none_or(|(key, _)| key != "output") {
             let (at, reason) = (part.semantics().place(), "the result object is sent as text");
-            self.reporter.field(at, Field::ResultOutput, LossKind::Renamed, reason);
+            self.reporter.renamed((at, Field::ResultOutput), reason);
         }
         known.map_or_else(|| response.to_text(), |(_, text)| text)
     }
@@ -100,18 +99,18 @@ impl Turns<'_, '_> {
         }
         if result.is_error == Some(true) {
             let reason = "Chat has no error flag on results";
-            self.reporter.field(place, Field::ResultIsError, LossKind::Approximated, reason);
+            self.reporter.approximated((place, Field::ResultIsError), reason);
         }
         if result.name.is_some() && !self.calls.is_answer(at, result) {
             let reason = "only the call names the tool, and there is no such call";
-            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
+            self.reporter.dropped((place, Field::ResultName), reason);
         }
         if result.call_id.is_none() {
             let reason = "Chat pairs results with calls by id";
-            self.reporter.field(place, Field::ResultCallId, LossKind::Synthesised, reason);
+            self.reporter.synthesised((place, Field::ResultCallId), reason);
         }
         if self.calls.is_redirected(at) {
-            self.reporter.field(place, Field::ResultCallId, LossKind::Repaired, REDIRECTED);
+            self.reporter.repaired((place, Field::ResultCallId), REDIRECTED);
         }
     }
 
@@ -122,7 +121,6 @@ impl Turns<'_, '_> {
         texts: &mut Vec<Part<'m>>,
         waiting: &mut Vec<&'m Part<'m>>,
     ) {
-        let place = part.semantics().place();
         match part.content() {
             Content::Text(_) | Content::Refusal(_) => texts.push(part.clone()),
             Content::Media(media) if !content::is_sayable(part, media, self.reporter) => {
@@ -142,7 +140,7 @@ impl Turns<'_, '_> {
             }
             Content::Reasoning(_) => self.withhold(part),
             Content::ToolCall(_) | Content::ToolResult(_) => {
-                self.reporter.node(place, LossKind::Dropped, "Chat takes only text in results");
+                self.reporter.dropped(part, "Chat takes only text in results");
             }
             // The walk over the request has reported it.
             Content::Opaque(_) => texts.extend(in_words(part)),

@@ -1,7 +1,6 @@
 //! The one place where schemas of other protocols are brought into the words of this one.
 
 use crate::json::Json;
-use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::reporter::Reporter;
@@ -27,13 +26,13 @@ pub(super) fn translated<'s>(
     if from == SchemaLanguage::GeminiSchema {
         // The root is no node to speak of, but a tool is.
         match place.is_root() {
-            true => reporter.field(place, field, LossKind::Renamed, SPELLED_ANEW),
-            false => reporter.node(place, LossKind::Renamed, SPELLED_ANEW),
+            true => reporter.renamed((place, field), SPELLED_ANEW),
+            false => reporter.renamed(place, SPELLED_ANEW),
         }
     }
     let translated = translate(schema, from, to);
     if strict && !translated.json.same_value(schema) {
-        reporter.field(place, field, LossKind::Renamed, ALL_REQUIRED);
+        reporter.renamed((place, field), ALL_REQUIRED);
     }
     for loss in translated.losses {
         // What a reference is replaced by stands beside where the reference stood.

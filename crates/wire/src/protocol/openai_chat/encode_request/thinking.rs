@@ -57,7 +57,7 @@ impl Options<'_, '_> {
                     Some(_) => LossKind::Approximated,
                     None => LossKind::Synthesised,
                 };
-                self.lose(Field::ThinkingEffort, kind, reason);
+                self.reporter.lose(Field::ThinkingEffort, kind, reason);
             }
             self.explain_unused();
             return Some(Effort::None);
@@ -115,11 +115,11 @@ impl Options<'_, '_> {
             (None, _) => {}
             (Some(ThinkingShow::Shown(_)), ReasoningField::Absent) => {
                 let reason = "the server does not show its reasoning";
-                self.lose(Field::ThinkingShow, LossKind::Dropped, reason);
+                self.reporter.dropped(Field::ThinkingShow, reason);
             }
             (Some(_), _) => {
                 let reason = "the server decides what thinking it shows";
-                self.lose(Field::ThinkingShow, LossKind::Implied, reason);
+                self.reporter.implied(Field::ThinkingShow, reason);
             }
         }
     }
@@ -131,8 +131,7 @@ impl Options<'_, '_> {
         };
         let off = asked == Effort::None;
         if off && !family.thinking.by_default() && self.request.thinking.effort.is_none() {
-            let reason = "the model does not reason unless asked to";
-            self.lose(Field::ThinkingMode, LossKind::Implied, reason);
+            self.reporter.implied(Field::ThinkingMode, "the model does not reason unless asked to");
             self.report_budget();
             return Some(Effort::None);
         }
@@ -143,8 +142,7 @@ impl Options<'_, '_> {
         let fit = asked.nearest(family);
         object.field("reasoning_effort", fit.value.as_str());
         if fit.changed {
-            let reason = "the model has other effort levels";
-            self.lose(self.asked_in(), LossKind::Approximated, reason);
+            self.reporter.approximated(self.asked_in(), "the model has other effort levels");
         }
         if let Some(mode) = self.request.thinking.mode {
             let kind = match mode {
@@ -153,7 +151,7 @@ impl Options<'_, '_> {
                     LossKind::Approximated
                 }
             };
-            self.lose(Field::ThinkingMode, kind, "Chat has effort levels only");
+            self.reporter.lose(Field::ThinkingMode, kind, "Chat has effort levels only");
         }
         self.report_budget();
         self.report_defaults();
@@ -178,14 +176,14 @@ impl Options<'_, '_> {
             (Field::ThinkingShow, show.is_none(), "thinking that is asked for is shown"),
         ];
         for (field, _, reason) in defaults.into_iter().filter(|(_, is_default, _)| *is_default) {
-            self.lose(field, LossKind::Synthesised, reason);
+            self.reporter.synthesised(field, reason);
         }
     }
 
     fn report_budget(&mut self) {
         if self.request.thinking.budget.is_some() {
             let reason = "Chat has effort levels, no thinking budget";
-            self.lose(Field::ThinkingBudget, LossKind::Approximated, reason);
+            self.reporter.approximated(Field::ThinkingBudget, reason);
         }
     }
 
@@ -196,15 +194,14 @@ impl Options<'_, '_> {
             && self.target.dialect.reasoning_request != ReasoningRequest::Absent
         {
             let (kind, reason) = unknown_effort(word);
-            self.lose(Field::ThinkingEffort, kind, reason);
+            self.reporter.lose(Field::ThinkingEffort, kind, reason);
         }
     }
 
     /// Thinking without any measure needs no field.
     fn leave_effort_open(&mut self) -> Option<Effort> {
         if self.request.thinking.mode.is_some() {
-            let reason = "Chat has effort levels only";
-            self.lose(Field::ThinkingMode, LossKind::Approximated, reason);
+            self.reporter.approximated(Field::ThinkingMode, "Chat has effort levels only");
         }
         self.report_budget();
         None
@@ -222,7 +219,7 @@ impl Options<'_, '_> {
             object.field("reasoning_effort", asked.as_str());
         }
         if self.request.thinking.mode.is_some() {
-            self.lose(Field::ThinkingMode, LossKind::Renamed, "the server has a switch");
+            self.reporter.renamed(Field::ThinkingMode, "the server has a switch");
         }
         self.report_budget();
         asked
@@ -244,7 +241,7 @@ impl Options<'_, '_> {
             it.optional("exclude", show.as_ref().map(is_hidden).as_ref());
         });
         if mode.is_some() {
-            self.lose(Field::ThinkingMode, LossKind::Renamed, "the server has an object for it");
+            self.reporter.renamed(Field::ThinkingMode, "the server has an object for it");
         }
         asked
     }

@@ -5,7 +5,6 @@ use crate::conversation::{
     NamespaceTool, Request, Tool, ToolChoice, ToolKind,
 };
 use crate::json::{Text, Writer};
-use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
@@ -150,7 +149,7 @@ impl<'t> Tools<'t, '_> {
         }
         if request.parallel_tool_calls.is_some() {
             let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
-            self.reporter.field(Place::default(), field, LossKind::Implied, reason);
+            self.reporter.implied(field, reason);
         }
         HasTools::No
     }
@@ -163,8 +162,7 @@ impl<'t> Tools<'t, '_> {
         let takes = self.target.family.tools && self.target.dialect.tools || self.own.is_some();
         if !takes {
             for Spaced { tool, namespace: _ } in tools {
-                let place = tool.semantics().place();
-                self.reporter.node(place, LossKind::Dropped, "the server takes no tools");
+                self.reporter.dropped(tool, "the server takes no tools");
             }
         }
         takes
@@ -185,8 +183,7 @@ impl<'t> Tools<'t, '_> {
                 }
             }
             ToolKind::Namespace(inner) => {
-                let place = tool.semantics().place();
-                self.reporter.node(place, LossKind::Renamed, "Chat has no namespaces of tools");
+                self.reporter.renamed(tool, "Chat has no namespaces of tools");
                 namespaces::report_description(self.reporter, (tool, inner));
                 inner.tools.iter().for_each(|tool| self.flatten(tool, Some(inner), flat));
             }
@@ -239,13 +236,12 @@ impl<'t> Tools<'t, '_> {
             return function.strict;
         }
         if function.strict == Some(true) && !self.target.dialect.strict_tools {
-            let reason = "the server has no strict tools";
-            self.reporter.field(place, Field::ToolStrict, LossKind::Dropped, reason);
+            self.reporter.dropped((place, Field::ToolStrict), "the server has no strict tools");
             return None;
         }
         if function.strict.is_none() && self.reporter.source().conventions().strict_by_default {
             let reason = "Chat enforces schemas only for tools marked strict";
-            self.reporter.field(place, Field::ToolStrict, LossKind::Synthesised, reason);
+            self.reporter.synthesised((place, Field::ToolStrict), reason);
         }
         function.strict
     }
@@ -256,7 +252,7 @@ impl<'t> Tools<'t, '_> {
     {
         if self.calls.is_some_and(|calls| calls.renames(name)) {
             let reason = "the server does not take such names of tools";
-            self.reporter.field(place, Field::ToolName, LossKind::Renamed, reason);
+            self.reporter.renamed((place, Field::ToolName), reason);
         }
         self.known(name)
     }
@@ -286,7 +282,7 @@ impl<'t> Tools<'t, '_> {
                 continue;
             }
             if hosted.service != HostedService::WebSearch || !possible {
-                self.reporter.node(place, LossKind::Dropped, "the server has no such tool");
+                self.reporter.dropped(place, "the server has no such tool");
                 continue;
             }
             possible = false;
@@ -306,7 +302,7 @@ impl<'t> Tools<'t, '_> {
         if forced && never && self.own.is_none() {
             object.word("tool_choice", "auto");
             let reason = "the model cannot be made to call a tool";
-            return self.reporter.field(root, Field::ToolChoice, LossKind::Approximated, reason);
+            return self.reporter.approximated((root, Field::ToolChoice), reason);
         }
         match choice {
             ToolChoice::Auto => object.word("tool_choice", "auto"),
@@ -323,15 +319,14 @@ impl<'t> Tools<'t, '_> {
                 });
                 if tools.iter().any(|tool| tool.name.is_none()) {
                     let reason = "hosted tools cannot be chosen";
-                    self.reporter.field(root, Field::ToolChoice, LossKind::Approximated, reason);
+                    self.reporter.approximated((root, Field::ToolChoice), reason);
                 }
             }
             ToolChoice::Other { json, .. } if self.own.is_some() => {
                 object.field("tool_choice", json);
             }
             ToolChoice::Other { .. } => {
-                let reason = "Chat has no such choice";
-                self.reporter.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                self.reporter.dropped((root, Field::ToolChoice), "Chat has no such choice");
             }
         }
     }
@@ -353,8 +348,7 @@ impl<'t> Tools<'t, '_> {
         if self.target.dialect.parallel_tool_calls {
             return object.field("parallel_tool_calls", &parallel);
         }
-        let reason = "the server does not take it";
-        self.reporter.field(Place::default(), Field::ParallelToolCalls, LossKind::Dropped, reason);
+        self.reporter.dropped(Field::ParallelToolCalls, "the server does not take it");
     }
 }
 

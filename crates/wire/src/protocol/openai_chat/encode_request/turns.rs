@@ -4,7 +4,6 @@ use smallvec::SmallVec;
 
 use crate::conversation::{Content, Message, Part, ResultOutput, Role};
 use crate::json::Writer;
-use crate::loss::LossKind;
 use crate::place::{Place, Step};
 use crate::protocol::calls::{Calls, Position};
 use crate::protocol::object::Object;
@@ -65,7 +64,7 @@ impl Turns<'_, '_> {
         };
         self.report_answer_semantics(part);
         let reason = "the server does not take cache markers";
-        self.reporter.field(place, Field::CacheMarker, LossKind::Dropped, reason);
+        self.reporter.dropped((place, Field::CacheMarker), reason);
         Part::new(content).with_semantics(NodeSemantics::at(place))
     }
 
@@ -128,9 +127,7 @@ impl Turns<'_, '_> {
         self.write_results(writer, (index, turn), waiting);
         let is_results = is_results(turn);
         if waiting.len() > before || !waiting.is_empty() && is_results {
-            let place = turn.semantics().place();
-            let reason = "media of results are sent in a separate message";
-            self.reporter.node(place, LossKind::Renamed, reason);
+            self.reporter.renamed(turn, "media of results are sent in a separate message");
         }
         if !is_results {
             self.write_waiting(writer, waiting);
@@ -145,7 +142,7 @@ impl Turns<'_, '_> {
             && self.reporter.source().conventions().continues_answers
         {
             let reason = "the model starts a new message instead of continuing this one";
-            self.reporter.node(last.semantics().place(), LossKind::Approximated, reason);
+            self.reporter.approximated(last, reason);
         }
     }
 
@@ -172,8 +169,7 @@ impl Turns<'_, '_> {
     pub(super) fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
         let is_lost = kept.is_empty() && !message.parts.is_empty();
         if is_lost {
-            let reason = "no part of it can be sent to Chat";
-            self.reporter.node(message.semantics().place(), LossKind::Dropped, reason);
+            self.reporter.dropped(message, "no part of it can be sent to Chat");
         }
         is_lost
     }
@@ -233,8 +229,7 @@ impl Turns<'_, '_> {
         match message.role {
             Role::System if !is_ours || in_slot => self.target.system_role().as_str(),
             Role::Developer if !self.target.dialect.developer_role => {
-                let reason = "the server has no such role";
-                self.reporter.field(place, Field::Role, LossKind::Approximated, reason);
+                self.reporter.approximated((place, Field::Role), "the server has no such role");
                 "system"
             }
             Role::Developer if known && self.target.system_role() == SystemRole::System => "system",
@@ -248,7 +243,7 @@ impl Turns<'_, '_> {
             Content::Text(_) | Content::Refusal(_) => true,
             Content::Media(_) if role.instructs() => {
                 let reason = "Chat has only text in system and developer messages";
-                self.reporter.node(part.semantics().place(), LossKind::Dropped, reason);
+                self.reporter.dropped(part, reason);
                 false
             }
             Content::Media(media) => content::is_sayable(part, media, self.reporter),
@@ -263,10 +258,9 @@ impl Turns<'_, '_> {
     }
 
     pub(super) fn withhold(&mut self, part: &Part<'_>) {
-        let place = part.semantics().place();
         match part.semantics().artefact() {
-            Some(_) => self.reporter.node(place, LossKind::Withheld, "it belongs to its issuer"),
-            None => self.reporter.node(place, LossKind::Dropped, "the server takes no reasoning"),
+            Some(_) => self.reporter.withheld(part, "it belongs to its issuer"),
+            None => self.reporter.dropped(part, "the server takes no reasoning"),
         }
     }
 
@@ -275,7 +269,7 @@ impl Turns<'_, '_> {
         let last = turn.parts.iter().rposition(is_result).unwrap_or_default();
         if turn.parts[..last].iter().any(|part| !is_result(part)) {
             let reason = "Chat requires tool results before the user's text";
-            self.reporter.node(turn.semantics().place(), LossKind::Renamed, reason);
+            self.reporter.renamed(turn, reason);
         }
     }
 }

@@ -13,7 +13,7 @@ pub(in super::super) fn finish_word(
     place: Place,
     reporter: &mut Reporter<'_>,
 ) -> &'static str {
-    let mut lose = |kind, reason| reporter.field(place, Field::FinishReason, kind, reason);
+    let mut lose = |kind, reason| reporter.lose((place, Field::FinishReason), kind, reason);
     match kind {
         FinishKind::Length => "length",
         FinishKind::ContextFull => {

@@ -111,7 +111,7 @@ impl Head<'_> {
         reporter: &mut Reporter<'_>,
     ) {
         let source = reporter.source();
-        let mut lose = |field, kind, reason| reporter.field(place, field, kind, reason);
+        let mut lose = |field, kind, reason| reporter.lose((place, field), kind, reason);
         if context.model.is_none() && self.model.is_none() {
             lose(
                 Field::ResponseModel,
@@ -159,7 +159,7 @@ impl ChoiceWriter<'_, '_> {
             None => {
                 let reason = "Chat has no finish reason for an unfinished answer";
                 let place = semantics.place();
-                self.reporter.field(place, Field::FinishReason, LossKind::Approximated, reason);
+                self.reporter.approximated((place, Field::FinishReason), reason);
                 object.field("finish_reason", "stop");
             }
         }
@@ -216,12 +216,12 @@ impl ChoiceWriter<'_, '_> {
             match part.content() {
                 Content::Reasoning(_) if message::details(part.semantics()).is_some() => {}
                 Content::Reasoning(reasoning) if reasoning.texts.is_empty() => {
-                    self.reporter.node(place, LossKind::Withheld, "only its issuer can read it");
+                    self.reporter.withheld(place, "only its issuer can read it");
                 }
                 Content::Reasoning(reasoning) if reasoning.texts.len() > 1 => {
-                    self.reporter.node(place, LossKind::Renamed, ONE_TEXT);
+                    self.reporter.renamed(place, ONE_TEXT);
                 }
-                _ if is_lost => self.reporter.node(place, LossKind::Renamed, ONE_TEXT),
+                _ if is_lost => self.reporter.renamed(place, ONE_TEXT),
                 _ => {}
             }
         }
@@ -248,24 +248,19 @@ impl ChoiceWriter<'_, '_> {
 
     /// Reports what a client does not get to see, and an id that it gets to see.
     fn report_part(&mut self, part: &Part<'_>) {
-        let place = part.semantics().place();
         match part.content() {
             Content::Media(media) if media.kind != MediaKind::Video => {
-                self.reporter.node(place, LossKind::Dropped, "Chat has no such media in answers");
+                self.reporter.dropped(part, "Chat has no such media in answers");
             }
             Content::ToolResult(_) => {
-                self.reporter.node(place, LossKind::Dropped, "Chat has no results in answers");
+                self.reporter.dropped(part, "Chat has no results in answers");
             }
             Content::Reasoning(_) if !self.context.show_reasoning => {
-                self.reporter.node(
-                    place,
-                    LossKind::Dropped,
-                    "the request does not ask for reasoning to be shown",
-                );
+                self.reporter.dropped(part, "the request does not ask for reasoning to be shown");
             }
             Content::ToolCall(call) if call.id.is_none() => {
                 let reason = "Chat pairs results with calls by id";
-                self.reporter.field(place, Field::CallId, LossKind::Synthesised, reason);
+                self.reporter.synthesised((part, Field::CallId), reason);
             }
             _ => {}
         }

@@ -190,7 +190,7 @@ impl Encoder<'_> {
         let own = (before.is_some() || is_behind).then_some((part, place));
         for (part, place) in [before, own].into_iter().flatten() {
             self.losses.add(NoteAt::Part(part), |reporter| {
-                reporter.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+                reporter.renamed(place, encode_response::ONE_TEXT);
                 reporter.item(place, LossKind::Renamed, encode_response::ONE_TEXT);
             });
         }
@@ -205,7 +205,7 @@ impl Encoder<'_> {
         if !self.is_same() && !self.context.show_reasoning {
             self.losses.add(NoteAt::Part(part), |reporter| {
                 let reason = "the request does not ask for reasoning to be shown";
-                reporter.field(semantics.place(), Field::Reasoning, LossKind::Dropped, reason);
+                reporter.dropped((semantics, Field::Reasoning), reason);
             });
             return PartKind::Hidden;
         }
@@ -256,7 +256,7 @@ impl Encoder<'_> {
         if id.is_none() {
             self.losses.add(NoteAt::Part(part), |reporter| {
                 let reason = "Chat pairs results with calls by id";
-                reporter.field(semantics.place(), Field::CallId, LossKind::Synthesised, reason);
+                reporter.synthesised((semantics, Field::CallId), reason);
             });
         }
         let name = self.context.client_name(&name).into_owned();
@@ -310,8 +310,7 @@ impl Encoder<'_> {
                 });
             }
             _ => self.losses.add(NoteAt::Part(part), |reporter| {
-                let reason = "Chat answers have no such content";
-                reporter.node(semantics.place(), LossKind::Dropped, reason);
+                reporter.dropped(semantics, "Chat answers have no such content");
             }),
         }
     }

@@ -183,7 +183,7 @@ impl Encoder<'_> {
         {
             let place = *place;
             self.losses.add(NoteAt::Part(id), |reporter| {
-                reporter.node(place, LossKind::Renamed, encode_response::ONE_TEXT);
+                reporter.renamed(place, encode_response::ONE_TEXT);
             });
             self.delta(id, &Text::plain("\n\n"), out);
         }
@@ -220,7 +220,7 @@ impl Encoder<'_> {
             PartKind::Reasoning(_) if !part.is_emitted => {
                 let place = part.place;
                 self.losses.add(NoteAt::Part(id), |reporter| {
-                    reporter.node(place, LossKind::Withheld, "only its issuer can read it");
+                    reporter.withheld(place, "only its issuer can read it");
                 });
             }
             _ => {}

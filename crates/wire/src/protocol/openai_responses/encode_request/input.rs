@@ -52,7 +52,7 @@ impl<'i, 'r> Items<'i, 'r> {
         self.items(index, message);
         if self.writer.len() == before && !message.parts.is_empty() {
             let reason = "no part of the message can be sent to the target";
-            self.reporter.node(message.semantics().place(), LossKind::Dropped, reason);
+            self.reporter.dropped(message, reason);
         }
     }
 
@@ -163,7 +163,7 @@ impl<'i, 'r> Items<'i, 'r> {
         let mut behind = written.skip_while(|part| is_content(part));
         if behind.any(|part| matches!(part.content(), Content::ToolResult(_))) {
             let reason = "results and the text beside them are separate items";
-            self.reporter.node(message.semantics().place(), LossKind::Renamed, reason);
+            self.reporter.renamed(message, reason);
         }
     }
 
@@ -224,7 +224,7 @@ impl<'i, 'r> Items<'i, 'r> {
         self.uncached(part);
         self.made_up_id(at, (place, Field::CallId), call.id.as_ref());
         if name != call.name {
-            self.reporter.field(place, Field::CallName, LossKind::Renamed, ALIAS);
+            self.reporter.renamed((place, Field::CallName), ALIAS);
         }
         let (arguments, form) = (&call.arguments, call.form);
         let written = Call { id, name, namespace: None, arguments, form };
@@ -246,7 +246,7 @@ impl<'i, 'r> Items<'i, 'r> {
             Some(_) if self.calls.is_redirected(at) => (LossKind::Repaired, REDIRECTED),
             Some(_) => return,
         };
-        self.reporter.field(place, field, kind, reason);
+        self.reporter.lose((place, field), kind, reason);
     }
 
     fn reasoning(&mut self, parts: &[Part<'_>]) {
@@ -258,7 +258,7 @@ impl<'i, 'r> Items<'i, 'r> {
                 Some(_) => (LossKind::Withheld, "only its own vendor takes it back"),
                 None => (LossKind::Dropped, "Responses takes back only its own reasoning"),
             };
-            return self.reporter.node(semantics.place(), kind, reason);
+            return self.reporter.lose(semantics, kind, reason);
         }
         let header = Header::of(semantics);
         // On the same protocol a foreign artefact goes on as it came, in its carrier.
@@ -277,7 +277,7 @@ impl<'i, 'r> Items<'i, 'r> {
         self.made_up_id(at, (place, Field::ResultCallId), call_id.as_ref());
         if name.is_some() && !same && !self.calls.is_answer(at, result) {
             let reason = "only the call names the tool, and there is no such call";
-            self.reporter.field(place, Field::ResultName, LossKind::Dropped, reason);
+            self.reporter.dropped((place, Field::ResultName), reason);
         }
         self.error_flag(place, *is_error);
         self.uncached(part);
@@ -299,7 +299,7 @@ impl<'i, 'r> Items<'i, 'r> {
     fn error_flag(&mut self, place: Place, is_error: Option<bool>) {
         if is_error == Some(true) {
             let reason = "Responses has no error flag; the text is kept";
-            self.reporter.field(place, Field::ResultIsError, LossKind::Approximated, reason);
+            self.reporter.approximated((place, Field::ResultIsError), reason);
         }
     }
 }
@@ -362,7 +362,7 @@ fn object_text<'t>(reporter: &mut Reporter<'_>, response: &'t Json<'_>, place: P
         Some((is_usual, text)) => {
             if !is_usual {
                 let reason = "Responses takes the result as its text";
-                reporter.field(place, Field::ResultOutput, LossKind::Renamed, reason);
+                reporter.renamed((place, Field::ResultOutput), reason);
             }
             text
         }

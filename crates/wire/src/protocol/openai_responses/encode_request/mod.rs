@@ -14,8 +14,7 @@ use std::iter::once;
 use crate::conversation::{Content, Message, Part, Request, Role};
 use crate::error::Result;
 use crate::json::{Text, Writer};
-use crate::loss::{LossKind, Report};
-use crate::place::Place;
+use crate::loss::Report;
 use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
 use crate::protocol::object::Object;
@@ -50,9 +49,7 @@ pub(in super::super) fn encode_request(
     let mut object = Object::open(&mut writer, extras);
     match &request.model {
         Some(model) => object.field("model", model),
-        None => {
-            reporter.field(Place::default(), Field::Model, LossKind::Synthesised, UNNAMED_MODEL)
-        }
+        None => reporter.synthesised(Field::Model, UNNAMED_MODEL),
     }
     write_messages(&mut object, &mut reporter, decoded, (&calls, target));
     let offer = (!reporter.is_same()).then(|| Offer::of(request, hosts));
@@ -79,7 +76,7 @@ fn write_parallel(
         object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
     } else if request.parallel_tool_calls == Some(false) {
         let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
-        reporter.field(Place::default(), field, LossKind::Implied, reason);
+        reporter.implied(field, reason);
     }
 }
 
@@ -105,7 +102,7 @@ fn report_prefill(reporter: &mut Reporter<'_>, decoded: &DecodedRequest<'_>) {
     let Some(last) = decoded.request.messages.last() else { return };
     if reporter.source().conventions().continues_answers && last.role == Role::Assistant {
         let reason = "an answer that was begun is answered rather than continued";
-        reporter.node(last.semantics().place(), LossKind::Approximated, reason);
+        reporter.approximated(last, reason);
     }
 }
 

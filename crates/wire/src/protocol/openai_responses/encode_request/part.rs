@@ -34,13 +34,12 @@ pub(in super::super) fn is_writable(
     part: &Part<'_>,
     side: Side,
 ) -> bool {
-    let place = part.semantics().place();
     match (part.content(), side) {
         (Content::Text(_) | Content::Refusal(_), _) => true,
         (Content::Opaque(opaque), _) => opaque.protocol == SELF,
         (Content::Media(_), _) if reporter.is_same() => true,
         (Content::Media(_), Side::Output) => {
-            reporter.node(place, LossKind::Dropped, "the assistant's messages hold text alone");
+            reporter.dropped(part, "the assistant's messages hold text alone");
             false
         }
         (Content::Media(media), Side::Input) => takes(reporter, part, media),
@@ -49,11 +48,10 @@ pub(in super::super) fn is_writable(
 }
 
 fn takes(reporter: &mut Reporter<'_>, part: &Part<'_>, media: &Media<'_>) -> bool {
-    let place = part.semantics().place();
     if let Source::File { .. } = media.source
         && !reporter.shares_vendor()
     {
-        reporter.node(place, LossKind::Dropped, "the file is held by another vendor");
+        reporter.dropped(part, "the file is held by another vendor");
         return false;
     }
     if is_wordless(part) {
@@ -222,8 +220,7 @@ fn write_media(
 ) {
     let Media { kind, source, detail, name } = media;
     if !source.mime().is_none_or(media_type::is_proper) {
-        let reason = "Responses writes data in one form";
-        reporter.node(semantics.place(), LossKind::Renamed, reason);
+        reporter.renamed(semantics, "Responses writes data in one form");
     }
     let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
     match kind {
@@ -234,7 +231,7 @@ fn write_media(
             object.field("detail", detail.as_ref().unwrap_or(&Text::literal("auto")));
             if name.is_some() {
                 let reason = "Responses has no names of images";
-                reporter.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
+                reporter.dropped((semantics, Field::MediaName), reason);
             }
         }
         MediaKind::Document => {
@@ -265,7 +262,7 @@ fn write_file_name(
         Some(name) if reporter.is_same() || is_data => object.field("filename", name),
         Some(_) => {
             let reason = "a file that is not sent along keeps the name that it has where it is";
-            reporter.field(semantics.place(), Field::MediaName, LossKind::Dropped, reason);
+            reporter.dropped((semantics, Field::MediaName), reason);
         }
         None if reporter.is_same() || !is_data => {}
         None => {
@@ -277,7 +274,7 @@ fn write_file_name(
             };
             object.field("filename", &format!("file.{ending}"));
             let reason = "files sent as data need a name";
-            reporter.field(semantics.place(), Field::MediaName, LossKind::Synthesised, reason);
+            reporter.synthesised((semantics, Field::MediaName), reason);
         }
     }
 }

@@ -32,10 +32,6 @@ impl<'s> Settings<'s, '_> {
         self.reporter.is_same().then(|| (self.decoded.semantics().extras(), scope))
     }
 
-    fn report(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.reporter.field(Place::default(), field, kind, reason);
-    }
-
     pub(super) fn write(&mut self, object: &mut Object<'_, '_>) {
         let request = self.request();
         self.limit(object);
@@ -60,7 +56,7 @@ impl<'s> Settings<'s, '_> {
             None => {
                 object.field("store", &false);
                 let reason = "the answer is not stored by this vendor unless asked for";
-                self.report(Field::Store, LossKind::Synthesised, reason);
+                self.reporter.synthesised(Field::Store, reason);
             }
             Some(store) => object.field("store", &store),
         }
@@ -75,13 +71,12 @@ impl<'s> Settings<'s, '_> {
             (Some(limit), _) if is_foreign && limit.as_whole().is_some_and(|it| it < least) => {
                 object.field(key, &least);
                 let reason = "the smallest limit that is accepted is 16";
-                self.report(Field::MaxOutputTokens, LossKind::Approximated, reason);
+                self.reporter.approximated(Field::MaxOutputTokens, reason);
             }
             (Some(limit), _) => object.field(key, limit),
             (None, Some(limit)) if is_foreign => {
                 object.field(key, &limit.max(least));
-                let reason = "the operator's limit";
-                self.report(Field::MaxOutputTokens, LossKind::Synthesised, reason);
+                self.reporter.synthesised(Field::MaxOutputTokens, "the operator's limit");
             }
             (None, _) => {}
         }
@@ -123,17 +118,16 @@ impl<'s> Settings<'s, '_> {
             Some(fit) if fit == value => object.field(key, number),
             Some(fit) => {
                 object.optional(key, Number::from_f64(fit).as_ref());
-                self.report(field, LossKind::Approximated, "the model takes no more");
+                self.reporter.approximated(field, "the model takes no more");
             }
-            None => self.report(field, LossKind::Dropped, "models of this family refuse it"),
+            None => self.reporter.dropped(field, "models of this family refuse it"),
         }
     }
 
     fn candidates(&mut self) {
         let Some(count) = &self.request().sampling.candidates else { return };
         if count.as_whole() != Some(1) {
-            let reason = "Responses gives one answer";
-            self.report(Field::Candidates, LossKind::Dropped, reason);
+            self.reporter.dropped(Field::Candidates, "Responses gives one answer");
         }
     }
 
@@ -165,8 +159,7 @@ impl<'s> Settings<'s, '_> {
             None if self.reporter.is_same() => {}
             None => {
                 format.word("name", "response");
-                let reason = "a schema needs a name";
-                self.report(Field::OutputSchemaName, LossKind::Synthesised, reason);
+                self.reporter.synthesised(Field::OutputSchemaName, "a schema needs a name");
             }
         }
         format.optional("description", description.as_ref());
@@ -184,8 +177,7 @@ impl<'s> Settings<'s, '_> {
         match tier_word(tier, self.reporter.source(), Asking::Request) {
             Some(word) => object.field("service_tier", &word),
             None => {
-                let reason = "only its own vendor has this tier";
-                self.report(Field::ServiceTier, LossKind::Dropped, reason);
+                self.reporter.dropped(Field::ServiceTier, "only its own vendor has this tier");
             }
         }
     }
@@ -198,8 +190,7 @@ impl<'s> Settings<'s, '_> {
         }
         match self.request().sampling.logprobs {
             Some(true) if self.accepted().logprobs == Accepts::Nothing => {
-                let reason = "models of this family refuse it";
-                self.report(Field::Logprobs, LossKind::Dropped, reason);
+                self.reporter.dropped(Field::Logprobs, "models of this family refuse it");
             }
             Some(true) => object.key("include").array(|writer| writer.value(INCLUDE_LOGPROBS)),
             Some(false) | None => {}
@@ -241,8 +232,7 @@ impl<'s> Settings<'s, '_> {
         let thinking = &self.request().thinking;
         let mode = thinking.mode;
         if mode == Some(ThinkingMode::Disabled) {
-            let reason = "the effort turns thinking off";
-            self.report(Field::ThinkingEffort, LossKind::Synthesised, reason);
+            self.reporter.synthesised(Field::ThinkingEffort, "the effort turns thinking off");
             return self.fit_effort(Effort::None, Field::ThinkingMode);
         }
         let effort = if let Some(word) = &thinking.effort {
@@ -250,7 +240,7 @@ impl<'s> Settings<'s, '_> {
                 Some(effort) => self.fit_effort(effort, Field::ThinkingEffort),
                 None => {
                     let (kind, reason) = unknown_effort(word);
-                    self.report(Field::ThinkingEffort, kind, reason);
+                    self.reporter.lose(Field::ThinkingEffort, kind, reason);
                     None
                 }
             }
@@ -261,24 +251,23 @@ impl<'s> Settings<'s, '_> {
         };
         if mode.is_some() {
             let reason = "the effort sets how much the model thinks";
-            self.report(Field::ThinkingMode, LossKind::Approximated, reason);
+            self.reporter.approximated(Field::ThinkingMode, reason);
         }
         if thinking.budget.is_some() && thinking.effort.is_some() {
             let reason = "the effort sets how much the model thinks";
-            self.report(Field::ThinkingBudget, LossKind::Approximated, reason);
+            self.reporter.approximated(Field::ThinkingBudget, reason);
         }
         effort
     }
 
     fn budget_effort(&mut self, budget: &Number<'_>) -> Option<String> {
         let Some(tokens) = budget.as_whole() else {
-            let reason = "the model decides by itself";
-            self.report(Field::ThinkingBudget, LossKind::Implied, reason);
+            self.reporter.implied(Field::ThinkingBudget, "the model decides by itself");
             return None;
         };
         let reason = "a budget is mapped to the nearest effort";
-        self.report(Field::ThinkingBudget, LossKind::Approximated, reason);
-        self.report(Field::ThinkingEffort, LossKind::Synthesised, reason);
+        self.reporter.approximated(Field::ThinkingBudget, reason);
+        self.reporter.synthesised(Field::ThinkingEffort, reason);
         let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
         self.steers().then(|| effort.as_str().to_owned())
     }
@@ -294,13 +283,12 @@ impl<'s> Settings<'s, '_> {
                 Effort::None => (LossKind::Implied, "the model does not think on request"),
                 _ => (LossKind::Dropped, "models of this family take no effort"),
             };
-            self.report(field, kind, reason);
+            self.reporter.lose(field, kind, reason);
             return None;
         }
         let fit = effort.nearest(&self.target.family);
         if fit.changed {
-            let reason = "the nearest effort that the model has";
-            self.report(field, LossKind::Approximated, reason);
+            self.reporter.approximated(field, "the nearest effort that the model has");
         }
         Some(fit.value.as_str().to_owned())
     }
@@ -311,7 +299,7 @@ impl<'s> Settings<'s, '_> {
         if !self.steers() {
             if self.request().thinking.show.is_some() {
                 let reason = "models of this family show no thinking";
-                self.report(Field::ThinkingShow, LossKind::Dropped, reason);
+                self.reporter.dropped(Field::ThinkingShow, reason);
             }
             return None;
         }
@@ -324,13 +312,12 @@ impl<'s> Settings<'s, '_> {
             Some(ThinkingShow::Shown(word)) => {
                 if word.is_some() {
                     let reason = "thinking is shown in the vendor's own way";
-                    self.report(Field::ThinkingShow, LossKind::Renamed, reason);
+                    self.reporter.renamed(Field::ThinkingShow, reason);
                 }
                 Some(auto)
             }
             Some(ThinkingShow::Hidden) => {
-                let reason = "thinking is shown only when asked for";
-                self.report(Field::ThinkingShow, LossKind::Implied, reason);
+                self.reporter.implied(Field::ThinkingShow, "thinking is shown only when asked for");
                 None
             }
             None => {
@@ -339,7 +326,7 @@ impl<'s> Settings<'s, '_> {
                     return None;
                 }
                 let reason = "with an effort the thinking is asked for";
-                self.report(Field::ThinkingShow, LossKind::Synthesised, reason);
+                self.reporter.synthesised(Field::ThinkingShow, reason);
                 Some(auto)
             }
         }

@@ -5,7 +5,6 @@ use crate::conversation::{
     HostedTool, NamespaceTool, Tool, ToolChoice, ToolKind,
 };
 use crate::json::{Json, Text, Writer};
-use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::hosted::{Setting, Settings, write_location};
@@ -47,7 +46,7 @@ impl Tools<'_, '_> {
         let taken = self.calls.name(name);
         if taken != *name {
             let reason = "the name has characters that the target refuses";
-            self.reporter.field(place, Field::ToolName, LossKind::Renamed, reason);
+            self.reporter.renamed((place, Field::ToolName), reason);
         }
         taken
     }
@@ -126,8 +125,7 @@ impl Tools<'_, '_> {
                 r#"{"type":"code_interpreter","container":{"type":"auto"}}"#,
             )),
             HostedService::WebFetch | HostedService::Other => {
-                let reason = "Responses has no such hosted tool";
-                return self.reporter.node(place, LossKind::Dropped, reason);
+                return self.reporter.dropped(place, "Responses has no such hosted tool");
             }
         }
         settings.report_rest(place, self.reporter);
@@ -169,7 +167,7 @@ impl Tools<'_, '_> {
             ToolChoice::Other { .. } => {
                 let reason = "the choice of a hosted tool stays with its vendor";
                 let root = Place::default();
-                self.reporter.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                self.reporter.dropped((root, Field::ToolChoice), reason);
             }
         }
     }
@@ -196,7 +194,7 @@ impl Tools<'_, '_> {
                     (None, _) => {
                         let reason = "the choice names a tool of another vendor";
                         let root = Place::default();
-                        self.reporter.field(root, Field::ToolChoice, LossKind::Dropped, reason);
+                        self.reporter.dropped((root, Field::ToolChoice), reason);
                     }
                 }
             }
@@ -277,7 +275,7 @@ pub(super) fn fitted_schema<'s>(
     let Translated { json: fitted, losses } = translate(json, from, to);
     if is_strict && !fitted.same_value(json) {
         let reason = "strict schemas require every property and let the optional ones be null";
-        reporter.field(place, field, LossKind::Renamed, reason);
+        reporter.renamed((place, field), reason);
     }
     for SchemaLoss { pointer, kind, reason } in losses {
         reporter.within(place, (field, &pointer), kind, reason);

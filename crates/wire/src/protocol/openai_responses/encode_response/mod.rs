@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::conversation::{Content, Finish, FinishKind, Part, Response, Usage};
 use crate::fault::Fault;
 use crate::json::{Json, Number, Text, Writer};
-use crate::loss::{LossKind, Report};
+use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::part::own_extras;
@@ -33,8 +33,7 @@ pub(in super::super) fn encode_response(
     reporter.response(response);
     let candidate = response.candidates.first();
     for extra in response.candidates.iter().skip(1) {
-        let place = extra.semantics().place();
-        reporter.node(place, LossKind::Dropped, "Responses gives one answer");
+        reporter.dropped(extra, "Responses gives one answer");
     }
     let parts = candidate.map(|candidate| &*candidate.message.parts);
     let finish = candidate.and_then(|candidate| candidate.finish.as_ref());
@@ -75,8 +74,7 @@ pub(super) fn is_refusal(part: &Part<'_>) -> bool {
 /// Reports a tier that has no name here.
 pub(super) fn report_tier(reporter: &mut Reporter<'_>, tier: Option<&Text<'_>>, place: Place) {
     if tier.is_some_and(|tier| tier_word(tier, reporter.source(), Asking::Answer).is_none()) {
-        let reason = "only its own vendor has this tier";
-        reporter.field(place, Field::ResponseServiceTier, LossKind::Dropped, reason);
+        reporter.dropped((place, Field::ResponseServiceTier), "only its own vendor has this tier");
     }
 }
 
@@ -89,7 +87,7 @@ pub(super) fn report_finish(
     let reason = match finish.kind {
         FinishKind::Stop if called => {
             let reason = "an answer that calls a tool ends with the call";
-            return reporter.field(place, Field::FinishReason, LossKind::Repaired, reason);
+            return reporter.repaired((place, Field::FinishReason), reason);
         }
         FinishKind::ToolCalls if !called => "an answer without a call just ends",
         FinishKind::Stop
@@ -105,7 +103,7 @@ pub(super) fn report_finish(
         FinishKind::MalformedCall => "an unreadable call is returned as an end",
         FinishKind::Other => "the target has no such finish reason",
     };
-    reporter.field(place, Field::FinishReason, LossKind::Approximated, reason);
+    reporter.approximated((place, Field::FinishReason), reason);
 }
 
 /// What is known of an answer when it ends.

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use crate::conversation::{Arguments, CallForm, Content, Media, MediaKind, Part, Source, ToolCall};
 use crate::json::{Json, Text, Writer};
-use crate::loss::LossKind;
 use crate::protocol::openai_responses::encode_request::item::{
     Call, Header, item_len, write_call, write_message, write_reasoning,
 };
@@ -55,22 +54,20 @@ pub(in super::super) fn takes(reporter: &mut Reporter<'_>, part: &Part<'_>) -> b
     if reporter.is_same() {
         return true;
     }
-    let place = part.semantics().place();
     match part.content() {
         Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_) | Content::Reasoning(_) => {
             true
         }
         Content::Media(media) if is_picture(media) => {
-            let reason = "sent as an image made by a tool";
-            reporter.node(place, LossKind::Approximated, reason);
+            reporter.approximated(part, "sent as an image made by a tool");
             true
         }
         Content::Media(_) => {
-            reporter.node(place, LossKind::Dropped, "Responses answers hold no such medium");
+            reporter.dropped(part, "Responses answers hold no such medium");
             false
         }
         Content::ToolResult(_) => {
-            reporter.node(place, LossKind::Dropped, "Responses answers hold no results of tools");
+            reporter.dropped(part, "Responses answers hold no results of tools");
             false
         }
         // The walk over the answer has reported what is not this protocol's own.
@@ -229,7 +226,7 @@ pub(in super::super) fn withhold(reporter: &mut Reporter<'_>, part: &Part<'_>) {
     if part.semantics().artefact().is_some() && !is_thought {
         let reason = "Responses has no such field on texts and calls";
         let place = part.semantics().sealed_at();
-        reporter.field(place, Field::Signature, LossKind::Withheld, reason);
+        reporter.withheld((place, Field::Signature), reason);
     }
 }
 
@@ -264,8 +261,7 @@ pub(in super::super) fn is_doubled(
     if taken.insert(id.to_str().into_owned()) {
         return false;
     }
-    let place = part.semantics().place();
-    reporter.field(place, Field::CallId, LossKind::Repaired, "each call has an id of its own");
+    reporter.repaired((part, Field::CallId), "each call has an id of its own");
     true
 }
 
@@ -305,7 +301,7 @@ fn write_client_call(
 ) {
     if call.id.is_none() {
         let reason = "clients pair calls and results by id";
-        reporter.field(part.semantics().place(), Field::CallId, LossKind::Synthesised, reason);
+        reporter.synthesised((part, Field::CallId), reason);
     }
     let unwrapped = match (written.form, call.form) {
         (CallForm::Custom, CallForm::Function) => arguments::custom_input(&call.arguments),

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use crate::conversation::{Candidate, Finish, FinishKind, Message, Part, Response, Role, Usage};
 use crate::fault::Fault;
 use crate::json::{Json, Writer};
-use crate::loss::{LossKind, Report};
+use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::machine::EncodeStream;
 use crate::protocol::openai_responses::encode_response::{
@@ -343,7 +343,7 @@ impl Encoder<'_> {
         if !self.other_answers.contains(&candidate) {
             self.other_answers.push(candidate);
             let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
-            reporter.node(place.of_candidate(), LossKind::Dropped, "Responses gives one answer");
+            reporter.dropped(place.of_candidate(), "Responses gives one answer");
         }
     }
 
