@@ -100,7 +100,9 @@ impl Fields<'_, '_> {
             true => object.key("content").null(),
             false => write_content(object, &content, reporter),
         }
-        self.write_beside(object);
+        if content.len() < self.parts.len() {
+            self.write_beside(object);
+        }
     }
 
     /// Writes what stands beside the content.

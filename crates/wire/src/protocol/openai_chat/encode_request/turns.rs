@@ -177,7 +177,9 @@ impl Turns<'_, '_> {
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>) {
         let parts: Few<&Part<'_>> =
             message.parts.iter().filter(|part| self.is_writable(message.role, part)).collect();
-        let placeholders: Vec<Part<'_>> = match parts.iter().all(|part| is_wordless(part)) {
+        let is_silent =
+            parts.len() < message.parts.len() && parts.iter().all(|part| is_wordless(part));
+        let placeholders: Vec<Part<'_>> = match is_silent {
             true => omitted(message).map(|(_, part)| placeholder(part)).collect(),
             false => Vec::new(),
         };

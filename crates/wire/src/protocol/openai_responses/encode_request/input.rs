@@ -173,7 +173,9 @@ impl<'i, 'r> Items<'i, 'r> {
         let side = if role == "assistant" { Side::Output } else { Side::Input };
         let mut writable: Few<&Part<'_>> =
             parts.iter().filter(|part| is_writable(self.reporter, part, side)).collect();
-        let is_silent = !self.reporter.is_same() && writable.iter().all(|part| is_wordless(part));
+        let is_silent = !self.reporter.is_same()
+            && message.is_some_and(|message| writable.len() < message.parts.len())
+            && writable.iter().all(|part| is_wordless(part));
         let placeholders = message.filter(|_| is_silent).into_iter().flat_map(omitted);
         let placeholders: Vec<Part<'_>> = placeholders.map(|(_, part)| placeholder(part)).collect();
         writable.retain(|part| !self.is_unwritten(part, parts));
