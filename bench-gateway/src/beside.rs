@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result, anyhow};
 use sabir_wire::Protocol;
 
 use crate::answers;
@@ -98,24 +98,33 @@ fn run(stage: &Stage, beside: Option<Large>, duration: Duration) -> Result<Seen>
     let enormous = beside.map(|large| large.request(stage));
     let is_over = AtomicBool::new(false);
     let large = AtomicUsize::new(0);
+    let ask = |enormous: &Request| ask_until(stage, &enormous.bytes, &is_over, &large);
     let mut waits = thread::scope(|scope| {
-        for enormous in enormous.iter().flat_map(|request| [request; LARGE_CLIENTS]) {
-            let (is_over, large) = (&is_over, &large);
-            scope.spawn(move || -> Result<()> {
-                let mut clients = Clients::connect(stage.sabir.address, 1)?;
-                while !is_over.load(Relaxed) {
-                    clients.ask(&enormous.bytes, 1)?;
-                    large.fetch_add(1, Relaxed);
-                }
-                Ok(())
-            });
-        }
+        let requests = enormous.iter().flat_map(|request| [request; LARGE_CLIENTS]);
+        let asking: Vec<_> = requests.map(|request| scope.spawn(move || ask(request))).collect();
         let waits = small_requests(stage, &small.bytes, duration);
         is_over.store(true, Relaxed);
+        for client in asking {
+            client.join().map_err(|_| anyhow!("a client with large bodies panicked"))??;
+        }
         waits
     })?;
     waits.sort_unstable();
     Ok(Seen { waits, large: large.into_inner() })
+}
+
+fn ask_until(
+    stage: &Stage,
+    request: &[u8],
+    is_over: &AtomicBool,
+    answered: &AtomicUsize,
+) -> Result<()> {
+    let mut clients = Clients::connect(stage.sabir.address, 1)?;
+    while !is_over.load(Relaxed) {
+        clients.ask(request, 1).context("a large body was not answered")?;
+        answered.fetch_add(1, Relaxed);
+    }
+    Ok(())
 }
 
 /// Asks all the while, with a breath between two rounds: waits are to be seen, not a load of their own.

@@ -46,10 +46,12 @@ fn config(upstream: SocketAddr) -> String {
         for mode in Mode::ALL {
             let name = provider(protocol, mode);
             let (protocol, mode) = (protocol.as_str(), mode.as_str());
+            // The largest bodies are beyond the windows of the models that they name.
             let _ = write!(
                 text,
                 "\n[[provider]]\nname = \"{name}\"\nprotocol = [\"{protocol}\"]\n\
-                 base_url = \"http://{upstream}/{protocol}/{mode}\"\nretries = 0\n"
+                 base_url = \"http://{upstream}/{protocol}/{mode}\"\nretries = 0\n\
+                 context_window = 100000000\n"
             );
         }
     }

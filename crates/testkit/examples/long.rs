@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::{env, fs};
 
 use sabir_compose::Policy;
+use sabir_compose::class::{Facts, Intent};
 use sabir_testkit::long::{Kind, Long};
 use sabir_testkit::translate;
 use sabir_wire::Protocol;
@@ -24,6 +25,7 @@ struct Case {
     to: Protocol,
     variant: &'static str,
     target: Target,
+    work: fn(&Self, &str) -> Outcome,
 }
 
 /// The targets that each input is translated into.
@@ -123,8 +125,17 @@ impl Case {
     }
 
     fn of(input: &Long, to: Protocol) -> Vec<Self> {
-        let case = |variant, target| Self { input: input.clone(), to, variant, target };
+        let case = |variant, target| Self {
+            input: input.clone(),
+            to,
+            variant,
+            target,
+            work: Self::translate,
+        };
         let mut cases = vec![case("any", Target::default())];
+        if input.kind == Kind::Request {
+            cases.push(Self { work: Self::classify, ..case("class", Target::default()) });
+        }
         if input.kind == Kind::Request && input.name.contains("systems") {
             cases.push(case("lift", Target::default().with_late_system(LateSystem::Lift)));
             cases.push(case("inline", Target::default().with_late_system(LateSystem::Inline)));
@@ -142,6 +153,10 @@ impl Case {
     }
 
     fn run(&self, body: &str) -> Outcome {
+        (self.work)(self, body)
+    }
+
+    fn translate(&self, body: &str) -> Outcome {
         let from = self.input.protocol;
         match self.input.kind {
             Kind::Request => self.request(body),
@@ -156,6 +171,13 @@ impl Case {
                 Ok(self.to.translate_fault(&fault).1.body.len())
             }
         }
+    }
+
+    /// Reads what the class of a request is decided by.
+    fn classify(&self, body: &str) -> Outcome {
+        let decoded = self.input.protocol.decode_request(body.as_bytes())?;
+        let facts = Facts::read(decoded.request(), 0, &Intent::default());
+        Ok(usize::from(facts.is_in_tool_loop()))
     }
 
     fn request(&self, body: &str) -> Outcome {

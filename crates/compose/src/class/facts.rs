@@ -1,5 +1,8 @@
 //! What the classes look at: read once from the canonical request, and from nothing else.
 
+use std::collections::HashMap;
+use std::iter;
+
 use sabir_wire::conversation::{
     CallKey, Content, HostedService, MediaKind, Message, Part, Request, Role, Tool, ToolCall,
     ToolKind, ToolResult,
@@ -171,7 +174,7 @@ fn last_tools(messages: &[Message<'_>]) -> Option<ToolEffect> {
     let ended = messages.iter().rposition(speaks)? + 1;
     let is_before = |message: &Message<'_>| speaks(message) && !message.parts.iter().any(is_result);
     let first = messages[..ended].iter().rposition(is_before).map_or(0, |before| before + 1);
-    let calls = last_calls(&messages[..first]);
+    let calls = by_key(&last_calls(&messages[..first]));
     let parts = messages[first..ended].iter().flat_map(|message| message.parts.iter());
     let results = parts.filter_map(|part| match part.content() {
         Content::ToolResult(result) => Some(&**result),
@@ -192,9 +195,15 @@ fn last_calls<'m>(messages: &'m [Message<'_>]) -> Vec<&'m ToolCall<'m>> {
     calls.collect()
 }
 
-fn effect(result: &ToolResult<'_>, calls: &[&ToolCall<'_>]) -> ToolEffect {
+/// What each call is found by. Calls that share a name and have no ids are of one tool, and one stands for all of them.
+fn by_key<'m>(calls: &[&'m ToolCall<'m>]) -> HashMap<CallKey<'m>, &'m ToolCall<'m>> {
+    let keys_of = |call: &&'m ToolCall<'m>| CallKey::of_call(call).zip(iter::repeat(*call));
+    calls.iter().flat_map(keys_of).collect()
+}
+
+fn effect(result: &ToolResult<'_>, calls: &HashMap<CallKey<'_>, &ToolCall<'_>>) -> ToolEffect {
     let keys = CallKey::of_result(result);
-    let found = keys.into_iter().flatten().find_map(|key| calls.iter().find(|it| key.matches(it)));
+    let found = keys.iter().flatten().find_map(|key| calls.get(key));
     match (found, &result.name) {
         (Some(call), _) => tool::effect_of_call(call),
         (None, Some(name)) => tool::effect_of_name(&name.to_str()).unwrap_or(ToolEffect::Other),

@@ -19,6 +19,8 @@ const END_BYTES: usize = 4 * 1024;
 const GAP_MAX: usize = 10;
 /// How many words before a wish a negation reaches.
 const REACH_MAX: usize = 5;
+/// The same in Chinese, in bytes: some twenty characters.
+const CHINESE_REACH_BYTES: usize = 60;
 
 impl Intent {
     /// More phrases that are wishes to search the web, and more words that negate one.
@@ -56,7 +58,8 @@ impl Intent {
     }
 
     fn is_negated_in_chinese(&self, before: &str) -> bool {
-        let mut before = before.to_owned();
+        let far = before.len().saturating_sub(CHINESE_REACH_BYTES);
+        let mut before = before[before.ceil_char_boundary(far)..].to_owned();
         for double in CHINESE_DOUBLE_NEGATIONS {
             before = before.replace(double, "");
         }
@@ -114,46 +117,50 @@ fn ends(text: &str) -> std::borrow::Cow<'_, str> {
 /// The text without code and quotations.
 fn own_words(text: &str) -> String {
     let mut own = String::with_capacity(text.len());
+    let mut unclosed = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find(|it| closing_of(it).is_some()) {
-        let (before, opened) = rest.split_at(at);
-        own.push_str(before);
-        rest = behind_quotation(opened, &mut own);
+    while let Some((at, quotation)) = next_quotation(rest, &unclosed) {
+        own.push_str(&rest[..at]);
+        own.push(' ');
+        let inside = &rest[at + quotation.open.len()..];
+        rest = match inside.find(quotation.close) {
+            Some(end) => &inside[end + quotation.close.len()..],
+            None => {
+                unclosed.push(quotation.open);
+                inside
+            }
+        };
     }
     own.push_str(rest);
     own
 }
 
-/// What follows the quotation that opens here; a mark that is never closed is a mark like any other.
-fn behind_quotation<'t>(opened: &'t str, own: &mut String) -> &'t str {
-    let mark = opened.chars().next().unwrap_or_default();
-    let fence = if opened.starts_with("```") { "```" } else { &opened[..mark.len_utf8()] };
-    let inside = &opened[fence.len()..];
-    let close = if fence == "```" {
-        inside.find("```")
-    } else {
-        closing_of(mark).and_then(|it| inside.find(it))
-    };
-    let Some(close) = close else {
-        own.push(' ');
-        return inside;
-    };
-    own.push(' ');
-    let width = if fence == "```" { 3 } else { closing_of(mark).map_or(0, char::len_utf8) };
-    &inside[close + width..]
+/// What opens words that are not the speaker's own, and what closes them.
+#[derive(Clone, Copy)]
+struct Quotation {
+    open: &'static str,
+    close: &'static str,
 }
 
-fn closing_of(mark: char) -> Option<char> {
-    let closing = match mark {
-        '`' | '"' => mark,
-        '“' => '”',
-        '「' => '」',
-        '『' => '』',
-        '《' => '》',
-        '«' => '»',
-        _ => return None,
-    };
-    Some(closing)
+/// A fence stands before the mark that it begins with.
+const QUOTATIONS: [Quotation; 8] = [
+    Quotation { open: "```", close: "```" },
+    Quotation { open: "`", close: "`" },
+    Quotation { open: "\"", close: "\"" },
+    Quotation { open: "“", close: "”" },
+    Quotation { open: "「", close: "」" },
+    Quotation { open: "『", close: "』" },
+    Quotation { open: "《", close: "》" },
+    Quotation { open: "«", close: "»" },
+];
+
+/// The next quotation and where it opens. A mark that is never closed is a mark like any other, from then on.
+fn next_quotation(text: &str, unclosed: &[&str]) -> Option<(usize, Quotation)> {
+    text.char_indices().find_map(|(at, _)| {
+        let is_open = |it: &&Quotation| text[at..].starts_with(it.open);
+        let opened = QUOTATIONS.iter().find(is_open)?;
+        (!unclosed.contains(&opened.open)).then_some((at, *opened))
+    })
 }
 
 fn clauses(text: &str) -> impl Iterator<Item = &str> {

@@ -58,6 +58,7 @@ const REQUESTS: &[Row] = &[
         r#""messages":[<<{"role":"user","content":"a"},{"role":"assistant","content":null}>>]"#,
     ),
     ("named-speakers", r#""messages":[<<{"role":"user","name":"n§","content":"a"}>>]"#),
+    ("quotation-marks", r#""messages":[{"role":"user","content":"<<“联网搜>>"}]"#),
     ("texts", r#""messages":[{"role":"user","content":[<<{"type":"text","text":"word §"}>>]}]"#),
     (
         "texts-blank",
