@@ -4,6 +4,7 @@ mod message;
 mod pairing;
 mod part;
 mod parts;
+mod renaming;
 mod request;
 mod response;
 mod tool;

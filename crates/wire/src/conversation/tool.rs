@@ -119,7 +119,7 @@ impl<'a> Tool<'a> {
     }
 
     /// The name by which the model calls the tool, if it does so by one that the client chose.
-    pub(crate) fn name(&self) -> Option<&Text<'a>> {
+    pub fn name(&self) -> Option<&Text<'a>> {
         match &self.kind {
             ToolKind::Function(function) => Some(&function.name),
             ToolKind::Custom(custom) => Some(&custom.name),

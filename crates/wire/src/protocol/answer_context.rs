@@ -109,6 +109,29 @@ impl<'a> AnswerContext<'a> {
         context
     }
 
+    /// Gives tools back their clients' names, where the request was written with others: pairs of a name that the request had
+    /// and the client's own for it.
+    pub fn restore_names(&mut self, renamed: &[(String, String)]) {
+        let own = |name: &Text<'_>| {
+            let renamed = renamed.iter().find(|(other, _)| *name == **other);
+            renamed.map(|(_, own)| Text::plain(own.clone()))
+        };
+        let restore = |name: &mut Text<'_>| {
+            if let Some(own) = own(name) {
+                *name = own;
+            }
+        };
+        for (_, name) in &mut self.names {
+            restore(name);
+        }
+        self.custom_tools.iter_mut().for_each(restore);
+        for (other, own) in renamed {
+            if !self.names.iter().any(|(_, name)| *name == **own) {
+                self.names.push((Text::plain(other.clone()), Text::plain(own.clone())));
+            }
+        }
+    }
+
     /// A seed for whoever has nothing but the input: the same input gives the same ids.
     ///
     /// It is the 64-bit FNV-1a hash in hexadecimal digits, stable everywhere and for ever, unlike the standard library's.

@@ -53,6 +53,7 @@ pub use event::{
 pub use facts::Facts;
 pub use field::{Fate, Field};
 pub use history::{Contents, Coverage, Element, Entries, Entry, Kept, Outline};
+pub use schema_language::parameters_schema;
 pub use semantics::{
     Artefact, ArtefactKind, CacheMarker, Citation, Declared, Extra, Extras, Item, Logprobs,
     NodeSemantics, Semantics, Session,
@@ -63,6 +64,8 @@ pub use translation::Encoded;
 pub use watch::Watch;
 
 use self::codec::Codec;
+use crate::alias::ToolNameRule;
+use crate::target::Target;
 
 /// One of the four wire protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,6 +93,11 @@ impl Protocol {
     /// What holds for the protocol as a whole.
     pub const fn facts(self) -> &'static Facts {
         &self.codec().facts
+    }
+
+    /// What the model of `target` accepts as the name of a tool.
+    pub fn tool_names(self, target: &Target) -> ToolNameRule {
+        (self.codec().call_rules)(target).0
     }
 
     /// The protocol's full name.

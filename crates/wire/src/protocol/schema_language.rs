@@ -1,15 +1,24 @@
 //! Which schema language a request uses: each protocol says so for its own. And what both of OpenAI's need beyond it.
 
-use crate::conversation::Tool;
+use crate::conversation::{Tool, ToolKind};
 use crate::json::Json;
 use crate::place::Place;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{DecodedRequest, Field, Protocol};
-use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool};
+use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool, translate};
 
 /// The language of a tool's parameters in a request of `source`'s protocol; a tool that was kept has that of its own.
 pub(super) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
     (protocol_of(source, tool).codec().schemas.parameters)(tool)
+}
+
+/// The parameters of a function as plain JSON Schema, of a tool that a request of `source`'s protocol offers.
+pub fn parameters_schema<'t>(source: Protocol, tool: &'t Tool<'_>) -> Option<Json<'t>> {
+    let ToolKind::Function(function) = &tool.kind else { return None };
+    let parameters = function.parameters.as_ref()?.reborrow();
+    let translated =
+        translate(&parameters, of_parameters(source, tool), SchemaLanguage::JsonSchema);
+    Some(translated.json)
 }
 
 /// The language in which a request of `source`'s protocol describes a tool's results.
