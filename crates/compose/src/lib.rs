@@ -5,11 +5,13 @@ pub mod budget;
 pub mod class;
 pub mod clear;
 pub mod compact;
+pub mod govern;
 pub mod history;
 pub mod session;
 
 mod builder;
 mod draining;
+mod glob;
 mod log;
 mod policy;
 mod refused;
@@ -19,6 +21,7 @@ mod trace;
 mod turn;
 
 pub use builder::{Builder, Built, Stored, Summary};
+pub use glob::{Glob, GlobError, Specificity};
 pub use log::{Line, Log};
 pub use policy::{Blank, Misplaced, Opening, Policy, SummaryRole, Unanswered};
 pub use refused::{Refused, RefusedKind};

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use http::HeaderMap;
+use sabir_compose::govern::Rules;
 use sabir_wire::json::Survey;
 use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::{Protocol, Report};
@@ -33,6 +34,8 @@ pub(crate) struct Call<'b> {
     pub(crate) asked: StateAsked,
     /// What the gateway keeps of the conversation that it continues.
     pub(crate) recalled: Option<Arc<Recalled>>,
+    /// The rules on tools, where there are any.
+    pub(crate) rules: Option<Arc<Rules>>,
     /// The same with all that it lends, if the body is so large that other threads read it.
     pub(crate) large: Option<&'b Arc<LargeCall>>,
 }
@@ -78,6 +81,7 @@ pub(crate) struct LargeCall {
     pub(crate) session: Option<&'static str>,
     pub(crate) asked: StateAsked,
     pub(crate) recalled: OnceLock<Arc<Recalled>>,
+    pub(crate) rules: Option<Arc<Rules>>,
 }
 
 impl LargeCall {
@@ -95,6 +99,7 @@ impl LargeCall {
             session: self.session,
             asked: self.asked.clone(),
             recalled: self.recalled.get().cloned(),
+            rules: self.rules.clone(),
             large: Some(self),
         }
     }
@@ -170,6 +175,7 @@ impl Call<'_> {
             session: self.session,
             asked: self.asked.clone(),
             recalled: self.recalled.clone().map(OnceLock::from).unwrap_or_default(),
+            rules: self.rules.clone(),
         }
     }
 
@@ -188,6 +194,11 @@ impl Call<'_> {
     /// Whether anything that would be dropped refuses the request.
     pub(crate) fn is_strict(&self) -> bool {
         self.header("sabir-strict").is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    }
+
+    /// Whether there are rules on what it may say of tools. What merely counts calls nothing.
+    pub(crate) fn is_governed(&self) -> bool {
+        self.rules.is_some() && self.action != Action::CountTokens
     }
 
     /// Whether thinking is shown to a client whose protocol has no place of its own for it.

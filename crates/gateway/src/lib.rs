@@ -24,6 +24,7 @@
 //! - `held`: the memory that bodies take
 //! - `admission`: what one request may take
 //! - `trace`: the facts about one request
+//! - `govern`: the rules on tools, and what they make of a request
 //! - `ingress`: who may ask, what is asked of whom, and the body that says it
 //! - `answer`: the way of every answer from a provider to a client
 //! - `record`: what is kept of a call and its answer
@@ -57,6 +58,7 @@ mod classing;
 mod compact;
 mod egress;
 mod failure;
+mod govern;
 mod held;
 mod ingress;
 mod jobs;

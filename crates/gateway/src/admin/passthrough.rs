@@ -19,7 +19,7 @@ use crate::attempt::Handles;
 use crate::call::{Action, Call, Delivery, StateAsked, unmarked};
 use crate::config::types::GatewayKey;
 use crate::egress::{Reply, ReplyBody};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, Whose};
 use crate::observe::Upstream;
 use crate::route::Route;
 use crate::state::Snapshot;
@@ -59,7 +59,7 @@ where
     };
     let protocol = provider.config.endpoints[0].protocol;
     let mut flight = InFlight::begin(snapshot, protocol, raw.key);
-    if let Err(failure) = flight.admission.admit() {
+    if let Err(failure) = check_rules(raw.key).and_then(|()| flight.admission.admit()) {
         return egress::rescue(protocol, *failure, flight);
     }
     let outcome = match read(&raw, body, &mut flight.admission).await {
@@ -74,6 +74,15 @@ where
         Ok(passed) => passed.reply(flight),
         Err(failure) => egress::rescue(protocol, *failure, flight),
     }
+}
+
+/// What passes as it is goes by the rules on tools, so that a key which has some may not send it.
+fn check_rules(key: Option<&Arc<GatewayKey>>) -> Result<()> {
+    if key.is_none_or(|key| key.tools.is_none()) {
+        return Ok(());
+    }
+    let message = "this key has rules on tools, which nobody would apply to what passes as it is";
+    Err(Failure::new(Whose::Policy, FaultKind::Permission, message).with_code("tools"))
 }
 
 /// Reads the body of a method that has one. Servers differ on whether they read it with others, and one that does not takes
@@ -160,6 +169,7 @@ where
         session: None,
         asked: StateAsked::default(),
         recalled: None,
+        rules: None,
         large: None,
     };
     let incoming = attempt::embed(handles, &call, resolved, flight).await?;

@@ -162,7 +162,7 @@ fn stream(order: &Order<'_>) -> Result<(Product, Report)> {
     let mut out = String::new();
     let mut encoder = Some(StreamEncoder::new(order.to, order.from, context(order)));
     let text = text.to_str();
-    decode_all(order.from, text.as_bytes(), &mut Taps::default(), &mut |event| {
+    decode_all(order.from, text.as_bytes(), (&mut None, &mut Taps::default()), &mut |event| {
         encoder = encoder.take().map(|encoder| encoder.step(event, &mut out));
     });
     let report = encoder.map(|encoder| encoder.end(&mut out)).unwrap_or_default();

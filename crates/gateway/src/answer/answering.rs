@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::answer::flight::{Ended, InFlight};
 use crate::answer::form::Form;
 use crate::answer::output::Output;
-use crate::answer::{Cut, Feed, failed_at_first, unreadable};
+use crate::answer::{Cut, Feed, failed_at_first, refused, unreadable};
 use crate::failure::{Failure, Result, Whose};
 use crate::observe::Outcome;
 use crate::tap::Head;
@@ -128,7 +128,10 @@ impl Answering {
             }
         }
         if let Some(fault) = self.form.take_first_fault() {
-            return Err(failed_at_first(fault));
+            return Err(match self.form.is_refused() {
+                true => refused(fault),
+                false => failed_at_first(fault),
+            });
         }
         match self.form.has_begun() || self.form.has_finished() {
             true => Ok(()),
@@ -247,6 +250,9 @@ impl Answering {
             Some(Ok(())) => {
                 if let Err(defect) = pushed {
                     self.fail(Whose::Upstream, defect.fault());
+                } else if self.form.is_refused() {
+                    // Nothing more of it is wanted.
+                    self.feed = None;
                 }
             }
             // The next poll finishes it, when nothing of it is on another thread.
@@ -263,7 +269,11 @@ impl Answering {
         match self.form.end(&mut flight.taps) {
             Err(defect) => self.fail(Whose::Upstream, defect.fault()),
             Ok(()) => match self.form.fault() {
-                Some(kind) => self.close(Outcome::Failed(Whose::Upstream), Some(kind)),
+                Some(kind) => {
+                    let is_refused = self.form.is_refused();
+                    let whose = if is_refused { Whose::Policy } else { Whose::Upstream };
+                    self.close(Outcome::Failed(whose), Some(kind));
+                }
                 None => self.close(Outcome::Answered, None),
             },
         }

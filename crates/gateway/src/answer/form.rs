@@ -181,6 +181,14 @@ impl Form {
         }
     }
 
+    /// Whether rules on calls have refused it.
+    pub(super) fn is_refused(&self) -> bool {
+        match self {
+            Self::Translation(it) => it.is_refused(),
+            Self::PassThrough(_) | Self::Whole(_) | Self::Raw(_) => false,
+        }
+    }
+
     pub(super) fn counts(&self) -> Counts {
         match self {
             Self::PassThrough(it) => it.watch().counts(),

@@ -2,10 +2,12 @@
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use sabir_compose::govern::Governor;
 use sabir_wire::protocol::{Event, StreamDecoder};
 use sabir_wire::sse::{Frame, JsonArray, Parser};
 use sabir_wire::{Fault, FaultKind, Protocol, Result};
 
+use crate::answer::governed::pass;
 use crate::tap::Taps;
 
 /// Takes a provider's stream apart.
@@ -123,7 +125,7 @@ impl Beginning {
 pub(crate) fn decode_all(
     protocol: Protocol,
     body: &[u8],
-    taps: &mut Taps,
+    (governor, taps): (&mut Option<Box<Governor>>, &mut Taps),
     emit: &mut dyn FnMut(Event<'_>),
 ) {
     let mut decoder = Some(StreamDecoder::new(protocol));
@@ -131,13 +133,13 @@ pub(crate) fn decode_all(
     let mut step = |frame: Frame<'_>| {
         taps.frame(&frame);
         if let Some(before) = decoder.take() {
-            decoder = Some(before.step(&frame, &mut |event| taps.event(event, emit))?);
+            decoder = Some(before.step(&frame, &mut |event| pass(event, (governor, taps), emit))?);
         }
         Ok(())
     };
     let read = parser.push(body, &mut step).and_then(|()| parser.end(&mut step));
     match (read, decoder) {
-        (Ok(()), Some(decoder)) => decoder.end(&mut |event| taps.event(event, emit)),
+        (Ok(()), Some(decoder)) => decoder.end(&mut |event| pass(event, (governor, taps), emit)),
         _ => emit(Event::Fault(Defect::Unreadable.fault())),
     }
 }

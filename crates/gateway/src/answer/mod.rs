@@ -7,6 +7,7 @@ mod feed;
 mod flight;
 mod form;
 mod frames;
+mod governed;
 mod large;
 mod open;
 mod output;
@@ -49,6 +50,11 @@ fn failed_at_first(fault: Fault<'static>) -> Box<Failure> {
     let whose = Whose::of_upstream(fault.kind);
     let status = (fault.kind == FaultKind::Truncated).then_some(502);
     Box::new(Failure { fault, whose, status, upstream: None, broken: None })
+}
+
+/// An answer that rules on calls refuse before anything of it has left.
+fn refused(fault: Fault<'static>) -> Box<Failure> {
+    Failure::stating(Whose::Policy, fault).with_status(502)
 }
 
 fn unreadable() -> Box<Failure> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
+use sabir_compose::govern::{Governor, Offer};
 use sabir_wire::protocol::AnswerContext;
 use sabir_wire::target::Target;
 use sabir_wire::{FaultKind, Protocol};
@@ -27,7 +28,28 @@ use crate::upstream::unreached;
 pub(crate) enum AnswerMode {
     /// Its bytes go to the client as they are, unless a tap has to change them.
     PassThrough,
-    Translate(Box<AnswerContext<'static>>),
+    Translate {
+        context: Box<AnswerContext<'static>>,
+        /// What its calls are held against, where there are rules on them.
+        offer: Option<Arc<Offer>>,
+    },
+}
+
+impl AnswerMode {
+    /// An answer that is translated, and on which there are no rules.
+    pub(crate) fn translate(context: AnswerContext<'static>) -> Self {
+        Self::Translate { context: Box::new(context), offer: None }
+    }
+
+    /// Who governs the answer, if anybody does.
+    fn governor(&self) -> Option<Box<Governor>> {
+        match self {
+            Self::PassThrough => None,
+            Self::Translate { offer, .. } => {
+                offer.as_ref().map(|offer| Box::new(Governor::new(Arc::clone(offer))))
+            }
+        }
+    }
 }
 
 /// An answer of which the head has been read.
@@ -58,7 +80,7 @@ pub(crate) async fn open(
         return Err(packed());
     }
     let asked = match mode {
-        AnswerMode::Translate(asked) => Some(&**asked),
+        AnswerMode::Translate { context, .. } => Some(&**context),
         AnswerMode::PassThrough => None,
     };
     flight.begin_answer(head, asked);
@@ -75,7 +97,8 @@ pub(crate) async fn open(
         (false, false) => Reading::Response(context(snapshot, call, mode).await?),
     };
     // Boxed, since every connection has room for the largest future of all, open streams included.
-    let opening = whole::open(snapshot, call.recipient(), incoming, reading, flight);
+    let governor = mode.governor();
+    let opening = whole::open(snapshot, call.recipient(), (incoming, reading, governor), flight);
     Box::pin(opening).await.map(Box::new)
 }
 
@@ -106,7 +129,7 @@ async fn stream_form(
     let context = context(snapshot, call, mode).await?.into_owned();
     let frames = (!incoming.feed.is_events()).then_some(frames);
     let translation = Translation::new(call.recipient(), incoming.protocol, context, frames);
-    Ok(Form::Translation(Box::new(translation)))
+    Ok(Form::Translation(Box::new(translation.governed(mode.governor()))))
 }
 
 async fn begin(
@@ -127,7 +150,7 @@ async fn context<'m>(
     call: &Call<'_>,
     mode: &'m AnswerMode,
 ) -> Result<Cow<'m, AnswerContext<'static>>> {
-    if let AnswerMode::Translate(context) = mode {
+    if let AnswerMode::Translate { context, .. } = mode {
         return Ok(Cow::Borrowed(context));
     }
     let Some(large) = call.large else { return Ok(Cow::Owned(context_of(call))) };

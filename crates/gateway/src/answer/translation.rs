@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use sabir_compose::govern::Governor;
 use sabir_wire::conversation::{Counts, FinishKind, Response};
 use sabir_wire::protocol::{
     AnswerContext, ArtefactCollector, CallArtefacts, Event, StreamDecoder, StreamEncoder, unfold,
@@ -14,6 +15,7 @@ use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
 use crate::answer::array::ArrayWriter;
 use crate::answer::frames::{Defect, Frames};
+use crate::answer::governed::pass;
 use crate::answer::large::{LargeFrames, OwnedFrame};
 use crate::answer::pass_through::fault_frame;
 use crate::call::{Delivery, Recipient};
@@ -34,6 +36,8 @@ pub(super) struct Translation {
     large: LargeFrames<Translated>,
     /// What is wrong with the stream behind those frames, or at its end.
     defect: Option<Defect>,
+    /// Whoever governs the calls before anybody else sees them; with the decoder on another thread.
+    governor: Option<Box<Governor>>,
 }
 
 /// The client's side of a translation.
@@ -91,16 +95,22 @@ impl Translation {
             report: None,
         };
         let decoder = frames.is_some().then(|| StreamDecoder::new(upstream));
-        Self { frames, decoder, writing, large: LargeFrames::default(), defect: None }
+        let (large, defect, governor) = (LargeFrames::default(), None, None);
+        Self { frames, decoder, writing, large, defect, governor }
+    }
+
+    /// The same under rules on its calls.
+    pub(super) fn governed(self, governor: Option<Box<Governor>>) -> Self {
+        Self { governor, ..self }
     }
 
     /// Reads the next bytes of the provider's stream.
     pub(super) fn push(&mut self, bytes: &[u8], taps: &mut Taps) -> Result<(), Defect> {
-        let Self { frames, decoder, writing, large, .. } = self;
+        let Self { frames, decoder, writing, large, governor, .. } = self;
         let Some(parser) = frames else { return Ok(()) };
         let read = parser.push(bytes, &mut |frame| match large.takes(&frame, taps) {
             true => Ok(()),
-            false => step(decoder, &frame, (writing, taps)),
+            false => step((decoder, governor), &frame, (writing, taps)),
         });
         match read {
             Ok(()) => Ok(()),
@@ -115,11 +125,11 @@ impl Translation {
 
     /// The provider's stream has ended. Its last frame may be one that other threads translate first.
     pub(super) fn read_last(&mut self, taps: &mut Taps) {
-        let Self { frames, decoder, writing, large, .. } = self;
+        let Self { frames, decoder, writing, large, governor, .. } = self;
         let Some(frames) = frames.take() else { return };
         let read = frames.end(&mut |frame| match large.takes(&frame, taps) {
             true => Ok(()),
-            false => step(decoder, &frame, (writing, taps)),
+            false => step((decoder, governor), &frame, (writing, taps)),
         });
         if read.is_err() {
             self.defect = Some(Defect::Unreadable);
@@ -132,17 +142,17 @@ impl Translation {
         cx: &mut Context<'_>,
         (snapshot, taps): (&Arc<Snapshot>, &mut Taps),
     ) -> Poll<Result<(), Box<Failure>>> {
-        let Self { decoder, writing, large, .. } = self;
+        let Self { decoder, writing, large, governor, .. } = self;
         large.begin(snapshot, || {
-            let machines = (decoder.take(), writing.leave());
+            let machines = (decoder.take(), governor.take(), writing.leave());
             let stand_ins = taps.stand_ins();
             move |frames: Vec<OwnedFrame>, wanted: &Wanted| {
                 translate(&frames, machines, (stand_ins, wanted))
             }
         });
         match std::task::ready!(large.poll(cx)) {
-            Ok(Translated { decoder, writing, read }) => {
-                (self.decoder, self.writing) = (decoder, writing);
+            Ok(Translated { decoder, governor, writing, read }) => {
+                (self.decoder, self.governor, self.writing) = (decoder, governor, writing);
                 let defect = read.err().or(self.defect);
                 // At the end of a stream it is known by its end whether anything is missing.
                 self.defect = defect.filter(|_| self.frames.is_none());
@@ -167,8 +177,10 @@ impl Translation {
             self.writing.fail(Defect::Unreadable.fault());
         }
         if let Some(decoder) = self.decoder.take() {
-            let Self { writing, .. } = self;
-            decoder.end(&mut |event| taps.event(event, &mut |event| writing.event(event)));
+            let Self { writing, governor, .. } = self;
+            decoder.end(&mut |event| {
+                pass(event, (governor, taps), &mut |event| writing.event(event));
+            });
         } else if !self.writing.has_finished() && self.writing.fault.is_none() {
             self.writing.fail(Defect::CutShort.fault());
         }
@@ -199,8 +211,8 @@ impl Translation {
 
     /// Takes an event of an answer that did not come as frames.
     pub(super) fn event(&mut self, event: Event<'_>, taps: &mut Taps) {
-        let Self { writing, .. } = self;
-        taps.event(event, &mut |event| writing.event(event));
+        let Self { writing, governor, .. } = self;
+        pass(event, (governor, taps), &mut |event| writing.event(event));
     }
 
     /// The translation of an answer that is all there, which the taps have seen.
@@ -251,13 +263,22 @@ impl Translation {
         self.writing.fault
     }
 
+    /// Whether rules on calls have refused the answer.
+    pub(super) fn is_refused(&self) -> bool {
+        self.governor.as_ref().is_some_and(|governor| governor.has_refused())
+    }
+
     pub(super) fn counts(&self) -> Counts {
         self.writing.counts
     }
 
     /// What the translation lost, once it is over.
     pub(super) fn take_losses(&mut self) -> Losses {
-        self.writing.report.take().map(Losses::from).unwrap_or_default()
+        let mut report = self.writing.report.take().unwrap_or_default();
+        if let Some(governor) = &mut self.governor {
+            report.extend(governor.take_report());
+        }
+        report.into()
     }
 
     /// What the provider sealed with the calls of the answer, once it has ended.
@@ -282,6 +303,7 @@ impl Translation {
 #[derive(Debug)]
 struct Translated {
     decoder: Option<StreamDecoder>,
+    governor: Option<Box<Governor>>,
     writing: Writing,
     read: Result<(), Defect>,
 }
@@ -289,30 +311,36 @@ struct Translated {
 /// Translates frames in their order, for as long as somebody waits for them.
 fn translate(
     frames: &[OwnedFrame],
-    (mut decoder, mut writing): (Option<StreamDecoder>, Writing),
+    (mut decoder, mut governor, mut writing): Machines,
     (stand_ins, wanted): (StandIns, &Wanted),
 ) -> Result<Translated, Box<Failure>> {
     let mut read = Ok(());
     let mut taps = stand_ins.into_taps();
     for frame in frames {
         wanted.check()?;
-        let stepped = step(&mut decoder, &frame.lend(), (&mut writing, &mut taps));
+        let machines = (&mut decoder, &mut governor);
+        let stepped = step(machines, &frame.lend(), (&mut writing, &mut taps));
         if stepped.is_err() {
             read = Err(Defect::Unreadable);
             break;
         }
     }
-    Ok(Translated { decoder, writing, read })
+    Ok(Translated { decoder, governor, writing, read })
 }
 
+/// What goes to another thread with frames that are translated there.
+type Machines = (Option<StreamDecoder>, Option<Box<Governor>>, Writing);
+
 fn step(
-    decoder: &mut Option<StreamDecoder>,
+    (decoder, governor): (&mut Option<StreamDecoder>, &mut Option<Box<Governor>>),
     frame: &Frame<'_>,
     (writing, taps): (&mut Writing, &mut Taps),
 ) -> sabir_wire::Result<()> {
     taps.frame(frame);
     if let Some(before) = decoder.take() {
-        let mut emit = |event: Event<'_>| taps.event(event, &mut |event| writing.event(event));
+        let mut emit = |event: Event<'_>| {
+            pass(event, (governor, taps), &mut |event| writing.event(event));
+        };
         *decoder = Some(before.step(frame, &mut emit)?);
     }
     Ok(())

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue};
+use sabir_compose::govern::Governor;
 use sabir_wire::conversation::{Counts, Response};
 use sabir_wire::json::Json;
 use sabir_wire::protocol::{AnswerContext, ArtefactCollector, CallArtefacts, Fold, Watch, unfold};
@@ -15,9 +16,10 @@ use sabir_wire::{Protocol, utf8};
 
 use crate::answer::form::Form;
 use crate::answer::frames::Defect;
+use crate::answer::governed::pass;
 use crate::answer::translation::Translation;
 use crate::answer::{
-    Answering, Ended, Feed, InFlight, Incoming, decode_all, failed_at_first, unreadable,
+    Answering, Ended, Feed, InFlight, Incoming, decode_all, failed_at_first, refused, unreadable,
 };
 use crate::call::Recipient;
 use crate::failure::Result;
@@ -76,8 +78,7 @@ struct Tally {
 pub(super) async fn open(
     snapshot: &Arc<Snapshot>,
     recipient: Recipient,
-    incoming: Incoming,
-    reading: Reading<'_>,
+    (incoming, reading, mut governor): (Incoming, Reading<'_>, Option<Box<Governor>>),
     flight: &mut InFlight,
 ) -> Result<Answering> {
     let Incoming { protocol: upstream, mut head, mut feed } = incoming;
@@ -85,13 +86,13 @@ pub(super) async fn open(
     let (form, tally) = match &reading {
         Reading::Stream(context) if feed.is_events() => {
             let mut tally = Tally::default();
-            let response = fold(&mut feed, &mut flight.taps).await?;
-            (encode(parties, context, response, &mut tally), tally)
+            let response = fold(&mut feed, (&mut governor, &mut flight.taps)).await?;
+            (governed((parties, context), response, (governor, &mut tally)), tally)
         }
         _ => {
             let bytes_max = snapshot.config().limits.answer_bytes_max;
             let body = feed.collect_unpacked(snapshot, &head.headers, bytes_max).await?;
-            read(snapshot, parties, reading, body, flight).await?
+            read(snapshot, parties, (reading, governor), body, flight).await?
         }
     };
     if tally.is_estimate {
@@ -107,11 +108,14 @@ pub(super) async fn open(
 }
 
 /// Reads events to their end. An answer that merely stops has failed.
-async fn fold(feed: &mut Feed, taps: &mut Taps) -> Result<Response<'static>> {
+async fn fold(
+    feed: &mut Feed,
+    (governor, taps): (&mut Option<Box<Governor>>, &mut Taps),
+) -> Result<Response<'static>> {
     let mut fold = Fold::default();
     let mut take = |piece: Piece<'_>| {
         if let Piece::Event(event) = piece {
-            taps.event(event, &mut |event| fold.step(event));
+            pass(event, (governor, taps), &mut |event| fold.step(event));
         }
     };
     while let Some(read) = poll_fn(|cx| feed.poll(cx, &mut take)).await {
@@ -129,36 +133,42 @@ async fn fold(feed: &mut Feed, taps: &mut Taps) -> Result<Response<'static>> {
 async fn read(
     snapshot: &Snapshot,
     parties: Parties,
-    reading: Reading<'_>,
+    (reading, governor): (Reading<'_>, Option<Box<Governor>>),
     body: Bytes,
     flight: &mut InFlight,
 ) -> Result<(Result<Form>, Tally)> {
-    // Where a tap changes the events, they are what the others see.
-    if !matches!(reading, Reading::Stream(_)) && !flight.taps.changes_events() {
+    // Where somebody changes the events, they are what the others see.
+    let is_changed = governor.is_some() || flight.taps.changes_events();
+    if !matches!(reading, Reading::Stream(_)) && !is_changed {
         flight.body(&body);
     }
     if body.len() < LARGE_BYTES || flight.taps.changes_events() {
-        return Ok(form_of(parties, &reading, body, &mut flight.taps));
+        return Ok(form_of(parties, (&reading, governor), body, &mut flight.taps));
     }
     let (reading, stand_ins) = (reading.into_owned(), flight.taps.stand_ins());
-    let work = move |_: &_| Ok(form_of(parties, &reading, body, &mut stand_ins.into_taps()));
+    let work =
+        move |_: &_| Ok(form_of(parties, (&reading, governor), body, &mut stand_ins.into_taps()));
     Box::pin(snapshot.shared.pool.run(work)).await
 }
 
 fn form_of(
     parties: Parties,
-    reading: &Reading<'_>,
+    (reading, mut governor): (&Reading<'_>, Option<Box<Governor>>),
     body: Bytes,
     taps: &mut Taps,
 ) -> (Result<Form>, Tally) {
     let mut tally = Tally::default();
     let form = match reading {
         Reading::Own { is_proven } => own(parties.upstream, *is_proven, body, &mut tally),
-        Reading::Response(context) => response(parties, context, &body, (&mut tally, taps)),
+        Reading::Response(context) => {
+            response((parties, context), &body, governor, (&mut tally, taps))
+        }
         Reading::Stream(context) => {
             let mut fold = Fold::default();
-            decode_all(parties.upstream, &body, taps, &mut |event| fold.step(event));
-            encode(parties, context, fold.finish(), &mut tally)
+            decode_all(parties.upstream, &body, (&mut governor, taps), &mut |event| {
+                fold.step(event);
+            });
+            governed((parties, context), fold.finish(), (governor, &mut tally))
         }
     };
     (form, tally)
@@ -187,9 +197,9 @@ fn own(protocol: Protocol, is_proven: bool, body: Bytes, tally: &mut Tally) -> R
 
 /// A whole answer, for a client that may have asked for a stream.
 fn response(
-    parties: Parties,
-    context: &AnswerContext<'static>,
+    (parties, context): (Parties, &AnswerContext<'static>),
     body: &[u8],
+    mut governor: Option<Box<Governor>>,
     (tally, taps): (&mut Tally, &mut Taps),
 ) -> Result<Form> {
     check_density(body)?;
@@ -198,10 +208,11 @@ fn response(
         tally.counts = response.usage.as_ref().map(|usage| usage.counts).unwrap_or_default();
         return Err(unreadable());
     }
-    match taps.changes_events() {
-        true => encode(parties, context, changed(response, taps), tally),
-        false => encode(parties, context, response, tally),
+    if governor.is_none() && !taps.changes_events() {
+        return encode(parties, context, response, tally);
     }
+    let response = changed(response, (&mut governor, taps));
+    governed((parties, context), response, (governor, tally))
 }
 
 /// Refuses a large answer of so many small pieces that it would take far more memory than its length.
@@ -215,11 +226,29 @@ fn check_density(body: &[u8]) -> Result<()> {
     }
 }
 
-/// The answer that the taps make of it.
-fn changed(response: Response<'_>, taps: &mut Taps) -> Response<'static> {
+/// The answer that rules and taps make of it.
+fn changed(
+    response: Response<'_>,
+    (governor, taps): (&mut Option<Box<Governor>>, &mut Taps),
+) -> Response<'static> {
     let mut fold = Fold::default();
-    unfold(response, &mut |event| taps.event(event, &mut |event| fold.step(event)));
+    unfold(response, &mut |event| pass(event, (governor, taps), &mut |event| fold.step(event)));
     fold.finish()
+}
+
+/// Writes an answer that went by its governor, with what was changed of it.
+fn governed(
+    (parties, context): (Parties, &AnswerContext<'static>),
+    response: Response<'_>,
+    (governor, tally): (Option<Box<Governor>>, &mut Tally),
+) -> Result<Form> {
+    let Some(mut governor) = governor else { return encode(parties, context, response, tally) };
+    let form = encode(parties, context, response, tally);
+    tally.losses.extend(governor.take_report().into());
+    form.map_err(|failure| match governor.has_refused() {
+        true => refused(failure.fault),
+        false => failure,
+    })
 }
 
 /// Writes an answer in the form that the client asked for.

@@ -302,7 +302,7 @@ fn tokens_in(upstream: Protocol, body: &[u8]) -> Option<u64> {
 
 /// The tokens of what was left out as the client asked, by estimate; none if it did not ask.
 fn cleared(prepared: &Prepared<'_>) -> Option<u64> {
-    let AnswerMode::Translate(context) = &prepared.mode else { return None };
+    let AnswerMode::Translate { context, .. } = &prepared.mode else { return None };
     let edits = context.applied_edits.as_ref()?;
     Some(edits.iter().map(|edit| edit.cleared_input_tokens).sum())
 }

@@ -36,10 +36,10 @@ pub(crate) struct Prepared<'a> {
 
 /// A body as a target wants it, apart from the client's.
 #[derive(Debug)]
-struct Rewritten {
+pub(super) struct Rewritten {
     /// None if the client's own bytes will do.
-    body: Option<Payload<'static>>,
-    mode: AnswerMode,
+    pub(super) body: Option<Payload<'static>>,
+    pub(super) mode: AnswerMode,
 }
 
 impl Rewritten {
@@ -48,8 +48,8 @@ impl Rewritten {
         let Self { body, mode } = self;
         let mode = match mode {
             AnswerMode::PassThrough => AnswerMode::PassThrough,
-            AnswerMode::Translate(context) => {
-                AnswerMode::Translate(Box::new(AnswerContext::clone(&context)))
+            AnswerMode::Translate { context, offer } => {
+                AnswerMode::Translate { context: Box::new(AnswerContext::clone(&context)), offer }
             }
         };
         Self { body, mode }
@@ -153,12 +153,14 @@ fn rewrite(
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
     let endpoint = candidate.provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
+    if endpoint.is_native_to(call.client) && call.is_governed() {
+        return same_protocol::governed(snapshot, call, candidate, notes);
+    }
     if endpoint.is_native_to(call.client) {
         let body = same_protocol::rewritten(snapshot, call, candidate, notes)?;
         return Ok(Rewritten { body, mode: own_mode(call, notes)? });
     }
-    let (body, context) = translated(snapshot, call, (candidate, endpoint), notes)?;
-    Ok(Rewritten { body: Some(body), mode: AnswerMode::Translate(Box::new(context)) })
+    translated(snapshot, call, (candidate, endpoint), notes)
 }
 
 /// An answer in the client's own protocol passes as it is, unless it must say what its provider does not know.
@@ -168,7 +170,7 @@ fn own_mode(call: &Call<'_>, notes: &Notes<'_>) -> Result<AnswerMode> {
         return Ok(AnswerMode::PassThrough);
     }
     let context = AnswerContext::by(&call.decoded()?, call.client, &Target::default());
-    Ok(AnswerMode::Translate(Box::new(facts.added_to(context))))
+    Ok(AnswerMode::translate(facts.added_to(context)))
 }
 
 fn assemble<'a>(

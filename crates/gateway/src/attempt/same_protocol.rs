@@ -4,12 +4,15 @@
 
 use sabir_wire::conversation::{Content, Part, Request};
 use sabir_wire::json::Text;
-use sabir_wire::protocol::{Artefact, DecodedRequest, splice_model};
+use sabir_wire::protocol::{AnswerContext, Artefact, DecodedRequest, Encoded, splice_model};
 use sabir_wire::target::Target;
 use sabir_wire::{LossKind, Protocol, Report};
 
+use crate::answer::AnswerMode;
+use crate::attempt::gateway_facts::GatewayFacts;
 use crate::attempt::notes::Notes;
-use crate::attempt::repair;
+use crate::attempt::prepare::Rewritten;
+use crate::attempt::{repair, translated};
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
@@ -18,7 +21,7 @@ use crate::route::Candidate;
 use crate::state::Snapshot;
 use crate::surface::{Change, History};
 use crate::upstream::Payload;
-use crate::{ingress, surface};
+use crate::{govern, ingress, surface};
 
 /// The body written anew, if anything of it must change; else the client's own bytes will do.
 pub(super) fn rewritten(
@@ -38,6 +41,54 @@ pub(super) fn rewritten(
         false => None,
     };
     Ok(encoded.or_else(|| spliced(call, candidate, notes)))
+}
+
+/// The same under rules on its tools: they see the request, and their report decides whether it is written anew.
+pub(super) fn governed(
+    snapshot: &Snapshot,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    notes: &mut Notes<'_>,
+) -> Result<Rewritten> {
+    ingress::check_density(&call.survey)?;
+    let target = candidate.provider.targets.of(&candidate.model);
+    let recalled = call.recalled_for(&candidate.provider.name);
+    let mut decoded = match recalled {
+        Some(recalled) => recalled.decoded()?,
+        None => call.client.decode_request_surveyed(&call.survey)?,
+    };
+    let governed = govern::request(call, &mut decoded, (call.client, &target))?;
+    if recalled.is_none() && call.recalled.is_some() {
+        // The provider has the conversation, and so has the gateway.
+        govern::check_rounds(call, call.decoded()?.request())?;
+    }
+    let mut context = AnswerContext::by(&decoded, call.client, &Target::default());
+    let offer = govern::offer(call, &decoded, (&mut context, &governed));
+    let body = match governed.report.is_empty() {
+        true => rewritten(snapshot, call, candidate, notes)?,
+        false => {
+            check_drops(call, &governed.report)?;
+            notes.add_losses(call.name_turns(governed.report));
+            let is_mended = recalled.is_some() || may_be_mended(snapshot, call);
+            let changing = Changing { is_mended, is_needed: true };
+            changed(call, (candidate, &target), decoded, changing, notes)?
+        }
+    };
+    let facts = GatewayFacts::of(call, notes);
+    let mode = match offer.is_none() && facts.are_default() {
+        true => AnswerMode::PassThrough,
+        false => AnswerMode::Translate { context: Box::new(facts.added_to(context)), offer },
+    };
+    Ok(Rewritten { body, mode })
+}
+
+/// Refuses to leave out what a strict client has sent.
+fn check_drops(call: &Call<'_>, report: &Report) -> Result<()> {
+    let dropped = Encoded { body: String::new(), report: report.clone() };
+    match call.is_strict() {
+        true => dropped.strict().map(drop).map_err(translated::refused),
+        false => Ok(()),
+    }
 }
 
 /// A body that goes on from what the gateway keeps. Where nothing stands before the client's own messages, they are sent as

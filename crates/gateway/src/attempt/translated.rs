@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use sabir_compose::govern::Governed;
 use sabir_wire::json::{Reader, Text};
 use sabir_wire::protocol::{AnswerContext, DecodedRequest, Echo, Encoded};
 use sabir_wire::target::Target;
 use sabir_wire::{FaultKind, Protocol, Report};
 
+use crate::answer::AnswerMode;
 use crate::attempt::agent::Adapted;
 use crate::attempt::edits::Edited;
 use crate::attempt::gateway_facts::GatewayFacts;
 use crate::attempt::notes::Notes;
+use crate::attempt::prepare::Rewritten;
 use crate::attempt::{agent, artefacts, cache_key, edits, late_system, repair, token_estimate};
 use crate::call::Call;
 use crate::config::types::Repair;
@@ -18,8 +21,8 @@ use crate::failure::{Failure, Result, Whose};
 use crate::recall::absent;
 use crate::route::Candidate;
 use crate::state::Snapshot;
-use crate::upstream::{Endpoint, Payload};
-use crate::{ingress, surface};
+use crate::upstream::Endpoint;
+use crate::{govern, ingress, surface};
 
 /// A call and where it goes.
 struct Translation<'a> {
@@ -33,25 +36,28 @@ struct Translation<'a> {
 /// What was done to a request before it is written.
 struct Readied {
     edited: Option<Edited>,
+    governed: Governed,
     report: Report,
 }
 
-/// The body for the target, and what its answer has to be translated by.
+/// The body for the target, and what its answer has to be translated by and held against.
 pub(super) fn translated(
     snapshot: &Snapshot,
     call: &Call<'_>,
     (candidate, endpoint): (&Candidate, &Endpoint),
     notes: &mut Notes<'_>,
-) -> Result<(Payload<'static>, AnswerContext<'static>)> {
+) -> Result<Rewritten> {
     let target = candidate.provider.targets.of(&candidate.model);
     let translation = Translation { snapshot, call, candidate, endpoint, target };
     translation.check_state()?;
     ingress::check_density(&call.survey)?;
     let mut decoded = Box::new(call.decoded()?);
     notes.check()?;
-    let Readied { edited, report } = translation.ready(&mut decoded, notes)?;
-    let encoded = translation.encode(&mut decoded, edited.as_ref(), notes)?;
-    let context = translation.context(&decoded);
+    let mut readied = translation.ready(&mut decoded, notes)?;
+    let encoded = translation.encode(&mut decoded, &mut readied, notes)?;
+    let Readied { edited, governed, report } = readied;
+    let mut context = translation.context(&decoded);
+    let offer = govern::offer(call, &decoded, (&mut context, &governed));
     // It takes several times as much memory as the body, and what follows takes some of its own.
     drop(decoded);
     notes.add_losses(report);
@@ -59,7 +65,9 @@ pub(super) fn translated(
     let applied_edits = edited.map(|edited| edited.applied);
     let context = AnswerContext { echo: echo(call, notes)?, applied_edits, ..context };
     let context = AnswerContext { created_s: notes.began_s(), ..context };
-    Ok((encoded.body.into_bytes().into(), GatewayFacts::of(call, notes).added_to(context)))
+    let context = Box::new(GatewayFacts::of(call, notes).added_to(context));
+    let body = Some(encoded.body.into_bytes().into());
+    Ok(Rewritten { body, mode: AnswerMode::Translate { context, offer } })
 }
 
 impl<'a> Translation<'a> {
@@ -98,6 +106,8 @@ impl<'a> Translation<'a> {
         let (call, candidate, upstream) = (self.call, self.candidate, self.upstream());
         let edited = edits::apply(decoded)?;
         let mut report = artefacts::put_back(self.snapshot, decoded, (candidate, upstream), notes);
+        // What was sealed with a call is found by the client's name for its tool.
+        let governed = govern::request(call, decoded, (upstream, &self.target))?;
         if self.snapshot.config().repair != Repair::Off {
             report.extend(repair::mend(decoded.edit(), call.client, upstream)?);
         }
@@ -109,14 +119,14 @@ impl<'a> Translation<'a> {
         }
         let mut report = call.name_turns(report);
         report.extend(cache_key::name(decoded.edit(), call, (upstream, &self.target)));
-        Ok(Readied { edited, report })
+        Ok(Readied { edited, governed, report })
     }
 
     /// Writes a request as the target takes it.
     fn encode(
         &self,
         decoded: &mut DecodedRequest<'_>,
-        edited: Option<&Edited>,
+        readied: &mut Readied,
         notes: &mut Notes<'_>,
     ) -> Result<Encoded> {
         let adapted = match self.endpoint.agent() {
@@ -129,8 +139,10 @@ impl<'a> Translation<'a> {
             None => decoded.encode(self.upstream(), &self.target)?,
         };
         encoded.report.extend(adapted.report);
+        govern::check_hosted(self.call, decoded.request(), &encoded.report)?;
+        encoded.report.extend(std::mem::take(&mut readied.governed.report));
         encoded.report = self.call.name_turns(encoded.report);
-        if let Some(edited) = edited {
+        if let Some(edited) = &readied.edited {
             encoded.report = edited.granted(encoded.report);
         }
         match self.call.is_strict() {
@@ -157,7 +169,7 @@ fn strict(encoded: Encoded, notes: &mut Notes<'_>) -> Result<Encoded> {
     encoded.strict().map_err(refused)
 }
 
-fn refused(error: sabir_wire::Error) -> Box<Failure> {
+pub(super) fn refused(error: sabir_wire::Error) -> Box<Failure> {
     let message = format!("sabir-strict: {error}");
     Failure::new(Whose::Policy, FaultKind::BadRequest, message)
 }

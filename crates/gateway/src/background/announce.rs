@@ -31,7 +31,8 @@ pub(crate) fn passes(call: &LargeCall, resolved: &Resolved, flight: &InFlight) -
     let recalled = call.recalled.get();
     let is_sent_whole = recalled.is_none_or(|recalled| recalled.is_kept_by(&provider.name));
     let is_conversation = flight.trace.turn().is_some_and(|turn| turn.conversation.is_some());
-    is_own && is_sent_whole && !is_conversation
+    // Nobody would hold its calls to the rules when they are fetched.
+    is_own && is_sent_whole && !is_conversation && call.rules.is_none()
 }
 
 /// An answer that the gateway is about to work on.

@@ -421,7 +421,7 @@ impl Stage<'_> {
             created_s: flight.trace.began_s(),
             ..AnswerContext::default()
         };
-        let mode = AnswerMode::Translate(Box::new(context));
+        let mode = AnswerMode::translate(context);
         open(self.handles.snapshot, (self.call, &mode), incoming, flight).await
     }
 }

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use sabir_backend::Secret;
+use sabir_compose::govern::RuleTable;
 use sabir_store::Keep;
 use sabir_wire::target::{CacheMarkers, LateSystem};
 
@@ -35,6 +36,7 @@ impl Default for Config {
             store: Store::default(),
             compaction: Compaction::default(),
             classing: Classing::default(),
+            tools: RuleTable::default(),
             repair: Repair::Translated,
             allowed_hosts: Vec::new(),
             cors_origins: Vec::new(),

@@ -25,6 +25,7 @@ pub const TOP: Keys = Keys {
         "store",
         "compaction",
         "route",
+        "tools",
     ],
 };
 
@@ -74,7 +75,7 @@ pub(super) fn of_agent() -> &'static [&'static str] {
 
 pub const MODEL: Keys = Keys {
     table: "[[model]]",
-    names: &["name", "strategy", "context_window", "targets", "classes", "sticky"],
+    names: &["name", "strategy", "context_window", "targets", "classes", "sticky", "tools"],
 };
 
 pub const CLASSES: Keys = Keys {
@@ -100,7 +101,8 @@ pub const SECRET: Keys = Keys { table: "a key", names: &["env", "file", "value"]
 
 pub const AUTH: Keys = Keys { table: "[auth]", names: &["required", "key"] };
 
-pub const AUTH_KEY: Keys = Keys { table: "[[auth.key]]", names: &["name", "value", "admin"] };
+pub const AUTH_KEY: Keys =
+    Keys { table: "[[auth.key]]", names: &["name", "value", "admin", "tools"] };
 
 pub const LIMITS: Keys = Keys {
     table: "[limits]",
@@ -135,10 +137,27 @@ pub const ROUTE: Keys =
 pub const COMPACTION: Keys =
     Keys { table: "[compaction]", names: &["model", "prompt_file", "auto", "at", "keep_turns"] };
 
+pub const TOOLS: Keys = Keys {
+    table: "[tools]",
+    names: &[
+        "allow",
+        "deny",
+        "rename",
+        "count_max",
+        "schema_bytes_max",
+        "result_bytes_max",
+        "long_names",
+        "arguments",
+        "undeclared",
+        "hosted",
+        "rounds_max",
+    ],
+};
+
 /// All tables, in the order of the manual.
-pub const ALL: [Keys; 13] = [
-    TOP, PROVIDER, SECRET, MODEL, TARGET, CLASSES, ROUTE, AUTH, AUTH_KEY, LIMITS, LOG, STORE,
-    COMPACTION,
+pub const ALL: [Keys; 14] = [
+    TOP, PROVIDER, SECRET, MODEL, TARGET, CLASSES, ROUTE, TOOLS, AUTH, AUTH_KEY, LIMITS, LOG,
+    STORE, COMPACTION,
 ];
 
 /// Keys that are planned, with what to say to whoever uses them already.

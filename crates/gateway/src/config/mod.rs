@@ -10,7 +10,6 @@ mod defaults;
 mod endpoint;
 mod environment;
 mod file;
-mod glob;
 pub mod keys;
 mod load;
 mod locate;
@@ -27,13 +26,13 @@ mod suggest;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod tools;
 pub mod types;
 
 pub use date::date;
 pub use defaults::LISTEN;
 pub use environment::{Lookup, SIMULATED_MODEL, zero_configuration};
 pub use file::{parse, parse_listen};
-pub use glob::{Glob, GlobError, Specificity};
 pub use load::{Loaded, load};
 pub use locate::{
     DATA_VARIABLE, FILE_NAME, FILE_VARIABLE, Platform, data_folder, locate, user_file,
@@ -41,3 +40,4 @@ pub use locate::{
 pub use presets::{PRESETS, Preset};
 pub use problem::{Problem, Problems};
 pub use quantity::parse_duration;
+pub use sabir_compose::{Glob, GlobError, Specificity};

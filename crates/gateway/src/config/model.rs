@@ -2,13 +2,13 @@
 
 use sabir_compose::class::Class;
 
-use crate::config::keys;
 use crate::config::presets::Preset;
 use crate::config::problem::Collector;
 use crate::config::provider::glob;
 use crate::config::section::{Item, Section, shortened};
 use crate::config::suggest::suggestion;
 use crate::config::types::{ClassTargets, Model, Strategy, Target};
+use crate::config::{keys, tools};
 
 const STRATEGIES: [(&str, Strategy); 3] = [
     ("fallback", Strategy::Fallback),
@@ -31,12 +31,14 @@ pub(super) fn read(
     };
     note_strays(section, strategy, problems);
     let sticky = section.bool("sticky", problems).unwrap_or(false);
+    let tools = tools::read(section, problems);
     let Some(item) = section.item("name") else {
         section.lacks("a `name`: what clients ask for", problems);
         return None;
     };
     let name = glob(item.string(problems)?, item, problems)?;
-    Some(Model { name, strategy: strategy?, context_window, targets, classes, sticky })
+    let strategy = strategy?;
+    Some(Model { name, strategy, context_window, targets, classes, sticky, tools })
 }
 
 fn strategy(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Strategy> {

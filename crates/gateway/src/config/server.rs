@@ -12,7 +12,7 @@ use crate::config::problem::Collector;
 use crate::config::secret_source::Outside;
 use crate::config::section::{Item, Section, shortened};
 use crate::config::types::{Auth, Config, GatewayKey, Level, Limits, Log, LogFormat, Repair};
-use crate::config::{classing, compaction, keys, store};
+use crate::config::{classing, compaction, keys, store, tools};
 
 const REPAIRS: [(&str, Repair); 3] =
     [("translated", Repair::Translated), ("always", Repair::Always), ("off", Repair::Off)];
@@ -42,6 +42,7 @@ pub(super) fn read(
         store: store::read(top, outside, problems),
         compaction: compaction::read(top, outside, problems),
         classing: classing::read(top, problems),
+        tools: tools::read(top, problems).unwrap_or_default(),
         ..base
     };
     if let (Some(item), Some(message)) = (top.item("listen"), config.bind_refusal()) {
@@ -150,7 +151,8 @@ fn gateway_key(
     let value = value.and_then(|item| outside.secret(item, problems));
     let name = name.and_then(|item| key_name(item, problems));
     let admin = section.bool("admin", problems).unwrap_or(false);
-    Some(GatewayKey { name: name?.to_owned(), value: value?, admin })
+    let tools = tools::read(section, problems);
+    Some(GatewayKey { name: name?.to_owned(), value: value?, admin, tools })
 }
 
 /// What a key makes belongs to its name, so the name must be one that the store takes.

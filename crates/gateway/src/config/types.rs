@@ -10,6 +10,7 @@ use sabir_backend::Secret;
 use sabir_backend::http::Tls;
 use sabir_compose::assemble;
 use sabir_compose::class::{Class, Intent};
+use sabir_compose::govern::RuleTable;
 use sabir_store::Keep;
 use sabir_wire::Protocol;
 use sabir_wire::target::{CacheMarkers, Dialect, LateSystem};
@@ -33,6 +34,8 @@ pub struct Config {
     pub store: Store,
     pub compaction: Compaction,
     pub classing: Classing,
+    /// The rules on tools that hold for all calls.
+    pub tools: RuleTable,
     pub repair: Repair,
     pub allowed_hosts: Vec<String>,
     pub cors_origins: Vec<String>,
@@ -130,6 +133,8 @@ pub struct Model {
     pub classes: Vec<ClassTargets>,
     /// Whether the class of a user's turn holds through the tool loop that follows it.
     pub sticky: bool,
+    /// The rules on tools that hold for its calls before those for all.
+    pub tools: Option<RuleTable>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,6 +187,8 @@ pub struct GatewayKey {
     pub value: Secret,
     /// Whether its holder may have the configuration read again.
     pub admin: bool,
+    /// The rules on tools that hold for its holder before all others.
+    pub tools: Option<RuleTable>,
 }
 
 /// Bounds that no client and no provider passes.

@@ -43,9 +43,10 @@ pub(crate) fn route_call<'b>(
     trace: &mut Trace,
 ) -> Result<Routed<'b>> {
     let body = text(body)?;
-    let call = call_in(arrived, body)?;
+    let mut call = call_in(arrived, body)?;
     trace.set_model(&call.model, call.delivery.is_stream());
     let resolved = resolve(snapshot, &call.model, call.client)?;
+    call.rules = snapshot.directory.rules(&resolved, arrived.key);
     Ok(Routed { call, resolved })
 }
 
@@ -65,6 +66,7 @@ fn call_in<'b>(arrived: &'b Arrived<'_>, body: &'b str) -> Result<Call<'b>> {
         session: skimmed.session,
         asked: (surface::of(arrived.protocol).state.read)(unmarked(body))?,
         recalled: None,
+        rules: None,
         large: None,
     })
 }
@@ -113,13 +115,15 @@ pub(crate) async fn route_large_call(
             session,
             asked,
             recalled,
+            rules: None,
         };
         Ok(call)
     });
-    let call = Arc::new(call.await?);
+    let mut call = call.await?;
     trace.set_model(&call.model, call.delivery.is_stream());
     let resolved = resolve(snapshot, &call.model, client)?;
-    Ok((call, resolved))
+    call.rules = snapshot.directory.rules(&resolved, arrived.key);
+    Ok((Arc::new(call), resolved))
 }
 
 fn resolve(snapshot: &Snapshot, model: &str, client: Protocol) -> Result<Resolved> {

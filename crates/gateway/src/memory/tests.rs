@@ -78,7 +78,8 @@ fn asked(provider: &str, model: &str) -> AskedModel {
 }
 
 fn key(name: &str) -> Arc<GatewayKey> {
-    Arc::new(GatewayKey { name: name.to_owned(), value: Secret::new("sesame"), admin: false })
+    let (name, value) = (name.to_owned(), Secret::new("sesame"));
+    Arc::new(GatewayKey { name, value, admin: false, tools: None })
 }
 
 #[test]

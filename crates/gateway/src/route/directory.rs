@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sabir_compose::budget::{BytesPerToken, Counted, TokenEstimate};
 use sabir_compose::class::Class;
+use sabir_compose::govern::Rules;
 
 use crate::config::types;
 use crate::config::types::Config;
@@ -20,6 +21,8 @@ pub struct Directory {
     pub(crate) providers: Vec<Arc<Provider>>,
     /// In the order of the configuration.
     pub(crate) models: Vec<Arc<Model>>,
+    /// The rules on tools for calls of which no model and no key says more.
+    pub(super) rules: Option<Arc<Rules>>,
 }
 
 /// A `[[model]]`.
@@ -33,6 +36,8 @@ pub struct Model {
     pub(crate) turns: Arc<Turns>,
     /// How many tokens its requests have, by what was reported of them.
     budget: Mutex<BytesPerToken>,
+    /// The rules on tools for its calls, where no key says more.
+    pub(super) rules: Option<Arc<Rules>>,
 }
 
 /// A provider that may answer, and the model to ask it for.
@@ -52,7 +57,8 @@ pub(crate) struct Turns(AtomicU64);
 impl Directory {
     /// Handles for everything in a configuration. Its providers learn the name of the gateway that asks them.
     pub fn new(config: Config, instance: &str) -> Self {
-        let nothing = Self { config: Arc::default(), providers: Vec::new(), models: Vec::new() };
+        let (providers, models) = (Vec::new(), Vec::new());
+        let nothing = Self { config: Arc::default(), providers, models, rules: None };
         nothing.next(config, instance, 0)
     }
 
@@ -66,13 +72,16 @@ impl Directory {
             None => Arc::new(Provider::new(Arc::clone(it), site)),
         };
         let providers: Vec<_> = config.providers.iter().map(provider).collect();
+        let rules_of_all = config.tools.rules().map(Arc::new);
         let model = |it: &Arc<types::Model>| {
             let before = self.models.iter().find(|before| before.config.name == it.name);
             let turns = before.map(|before| Arc::clone(&before.turns)).unwrap_or_default();
-            Arc::new(Model::new(Arc::clone(it), turns, &providers))
+            let rules = it.tools.as_ref().map(|own| own.over(&config.tools).rules().map(Arc::new));
+            let rules = rules.unwrap_or_else(|| rules_of_all.clone());
+            Arc::new(Model { rules, ..Model::new(Arc::clone(it), turns, &providers) })
         };
         let models = config.models.iter().map(model).collect();
-        Self { config, providers, models }
+        Self { config, providers, models, rules: rules_of_all }
     }
 
     pub(crate) fn provider(&self, name: &str) -> Option<&Arc<Provider>> {
@@ -92,7 +101,7 @@ impl Model {
         let of_class = |it: &types::ClassTargets| (it.class, candidates(&it.targets));
         let classes = config.classes.iter().map(of_class).collect();
         let targets = candidates(&config.targets);
-        Self { config, targets, classes, turns, budget: Mutex::default() }
+        Self { config, targets, classes, turns, budget: Mutex::default(), rules: None }
     }
 
     pub(super) fn budget(&self) -> BytesPerToken {

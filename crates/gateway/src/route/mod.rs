@@ -4,6 +4,7 @@ mod choose;
 mod directory;
 mod listing;
 mod resolve;
+mod rules;
 #[cfg(test)]
 mod tests;
 

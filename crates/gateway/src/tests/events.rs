@@ -42,7 +42,7 @@ fn events(stream: &str) -> Vec<Event<'static>> {
     decode_all(
         Protocol::AnthropicMessages,
         stream.as_bytes(),
-        &mut Taps::default(),
+        (&mut None, &mut Taps::default()),
         &mut |event: Event<'_>| events.push(event.into_owned()),
     );
     events

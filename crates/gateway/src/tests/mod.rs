@@ -127,9 +127,14 @@ async fn understood(reply: &mut Reply, client: Protocol, asking: Asking) -> Resp
 
 fn fold(protocol: Protocol, stream: &str) -> Response<'static> {
     let mut fold = Fold::default();
-    decode_all(protocol, stream.as_bytes(), &mut Taps::default(), &mut |event: Event<'_>| {
-        fold.step(event);
-    });
+    decode_all(
+        protocol,
+        stream.as_bytes(),
+        (&mut None, &mut Taps::default()),
+        &mut |event: Event<'_>| {
+            fold.step(event);
+        },
+    );
     fold.finish()
 }
 

@@ -20,6 +20,7 @@ mod edits;
 mod ends;
 mod events;
 mod framing;
+mod governing;
 mod harness;
 mod joining;
 mod kept;

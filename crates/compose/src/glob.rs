@@ -1,4 +1,4 @@
-//! Patterns of model names: `gpt-*`, `o[0-9]*`, `claude-?`.
+//! Patterns of names, of models and of tools: `gpt-*`, `o[0-9]*`, `read_?`.
 //! A pattern is taken apart once; matching never tries a part of the name more than once per star.
 
 use std::cmp::Reverse;
@@ -11,7 +11,7 @@ use std::str::Chars;
 /// set and `[!a-z]` for one outside it. A bracket takes `*`, `?` and `[` literally.
 ///
 /// ```
-/// use sabir_gateway::config::Glob;
+/// use sabir_compose::Glob;
 ///
 /// let glob = Glob::new("o[0-9]*").unwrap();
 /// assert!(glob.matches("o3-mini"));

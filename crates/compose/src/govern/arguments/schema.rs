@@ -1,0 +1,82 @@
+//! A schema to hold arguments against, as far as that can be done in bounded time: schemas come from clients.
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+/// The most nodes that a schema may have once every reference is replaced by what it refers to.
+const NODES_MAX: usize = 10_000;
+
+/// How deep they may stand.
+const DEPTH_MAX: usize = 256;
+
+/// A schema, or the lack of one.
+#[derive(Debug)]
+pub(super) struct Schema {
+    json: Value,
+    /// None if any object will do: there is no schema, or none that can be used.
+    validator: Option<Validator>,
+}
+
+impl Schema {
+    pub(super) fn of(text: Option<&str>) -> Self {
+        let json: Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let validator = match nodes(&json, &json, (NODES_MAX, DEPTH_MAX)) {
+            Some(_) if json.is_object() => jsonschema::options()
+                // Its time grows with the text alone, whatever the pattern.
+                .with_pattern_options(PatternOptions::regex())
+                .should_validate_formats(false)
+                .build(&json)
+                .ok(),
+            _ => None,
+        };
+        Self { json, validator }
+    }
+
+    pub(super) fn json(&self) -> &Value {
+        &self.json
+    }
+
+    /// Whether a value is what the schema says; if not, where and why, without quoting it.
+    pub(super) fn validate(&self, value: &Value) -> Result<(), String> {
+        let Some(validator) = &self.validator else {
+            return match value.is_object() {
+                true => Ok(()),
+                false => Err("they are no object".to_owned()),
+            };
+        };
+        validator.validate(value).map_err(|error| match error.instance_path().as_str() {
+            "" => error.masked_with("the object").to_string(),
+            path => error.masked_with(path.to_owned()).to_string(),
+        })
+    }
+}
+
+/// How many nodes a schema has with its references replaced, if that is at most `left`, none deeper than `depth`. A
+/// reference that leads round in a circle has no end of them, and one that leads elsewhere cannot be followed.
+fn nodes(schema: &Value, root: &Value, (left, depth): (usize, usize)) -> Option<usize> {
+    let depth = depth.checked_sub(1)?;
+    let mut taken = 1;
+    let mut add = |below: &Value| -> Option<()> {
+        taken += nodes(below, root, (left.checked_sub(taken)?, depth))?;
+        Some(())
+    };
+    match schema {
+        Value::Array(list) => list.iter().try_for_each(&mut add)?,
+        Value::Object(members) => {
+            for (key, below) in members {
+                match (key.as_str(), below) {
+                    ("$ref", Value::String(reference)) => add(local(reference, root)?)?,
+                    ("$dynamicRef" | "$recursiveRef", _) => return None,
+                    _ => add(below)?,
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    (taken <= left).then_some(taken)
+}
+
+/// What a reference into the same schema refers to.
+pub(super) fn local<'v>(reference: &str, root: &'v Value) -> Option<&'v Value> {
+    root.pointer(reference.strip_prefix('#')?)
+}

@@ -1,0 +1,62 @@
+//! The choice among tools, once some of them are not offered any more.
+
+use sabir_wire::conversation::{Request, ToolChoice};
+use sabir_wire::json::Text;
+use sabir_wire::{LossKind, Report};
+
+use crate::govern::Rules;
+
+/// Whether the choice names a tool that is denied.
+pub(super) fn is_denied(request: &Request<'_>, rules: &Rules) -> bool {
+    match &request.tool_choice {
+        Some(ToolChoice::Named { name, .. }) => denies(rules, name),
+        Some(ToolChoice::Allowed { tools, .. }) => {
+            tools.iter().filter_map(|tool| tool.name.as_ref()).any(|name| denies(rules, name))
+        }
+        _ => false,
+    }
+}
+
+/// Takes out of the choice what is not offered any more.
+pub(super) fn fit(
+    request: &mut Request<'_>,
+    rules: &Rules,
+    (pointer, report): (&str, &mut Report),
+) {
+    if request.tools.is_empty() && !report.is_empty() {
+        if request.tool_choice.take().is_some() {
+            report.lose(pointer, LossKind::Dropped, "the gateway's rules leave no tool to choose");
+        }
+        // Without tools there is nothing to call at once, and some providers refuse to hear of it.
+        request.parallel_tool_calls = None;
+        return;
+    }
+    let Some(choice) = &mut request.tool_choice else { return };
+    match choice {
+        ToolChoice::Named { name, .. } if denies(rules, name) => {
+            *choice = ToolChoice::Auto;
+            let reason = "the gateway's rules deny the tool of the choice: the model chooses";
+            report.lose(pointer, LossKind::Approximated, reason);
+        }
+        ToolChoice::Allowed { tools, .. } => {
+            let before = tools.len();
+            tools.retain(|tool| tool.name.as_ref().is_none_or(|name| !denies(rules, name)));
+            if tools.is_empty() {
+                *choice = ToolChoice::None;
+            } else if tools.len() == before {
+                return;
+            }
+            let reason = "the gateway's rules deny a tool of the choice";
+            report.lose(pointer, LossKind::Approximated, reason);
+        }
+        ToolChoice::Named { .. }
+        | ToolChoice::Auto
+        | ToolChoice::None
+        | ToolChoice::Required
+        | ToolChoice::Other { .. } => {}
+    }
+}
+
+fn denies(rules: &Rules, name: &Text<'_>) -> bool {
+    !rules.allows(&name.to_str())
+}

@@ -1,0 +1,92 @@
+//! What the rules make of answers.
+
+use super::*;
+use crate::govern::{ArgumentRule, UndeclaredRule};
+
+const TOLD: &str = "[The model called the tool `shell`, which is not offered here, with {\"x\":1}]";
+
+fn offering() -> Value {
+    request(&json!([read_file()]))
+}
+
+fn answered(table: &RuleTable, message: &Value) -> Answered {
+    answer(&offering(), &rules(table), message)
+}
+
+fn pair(name: &str, arguments: &str) -> (String, String) {
+    (name.to_owned(), arguments.to_owned())
+}
+
+#[test]
+fn calls_of_tools_that_were_not_offered_pass_are_told_or_refused() {
+    let call = calling("shell", "{\"x\":1}");
+    let undeclared = |rule| RuleTable { undeclared: Some(rule), ..RuleTable::default() };
+    let passed = answered(&undeclared(UndeclaredRule::Pass), &call);
+    assert_eq!(
+        (passed.parts, passed.finish.as_str()),
+        (vec![pair("shell", "{\"x\":1}")], "tool_calls")
+    );
+    let told = answered(&undeclared(UndeclaredRule::Text), &call);
+    assert_eq!((told.parts, told.finish.as_str()), (vec![pair("text", TOLD)], "stop"));
+    assert_eq!(told.losses, ["approximated"]);
+    let refused = answered(&undeclared(UndeclaredRule::Refuse), &call);
+    assert_eq!(refused.code.as_deref(), Some("undeclared"));
+}
+
+#[test]
+fn a_call_of_a_denied_tool_never_passes() {
+    for undeclared in [UndeclaredRule::Pass, UndeclaredRule::Text, UndeclaredRule::Refuse] {
+        let (deny, undeclared) = (globs(&["shell"]), Some(undeclared));
+        let table = RuleTable { deny, undeclared, ..RuleTable::default() };
+        let request = request(&json!([read_file(), function("shell", &json!({}))]));
+        let answered = answer(&request, &rules(&table), &calling("shell", "{\"x\":1}"));
+        assert!(!answered.parts.iter().any(|(name, _)| name == "shell"), "{undeclared:?}");
+    }
+}
+
+#[test]
+fn an_answer_with_calls_that_pass_still_waits_for_them() {
+    let table = RuleTable { deny: globs(&["shell"]), ..RuleTable::default() };
+    let mut message = calling("shell", "{\"x\":1}");
+    let other = calling("read_file", "{\"path\":\"a\"}");
+    let calls = message["tool_calls"].as_array_mut().unwrap();
+    let mut second = other["tool_calls"][0].clone();
+    second["id"] = json!("call_2");
+    calls.push(second);
+    let answered = answered(&table, &message);
+    assert_eq!(answered.finish, "tool_calls");
+    assert_eq!(answered.parts, [pair("text", TOLD), pair("read_file", "{\"path\":\"a\"}")]);
+}
+
+#[test]
+fn the_client_sees_its_own_names() {
+    let rename = Some(vec![("read_file".to_owned(), "cat".to_owned())]);
+    let answered = answered(&RuleTable { rename, ..RuleTable::default() }, &calling("cat", "{}"));
+    assert_eq!(answered.parts, [pair("read_file", "{}")]);
+}
+
+#[test]
+fn arguments_are_repaired_or_refused() {
+    let arguments = |rule| RuleTable { arguments: Some(rule), ..RuleTable::default() };
+    let call = calling("read_file", "{'path': 'a', 'lines': '3',}");
+    let repaired = answered(&arguments(ArgumentRule::Repair), &call);
+    assert_eq!(repaired.parts, [pair("read_file", "{\"path\":\"a\",\"lines\":3}")]);
+    assert_eq!(repaired.losses, ["repaired"]);
+    assert_eq!(
+        answered(&arguments(ArgumentRule::Refuse), &call).code.as_deref(),
+        Some("arguments")
+    );
+    let wrong = answered(&arguments(ArgumentRule::Repair), &calling("read_file", "{}"));
+    assert_eq!((wrong.parts, wrong.losses.len()), (vec![pair("read_file", "{}")], 0));
+    let good =
+        answered(&arguments(ArgumentRule::Refuse), &calling("read_file", "{ \"path\":\"a\"}"));
+    assert_eq!(good.parts, [pair("read_file", "{ \"path\":\"a\"}")]);
+}
+
+#[test]
+fn a_repaired_call_keeps_the_clients_name() {
+    let rename = Some(vec![("read_file".to_owned(), "cat".to_owned())]);
+    let table = RuleTable { rename, arguments: Some(ArgumentRule::Repair), ..RuleTable::default() };
+    let answered = answered(&table, &calling("cat", "{'path':'a'}"));
+    assert_eq!(answered.parts, [pair("read_file", "{\"path\":\"a\"}")]);
+}

@@ -1,0 +1,126 @@
+//! What is made of arguments that are not what their schema says.
+
+use serde_json::{Value, json};
+
+use crate::govern::arguments::{Checked, check};
+
+fn schema() -> Value {
+    json!({"type": "object", "required": ["path"], "additionalProperties": false, "properties": {
+        "path": {"type": "string"},
+        "lines": {"type": "integer"},
+        "deep": {"type": "boolean"},
+        "tags": {"type": "array", "items": {"type": "number"}},
+        "at": {"$ref": "#/$defs/at"},
+    }, "$defs": {"at": {"type": "object", "properties": {"x": {"type": "number"}}}}})
+}
+
+#[track_caller]
+fn check_repaired(text: &str, expected: &Value) {
+    match check(text, Some(&schema().to_string())) {
+        Checked::Repaired(repaired) => {
+            assert_eq!(serde_json::from_str::<Value>(&repaired).unwrap(), *expected, "{text}");
+        }
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn what_the_schema_says_is_left_alone() {
+    for text in
+        [r#"{"path":"a"}"#, " {\"path\": \"a\", \"lines\": 3 } ", r#"{"path":"a","tags":[1]}"#]
+    {
+        assert_eq!(check(text, Some(&schema().to_string())), Checked::Fits, "{text}");
+    }
+    assert_eq!(check("", None), Checked::Fits);
+    assert_eq!(check("{}", Some("{}")), Checked::Fits);
+}
+
+#[test]
+fn slips_of_spelling_are_mended() {
+    check_repaired(r#"{"path":"a",}"#, &json!({"path": "a"}));
+    check_repaired("```json\n{\"path\":\"a\"}\n```", &json!({"path": "a"}));
+    check_repaired("{'path': 'it\\'s', 'deep': True}", &json!({"path": "it's", "deep": true}));
+    check_repaired(r#"{"path":"a","tags":[1,2,],}"#, &json!({"path": "a", "tags": [1, 2]}));
+    check_repaired(r#"{path: "a"}"#, &json!({"path": "a"}));
+    check_repaired("{\"path\":\"two\nlines\"}", &json!({"path": "two\nlines"}));
+}
+
+#[test]
+fn what_was_cut_off_is_closed() {
+    check_repaired(
+        r#"{"path":"a","at":{"x":1"#.trim_end_matches('1'),
+        &json!({"path": "a", "at": {}}),
+    );
+    check_repaired(r#"{"path":"a b"#, &json!({"path": "a b"}));
+    check_repaired(r#"{"path":"a","tags":[1,"#, &json!({"path": "a", "tags": [1]}));
+    check_repaired(r#"{"path":"a","deep""#, &json!({"path": "a"}));
+}
+
+#[test]
+fn values_of_another_type_are_read_as_the_schema_has_them() {
+    check_repaired(
+        r#"{"path":7,"lines":"12","deep":"true","tags":["1.5"],"at":{"x":"2"}}"#,
+        &json!({"path": "7", "lines": 12, "deep": true, "tags": [1.5], "at": {"x": 2}}),
+    );
+    check_repaired(r#"{"path":"a","tags":"[1]"}"#, &json!({"path": "a", "tags": [1]}));
+    check_repaired(r#""{\"path\":\"a\"}""#, &json!({"path": "a"}));
+}
+
+#[test]
+fn what_cannot_be_mended_without_guessing_is_wrong() {
+    for text in [
+        r#"{"path":"a","lines":"many"}"#,
+        "{}",
+        "[]",
+        "look!",
+        r#"{"path":"a","lines":1.5}"#,
+        r#"{"path":"a"} and more"#,
+        r#"{"path":"a","lines":12"#,
+    ] {
+        let checked = check(text, Some(&schema().to_string()));
+        assert!(matches!(checked, Checked::Wrong(_)), "{text}: {checked:?}");
+    }
+}
+
+#[test]
+fn reasons_quote_no_content() {
+    let text = r#"{"path":"secret words","lines":"secret"}"#;
+    let Checked::Wrong(reason) = check(text, Some(&schema().to_string())) else { panic!() };
+    assert!(!reason.contains("secret"), "{reason}");
+    assert!(reason.contains("lines"), "{reason}");
+}
+
+#[test]
+fn schemas_that_would_take_long_are_not_used() {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..40 {
+        let below = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        definitions.insert(format!("d{level}"), json!({"allOf": [below, below]}));
+    }
+    definitions.insert("d40".to_owned(), json!({"type": "object"}));
+    let doubling = json!({"$ref": "#/$defs/d0", "$defs": definitions});
+    for schema in [
+        doubling,
+        json!({"$ref": "#"}),
+        json!({"allOf": [{"$ref": "#"}]}),
+        json!({"$ref": "https://example.org/schema"}),
+        json!(true),
+        json!({"type": 7}),
+    ] {
+        assert_eq!(check(r#"{"a":1}"#, Some(&schema.to_string())), Checked::Fits, "{schema}");
+    }
+}
+
+#[test]
+fn a_pattern_that_backtracks_takes_no_longer_than_its_text() {
+    let schema =
+        json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
+    let text = json!({"a": format!("{}!", "a".repeat(50_000))}).to_string();
+    assert!(matches!(check(&text, Some(&schema.to_string())), Checked::Wrong(_)));
+}
+
+#[test]
+fn deep_nesting_ends() {
+    let text = format!("{{\"path\":{}", "[".repeat(100_000));
+    assert!(matches!(check(&text, Some(&schema().to_string())), Checked::Wrong(_)));
+}

@@ -1,0 +1,202 @@
+//! What the rules make of requests.
+
+use sabir_wire::Protocol;
+use sabir_wire::target::Target;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::govern::rounds;
+
+/// A request of a protocol as the rules leave it, with the kinds of what they changed.
+fn governed(protocol: Protocol, body: &Value, rules: &Rules) -> (Value, Vec<(String, String)>) {
+    let body = body.to_string();
+    let mut decoded = protocol.decode_request_text(&body).unwrap();
+    check(decoded.request(), rules).unwrap();
+    let mut losses = Vec::new();
+    if changes(decoded.request(), rules) {
+        let report = apply(decoded.edit(), rules, "/tool_choice").report;
+        losses
+            .extend(report.into_entries().into_iter().map(|it| (it.pointer, it.kind.to_string())));
+    }
+    let encoded = decoded.encode(protocol, &Target::default()).unwrap();
+    (serde_json::from_str(&encoded.body).unwrap(), losses)
+}
+
+fn refused_by(body: &Value, table: &RuleTable) -> Option<&'static str> {
+    let body = body.to_string();
+    let decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
+    check(decoded.request(), &rules(table)).err().map(|violation| violation.rule())
+}
+
+fn two_tools() -> Value {
+    request(&json!([read_file(), function("shell", &json!({"type": "object"}))]))
+}
+
+#[test]
+fn what_is_denied_is_not_offered() {
+    let deny = rules(&RuleTable { deny: globs(&["sh*"]), ..RuleTable::default() });
+    let (body, losses) = governed(Protocol::OpenaiChat, &two_tools(), &deny);
+    assert_eq!(body["tools"], json!([read_file()]));
+    assert_eq!(losses, [("/tools/1".to_owned(), "dropped".to_owned())]);
+    let allow = rules(&RuleTable { allow: globs(&["read_*"]), ..RuleTable::default() });
+    assert_eq!(
+        governed(Protocol::OpenaiChat, &two_tools(), &allow).0["tools"],
+        json!([read_file()])
+    );
+}
+
+#[test]
+fn deny_beats_allow() {
+    let both = RuleTable { allow: globs(&["*"]), deny: globs(&["*"]), ..RuleTable::default() };
+    let mut body = two_tools();
+    body["tool_choice"] = json!("required");
+    body["parallel_tool_calls"] = json!(false);
+    let (body, losses) = governed(Protocol::OpenaiChat, &body, &rules(&both));
+    for gone in ["tools", "tool_choice", "parallel_tool_calls"] {
+        assert_eq!(body.get(gone), None, "{gone}");
+    }
+    assert_eq!(losses.len(), 3);
+}
+
+#[test]
+fn a_choice_of_a_tool_that_is_denied_is_left_to_the_model() {
+    let deny = rules(&RuleTable { deny: globs(&["shell"]), ..RuleTable::default() });
+    let mut body = two_tools();
+    body["tool_choice"] = json!({"type": "function", "function": {"name": "shell"}});
+    let (body, losses) = governed(Protocol::OpenaiChat, &body, &deny);
+    assert_eq!(body["tool_choice"], json!("auto"));
+    assert_eq!(losses[1], ("/tool_choice".to_owned(), "approximated".to_owned()));
+}
+
+#[test]
+fn tools_are_called_by_other_names_wherever_they_stand() {
+    let rename = Some(vec![("shell".to_owned(), "run".to_owned())]);
+    let rename = rules(&RuleTable { rename, ..RuleTable::default() });
+    let mut body = two_tools();
+    body["tool_choice"] = json!({"type": "function", "function": {"name": "shell"}});
+    let calls =
+        json!([{"id": "c", "type": "function", "function": {"name": "shell", "arguments": "{}"}}]);
+    body["messages"] = json!([{"role": "user", "content": "hi"},
+        {"role": "assistant", "content": null, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c", "content": "done"}]);
+    let (written, losses) = governed(Protocol::OpenaiChat, &body, &rename);
+    let expected = body.to_string().replace("\"shell\"", "\"run\"");
+    assert_eq!(written, serde_json::from_str::<Value>(&expected).unwrap());
+    assert_eq!(losses, [("/tools/1".to_owned(), "renamed".to_owned())]);
+}
+
+#[test]
+fn two_tools_never_get_one_name() {
+    let rename = |to: &str| RuleTable {
+        rename: Some(vec![("shell".to_owned(), to.to_owned())]),
+        ..RuleTable::default()
+    };
+    assert_eq!(refused_by(&two_tools(), &rename("read_file")), Some("rename"));
+    assert_eq!(refused_by(&two_tools(), &rename("run")), None);
+}
+
+#[test]
+fn limits_refuse_and_zero_is_none() {
+    let count = |count_max| RuleTable { count_max: Some(count_max), ..RuleTable::default() };
+    assert_eq!(refused_by(&two_tools(), &count(1)), Some("count_max"));
+    assert_eq!(refused_by(&two_tools(), &count(2)), None);
+    assert_eq!(count(0).rules(), None);
+    let bytes = |max| RuleTable { schema_bytes_max: Some(max), ..RuleTable::default() };
+    assert_eq!(refused_by(&two_tools(), &bytes(20)), Some("schema_bytes_max"));
+    assert_eq!(refused_by(&two_tools(), &bytes(1_000)), None);
+    let denied = RuleTable { deny: globs(&["shell"]), ..count(1) };
+    assert_eq!(refused_by(&two_tools(), &denied), None, "what is not offered does not count");
+}
+
+#[test]
+fn rounds_count_from_the_users_last_word() {
+    let calls =
+        json!([{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
+    let round = [
+        json!({"role": "assistant", "content": null, "tool_calls": calls}),
+        json!({"role": "tool", "tool_call_id": "c", "content": "done"}),
+    ];
+    let user = json!({"role": "user", "content": "go on"});
+    let counted = |messages: Vec<Value>| {
+        let body = json!({"model": "m", "messages": messages}).to_string();
+        rounds(&Protocol::OpenaiChat.decode_request_text(&body).unwrap().request().messages)
+    };
+    let [call, result] = round;
+    assert_eq!(counted(vec![user.clone()]), 0);
+    assert_eq!(counted(vec![user.clone(), call.clone(), result.clone()]), 1);
+    let two = vec![user.clone(), call.clone(), result.clone(), call.clone(), result.clone()];
+    assert_eq!(counted(two.clone()), 2);
+    assert_eq!(counted([two.clone(), vec![user.clone()]].concat()), 0);
+    let body = json!({"model": "m", "messages": two});
+    let limited = |max| RuleTable { rounds_max: Some(max), ..RuleTable::default() };
+    assert_eq!(refused_by(&body, &limited(1)), Some("rounds_max"));
+    assert_eq!(refused_by(&body, &limited(2)), None);
+}
+
+#[test]
+fn long_results_are_cut_and_say_so() {
+    let cut = rules(&RuleTable { result_bytes_max: Some(4), ..RuleTable::default() });
+    let result = |content: Value| {
+        json!({"model": "m", "max_tokens": 9, "messages": [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": content}]}]})
+    };
+    let content = |body: &Value| body["messages"][2]["content"][0]["content"].clone();
+    let messages = Protocol::AnthropicMessages;
+    let (body, losses) = governed(messages, &result(json!("abcdefgh")), &cut);
+    assert_eq!(content(&body), json!("abcd\n[truncated: 4 of 8 bytes]"));
+    assert_eq!(losses, [("/messages/2/content/0".to_owned(), "approximated".to_owned())]);
+    let (body, losses) = governed(messages, &result(json!("abcd")), &cut);
+    assert_eq!((content(&body), losses.len()), (json!("abcd"), 0));
+    let several = json!([{"type": "text", "text": "abc"}, {"type": "text", "text": "äö"},
+        {"type": "text", "text": "x"}]);
+    let (body, _) = governed(messages, &result(several), &cut);
+    assert_eq!(
+        content(&body),
+        json!([{"type": "text", "text": "abc"},
+        {"type": "text", "text": "\n[truncated: 3 of 8 bytes]"}])
+    );
+}
+
+#[test]
+fn results_of_gemini_are_cut_in_their_object() {
+    let cut = rules(&RuleTable { result_bytes_max: Some(4), ..RuleTable::default() });
+    let result = |response: Value| {
+        json!({"contents": [
+        {"role": "user", "parts": [{"text": "hi"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": response}}]}]})
+    };
+    let response = |response: Value| {
+        let (body, _) = governed(Protocol::Gemini, &result(response), &cut);
+        body["contents"][2]["parts"][0]["functionResponse"]["response"].clone()
+    };
+    let noted = json!({"result": "abcd\n[truncated: 4 of 8 bytes]"});
+    assert_eq!(response(json!({"result": "abcdefgh"})), noted);
+    let other = response(json!({"a": 1, "b": 2}));
+    assert_eq!(other, json!({"output": "{\"a\"\n[truncated: 4 of 13 bytes]"}));
+    assert_eq!(response(json!({"a": "b"})), json!({"a": "b"}));
+}
+
+#[test]
+fn the_more_specific_table_decides_key_by_key() {
+    let wide = RuleTable { deny: globs(&["a"]), count_max: Some(1), ..RuleTable::default() };
+    let narrow = RuleTable { deny: globs(&["b"]), ..RuleTable::default() };
+    let both = rules(&narrow.over(&wide));
+    assert!(both.allows("a") && !both.allows("b"));
+    assert_eq!(both.count_max, Some(1));
+}
+
+#[test]
+fn a_request_that_the_rules_leave_alone_is_its_own_bytes() {
+    let all = RuleTable {
+        deny: globs(&["nothing"]),
+        rename: Some(vec![("nobody".to_owned(), "n".to_owned())]),
+        result_bytes_max: Some(1_000),
+        ..RuleTable::default()
+    };
+    let body = two_tools().to_string();
+    let decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
+    assert!(!changes(decoded.request(), &rules(&all)));
+}
