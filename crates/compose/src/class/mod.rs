@@ -8,6 +8,7 @@ mod tool;
 mod words;
 
 pub use facts::Facts;
+pub(crate) use facts::is_word_of_user;
 pub use intent::Intent;
 pub use tool::ToolEffect;
 

@@ -47,7 +47,7 @@ enum Why {
     /// Its arguments are checked.
     Check,
     /// It may not pass: the client is told of it in words.
-    Tell,
+    Describe,
 }
 
 /// What becomes of a call, by its name.
@@ -154,8 +154,8 @@ impl Governor {
             (UndeclaredRule::Refuse, _) if is_denied || offered.is_none() => {
                 Judged::Refused(Violation::Undeclared(own.to_owned()))
             }
-            (UndeclaredRule::Text, None) => Judged::Held(Why::Tell),
-            _ if is_denied => Judged::Held(Why::Tell),
+            (UndeclaredRule::Text, None) => Judged::Held(Why::Describe),
+            _ if is_denied => Judged::Held(Why::Describe),
             (_, Some(tool))
                 if rules.arguments != ArgumentRule::Pass
                     && tool.takes_json
@@ -207,7 +207,7 @@ impl Governor {
             return held.arguments.push(&text);
         }
         match held.why {
-            Why::Tell => {}
+            Why::Describe => {}
             Why::Check if self.offer.rules.arguments == ArgumentRule::Refuse => {
                 let name = self.offer.client_name(&held.name).to_owned();
                 let reason = format!("they are longer than {HELD_BYTES_MAX} bytes");
@@ -243,7 +243,7 @@ impl Governor {
         let Some(index) = self.position(closed.part) else { return };
         let mut held = self.held.swap_remove(index);
         match held.why {
-            Why::Tell => self.tell(held, emit),
+            Why::Describe => self.describe(held, emit),
             Why::Check => {
                 if let Err(violation) = self.check(&mut held) {
                     return self.refuse(&violation, emit);
@@ -299,7 +299,7 @@ impl Governor {
     }
 
     /// Puts words in the place of a call that may not pass.
-    fn tell(&mut self, held: Held, emit: &mut dyn FnMut(Event<'_>)) {
+    fn describe(&mut self, held: Held, emit: &mut dyn FnMut(Event<'_>)) {
         let Held { open, name, arguments, .. } = held;
         let pointer = open.semantics.place().to_string();
         let reason = "a call of a tool that is not offered is told as text";

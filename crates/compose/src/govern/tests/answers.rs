@@ -3,7 +3,8 @@
 use super::*;
 use crate::govern::{ArgumentRule, UndeclaredRule};
 
-const TOLD: &str = "[The model called the tool `shell`, which is not offered here, with {\"x\":1}]";
+const DESCRIBED: &str =
+    "[The model called the tool `shell`, which is not offered here, with {\"x\":1}]";
 
 fn offering() -> Value {
     request(&json!([read_file()]))
@@ -26,9 +27,12 @@ fn calls_of_tools_that_were_not_offered_pass_are_told_or_refused() {
         (passed.parts, passed.finish.as_str()),
         (vec![pair("shell", "{\"x\":1}")], "tool_calls")
     );
-    let told = answered(&undeclared(UndeclaredRule::Text), &call);
-    assert_eq!((told.parts, told.finish.as_str()), (vec![pair("text", TOLD)], "stop"));
-    assert_eq!(told.losses, ["approximated"]);
+    let described = answered(&undeclared(UndeclaredRule::Text), &call);
+    assert_eq!(
+        (described.parts, described.finish.as_str()),
+        (vec![pair("text", DESCRIBED)], "stop")
+    );
+    assert_eq!(described.losses, ["approximated"]);
     let refused = answered(&undeclared(UndeclaredRule::Refuse), &call);
     assert_eq!(refused.code.as_deref(), Some("undeclared"));
 }
@@ -55,7 +59,7 @@ fn an_answer_with_calls_that_pass_still_waits_for_them() {
     calls.push(second);
     let answered = answered(&table, &message);
     assert_eq!(answered.finish, "tool_calls");
-    assert_eq!(answered.parts, [pair("text", TOLD), pair("read_file", "{\"path\":\"a\"}")]);
+    assert_eq!(answered.parts, [pair("text", DESCRIBED), pair("read_file", "{\"path\":\"a\"}")]);
 }
 
 #[test]
