@@ -110,9 +110,10 @@ impl Writer {
     /// A field of ours whose value is a word of ours too: neither needs escapes nor is searched for any.
     #[inline]
     pub(crate) fn word(&mut self, key: &'static str, value: &'static str) {
-        debug_assert!(escape::is_clean(value), "{value} needs escapes");
-        self.literal_key(key);
-        self.out.push('"');
+        debug_assert!(escape::is_clean(key) && escape::is_clean(value), "{key}: {value}");
+        self.begin_string();
+        self.out.push_str(key);
+        self.out.push_str("\":\"");
         self.out.push_str(value);
         self.out.push('"');
     }

@@ -105,8 +105,18 @@ impl Fields<'_, '_> {
         }
     }
 
-    /// Writes what stands beside the content.
+    /// Writes what stands beside the content: mostly calls alone.
     pub(in super::super) fn write_beside(&self, object: &mut Object<'_, '_>) {
+        let is_usual =
+            |part: &&Part<'_>| matches!(part.content(), Content::Text(_) | Content::ToolCall(_));
+        if !self.parts.iter().all(is_usual) {
+            self.write_unusual(object);
+        }
+        self.write_calls(object);
+    }
+
+    /// Writes reasoning, refusals and sound.
+    fn write_unusual(&self, object: &mut Object<'_, '_>) {
         let is_shown = match self.names {
             Names::Own | Names::Fitted(..) => true,
             Names::Answer(context, _) => context.show_reasoning,
@@ -125,7 +135,6 @@ impl Fields<'_, '_> {
                 write_audio(object.key("audio"), media, part.semantics());
             }
         }
-        self.write_calls(object);
     }
 
     /// Writes reasoning that has fields of its own.
