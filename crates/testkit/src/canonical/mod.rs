@@ -109,16 +109,26 @@ impl Statement {
         Self { protocol: decoded.protocol(), facts: Vec::new(), lists: vec![nodes] }
     }
 
-    /// The parts of an answer alone, without how it ended, what it cost, and a call that was cut off.
-    pub fn stated(mut self) -> Self {
+    /// The parts of an answer alone, without how it ended and what it cost.
+    pub fn parts(mut self) -> Self {
         self.facts.clear();
+        self.lists.iter_mut().for_each(|nodes| nodes.retain(|node| !node.sort.starts_with("end ")));
+        self
+    }
+
+    /// How many calls an answer makes.
+    pub fn calls(&self) -> usize {
+        self.lists.iter().flatten().filter(|node| node.sort.ends_with(" call")).count()
+    }
+
+    /// The same without calls that were cut off.
+    pub fn without_cut_calls(mut self) -> Self {
         let is_cut = |node: &Node| {
             let of = |name: &str| node.facts.iter().find(|fact| fact.name == name);
             let is_function = of("form").is_some_and(|form| normal::is_void(&form.value));
             is_function && of("arguments").is_some_and(|arguments| arguments.value.is_string())
         };
-        let has_text = |node: &Node| !node.sort.starts_with("end ") && !is_cut(node);
-        self.lists.iter_mut().for_each(|nodes| nodes.retain(has_text));
+        self.lists.iter_mut().for_each(|nodes| nodes.retain(|node| !is_cut(node)));
         self
     }
 

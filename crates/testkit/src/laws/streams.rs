@@ -215,9 +215,14 @@ fn honest(
     let has_failed = before.fault.is_some();
     let before = Statement::of_answer(protocol, before).placed(place);
     let after = Statement::of_answer(target, after);
-    match has_failed {
-        // What was said before an error arrives. How it failed has a law of its own, and what it cost no place beside that.
-        true => honesty::check(target, &before.stated(), &after.stated(), &report),
-        false => honesty::check(target, &before, &after, &report),
+    if !has_failed {
+        return honesty::check(target, &before, &after, &report);
     }
+    // What was said before an error arrives. How it failed has a law of its own, and what it cost no place beside that.
+    let (mut before, mut after) = (before.parts(), after.parts());
+    // A call that was cut off arrives, or it does not.
+    if before.calls() != after.calls() {
+        (before, after) = (before.without_cut_calls(), after.without_cut_calls());
+    }
+    honesty::check(target, &before, &after, &report)
 }
