@@ -1,4 +1,4 @@
-//! Rules on `fixtures/`: every case says what is expected of it, and all of its JSON parses.
+//! Rules on `fixtures/`: every case says what is expected of it, all of its JSON parses, and comments name cases that exist.
 
 use std::collections::BTreeSet;
 
@@ -31,6 +31,29 @@ pub(super) fn json_parses(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// What stands before the name of a case in a comment that says which one forced a rule.
+const CITED: &str = "Fixture `";
+
+pub(super) fn cited_cases_exist(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.below("crates/wire/src") {
+        for (index, line) in text.lines().enumerate() {
+            let cited = line.split(CITED).skip(1).filter_map(|rest| rest.split('`').next());
+            for case in
+                cited.filter(|it| tree.text(&format!("{FIXTURES}/{it}/expect.json")).is_none())
+            {
+                let path = format!("crates/wire/src/{path}");
+                findings.push(Finding::new(
+                    &path,
+                    index + 1,
+                    format!("there is no fixture {case}"),
+                ));
+            }
+        }
+    }
+    findings
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::places;
@@ -49,6 +72,15 @@ mod tests {
     fn a_case_without_an_expectation_is_found() {
         let files = [EXPECT, ("fixtures/image/gemini/request.json", "{}")];
         assert_eq!(places(expectations_exist, &files), ["fixtures/image:1"]);
+    }
+
+    #[test]
+    fn a_comment_names_a_case_that_exists() {
+        let source = "crates/wire/src/a.rs";
+        let sound = [EXPECT, (source, "/// Text first. Fixture `plain`.\n")];
+        assert!(places(cited_cases_exist, &sound).is_empty());
+        let stale = [EXPECT, (source, "//! A\n//! Fixture `gone`.\n")];
+        assert_eq!(places(cited_cases_exist, &stale), ["crates/wire/src/a.rs:2"]);
     }
 
     #[test]

@@ -38,6 +38,7 @@ const RULES: &[Rule] = &[
     code::failure_statuses,
     code::glob_reexports,
     code::sleeping_tests,
+    fixtures::cited_cases_exist,
     fixtures::expectations_exist,
     fixtures::json_parses,
     layout::module_headers,

@@ -2,6 +2,7 @@
 //!
 //! OpenAI and Anthropic pair by id, Gemini by name and order. Here every call of a request is given an id and every
 //! result the name of its call, so that an encoder can write either.
+//! Fixture `request/results/gemini-results-partly-without-ids`.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;

@@ -100,7 +100,7 @@ impl<'r> OpenCalls<'r> {
         let found = keys.map(|key| self.first(Some(key?)));
         let has_id = result.call_id.is_some() && found[0].is_some();
         // The later round is the nearer one: a call that was left without its result is no reason to mistake those of
-        // later rounds.
+        // later rounds. Fixture `request/results/results-without-ids-answer-the-last-round`.
         let found = CallKey::choose(result, found, |one, other| one.0 > other.0);
         let is_bare = result.call_id.is_none() && result.name.is_none();
         let (_, number) = found.or_else(|| is_bare.then(|| self.first(None)).flatten())?;

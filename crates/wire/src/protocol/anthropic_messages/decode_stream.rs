@@ -37,7 +37,7 @@ pub(in super::super) struct Decoder {
     /// Where the ending was stated.
     ending_place: Place,
     /// Blocks that the message held when it began, by their index. They wait, since most servers that state some tell
-    /// them again as they grow.
+    /// them again as they grow. Fixture `stream/text/anthropic-content-in-message-start-and-in-blocks`.
     given: VecDeque<(u64, Part<'static>)>,
 }
 

@@ -121,6 +121,7 @@ pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
 }
 
 /// The words for the client. Agents tell a full context by the vendor's own, so that these lead.
+/// Fixture `error/context-too-long`.
 fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
     if fault.kind != FaultKind::ContextTooLong {
         return fault.message.reborrow();

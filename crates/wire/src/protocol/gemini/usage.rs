@@ -1,5 +1,5 @@
 //! The usage reports of Gemini: thoughts and tool results fed back are counted beside the output and the input, and zeros
-//! are left out, as Protocol Buffers have it.
+//! are left out, as Protocol Buffers have it. Fixture `answer/usage/gemini-tool-prompt-usage`.
 
 use crate::conversation::Count;
 use crate::loss::LossKind::{Dropped, Renamed};

@@ -92,7 +92,7 @@ impl Words {
     }
 
     /// The class of a status, where the words do not narrow it. They give no other class: servers give their
-    /// codes loosely, and the status is what clients act on.
+    /// codes loosely, and the status is what clients act on. Fixture `error/status-against-code`.
     fn refined(&self, status: FaultKind) -> FaultKind {
         match (status, self.kind()) {
             (_, Some(FaultKind::ContextTooLong)) => FaultKind::ContextTooLong,

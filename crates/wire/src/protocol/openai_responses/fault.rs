@@ -15,7 +15,7 @@ pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'
     words.message.get_or_insert_with(|| Text::plain(body.trim().to_owned()));
     let kind = match (words.kind(), stated) {
         // The words give no other class than the status, only narrow it: servers give their codes loosely, and
-        // the status is what clients act on.
+        // the status is what clients act on. Fixture `error/status-against-code`.
         (Some(stated @ (FaultKind::ContextTooLong | FaultKind::Billing)), _) => stated,
         (Some(stated), None) => stated,
         (_, Some(_)) | (None, None) => kind,

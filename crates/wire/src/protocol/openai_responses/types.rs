@@ -100,7 +100,7 @@ pub(super) const CONTINUES: Shape = Shape::bit(1);
 /// What nobody knows stands in the content of a message rather than being an item.
 pub(super) const IN_CONTENT: Shape = Shape::bit(2);
 
-/// The smallest limit of output tokens that is accepted.
+/// The smallest limit of output tokens that is accepted. Fixture `request/sampling/output-limit-below-the-minimum`.
 pub(super) const MAX_OUTPUT_TOKENS_MIN: u64 = 16;
 
 /// The entry of `include` that asks for log probabilities.

@@ -231,6 +231,7 @@ impl Reporter<'_> {
     }
 
     /// Reports a document without words, which is left out. Of an empty one without a title only the notes are lost.
+    /// Fixture `request/media/document-of-white-space-beside-text`.
     pub(in super::super) fn wordless(&mut self, part: &Part<'_>, media: &Media<'_>) {
         let is_empty = matches!(&media.source, Source::Text { mime: _, text } if text.is_empty());
         if !is_empty || media.name.is_some() {

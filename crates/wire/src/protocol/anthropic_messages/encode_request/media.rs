@@ -151,6 +151,7 @@ fn write_base64(source: &mut Writer, mime: &str, data: &Text<'_>) {
     source.field("media_type", mime);
     let text = data.to_str();
     // Gemini also takes the alphabet for URLs, which nobody else does.
+    // Fixture `request/media/url-safe-base64-is-made-standard`.
     if text.contains(['-', '_']) {
         source.field("data", &text.replace('-', "+").replace('_', "/"));
     } else {

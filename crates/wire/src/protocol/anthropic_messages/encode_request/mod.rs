@@ -93,7 +93,7 @@ fn allowed<'r>(request: &'r Request<'r>) -> Option<BTreeSet<&'r Text<'r>>> {
     }
 }
 
-/// How many cache marks the vendor takes.
+/// How many cache marks the vendor takes. Fixture `request/cache/cache-markers-beyond-four`.
 const MARKS_MAX: usize = 4;
 
 /// A request on its way here.

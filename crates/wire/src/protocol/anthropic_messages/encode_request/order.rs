@@ -1,4 +1,5 @@
 //! The order inside turns: results come first, in the order of their calls, and no two calls share an id.
+//! Fixture `request/results/text-before-results-moves-behind`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -58,6 +59,7 @@ struct Arranging<'c> {
     /// The calls of the assistant's last turn.
     open: Vec<OpenCall<'c>>,
     /// By their ids, the other ids of calls of earlier turns that were not answered, where two calls may share one.
+    /// Fixture `request/ids/late-results-of-calls-that-share-an-id`.
     left: BTreeMap<Cow<'c, str>, VecDeque<Option<String>>>,
     fresh_ids: FreshIds,
 }
@@ -80,7 +82,7 @@ impl<'c> Arranging<'c> {
         }
     }
 
-    /// Another id for a call whose own an earlier one has.
+    /// Another id for a call whose own an earlier one has. Fixture `request/ids/duplicate-call-ids`.
     fn other(&mut self, id: &str) -> Option<String> {
         let seen = self.seen.as_mut()?;
         let other = seen.contains(id).then(|| format!("{id}_{}", seen.len()));

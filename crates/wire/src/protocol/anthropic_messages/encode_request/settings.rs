@@ -51,6 +51,7 @@ impl<'r> Plan<'r> {
 }
 
 /// The limit that leaves room for the thinking and that the model can reach.
+/// Fixture `request/thinking/budget-beyond-the-limit`.
 fn fit_limit<'r>(
     (limit, kind): (Number<'r>, LossKind),
     thought: &mut Thought,
@@ -81,6 +82,7 @@ fn fit_limit<'r>(
 }
 
 /// What a model takes of sampling while it thinks, where only the protocol is known and not the model.
+/// Fixture `request/thinking/sampling-beside-thinking`.
 fn while_thinking(rules: Sampling) -> Sampling {
     Sampling {
         temperature: Accepts::Only(1.0),
@@ -171,7 +173,7 @@ impl<'r> Encoding<'r, '_> {
     ) -> Option<Number<'n>> {
         let number = number?;
         let asked = number.as_f64()?;
-        // The protocol itself has no temperature above one.
+        // The protocol itself has no temperature above one. Fixture `request/sampling/temperature-above-one`.
         let most = if field == Field::Temperature { 1.0 } else { f64::INFINITY };
         let Some(fit) = accepts.fit(asked).map(|value| value.min(most)) else {
             let is_default = field != Field::TopK && asked == 1.0;

@@ -175,6 +175,7 @@ impl Mapping<'_, '_> {
 
     /// Most models refuse to be made to call a tool while they think; of one that is not known, the client's plain word for
     /// the call counts more than thinking, of which an effort is left.
+    /// Fixture `request/thinking/forced-tool-with-a-thinking-budget`.
     fn giving_way(&mut self, thought: Thought) -> Thought {
         let kind = match thought.effort {
             Some(_) => LossKind::Approximated,

@@ -220,6 +220,7 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// Declares the tools that the history has called, since blocks of undeclared tools are refused.
+    /// Fixture `request/tools/history-with-calls-but-no-tools`.
     fn write_stand_ins(&mut self, body: &mut Object<'_, '_>) {
         let reason = "tools that the history has called must be declared";
         self.reporter.synthesised(Field::ToolsStatedEmpty, reason);
@@ -259,6 +260,7 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// Writes how the model may choose, as far as there is something to choose from.
+    /// Fixture `request/tools/no-parallel-calls-needs-a-choice-object`.
     pub(super) fn write_tool_choice(&mut self, body: &mut Object<'_, '_>) {
         let (root, request) = (Place::default(), self.request);
         if !self.has_tools && !self.is_own() {
@@ -331,7 +333,7 @@ impl<'r> Encoding<'r, '_> {
         Some(self.unforced(choice))
     }
 
-    /// Models that think do not let themselves be forced.
+    /// Models that think do not let themselves be forced. Fixture `request/thinking/forced-tool-with-thinking`.
     fn unforced(&mut self, choice: Choice<'r>) -> Choice<'r> {
         let is_forced = matches!(choice, Choice::Any | Choice::Tool(_));
         let refuses = match self.target.family.forced_tool_choice {

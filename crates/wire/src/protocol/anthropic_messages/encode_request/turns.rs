@@ -308,6 +308,7 @@ impl<'r> Gathering<'r, '_, '_> {
     }
 
     /// Sees to an assistant who has the last word: older models go on from there, newer ones refuse.
+    /// Fixture `request/roles/last-word-of-the-assistant`.
     fn end(&mut self) {
         let Some(turn) = self.turns.turns.last() else { return };
         let pieces = &mut self.turns.pieces[turn.pieces.clone()];

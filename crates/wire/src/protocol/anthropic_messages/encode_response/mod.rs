@@ -129,7 +129,7 @@ fn write_usage(object: &mut Object<'_, '_>, response: &Response<'_>, reporter: &
 }
 
 /// The parts of an answer, and apart from them the sealed thoughts that follow all else: the vendor itself ends no
-/// answer with those.
+/// answer with those. Fixture `stream/thinking/sealed-thinking-last`.
 fn without_last_seals<'p>(
     parts: &'p [Part<'p>],
     reporter: &Reporter<'_>,

@@ -162,7 +162,7 @@ impl Writing<'_> {
             Event::Finish { finish, place, .. } => {
                 self.flush_start(out);
                 self.finish = Some((finish.into_owned(), place));
-                // Other vendors may send the usage after the end.
+                // Other vendors may send the usage after the end. Fixture `stream/usage/usage-after-finish`.
                 if self.is_own() {
                     self.close(out);
                 }

@@ -222,6 +222,7 @@ fn allowed<'a>(mode: AllowedMode, names: Vec<Text<'a>>) -> ToolChoice<'a> {
 }
 
 /// Reads a number. The vendor takes numbers in texts too, but no other texts.
+/// Fixture `request/fields/numbers-written-as-strings`.
 fn read_number<'a>(reader: &mut Reader<'a>) -> Result<Number<'a>> {
     if reader.kind()? == Kind::String
         && let Some(number) = number_in(&reader.checkpoint().string()?.to_str())

@@ -97,6 +97,7 @@ impl<'a> Draft<'a> {
 }
 
 /// Reads a list, or the one object that the vendor takes for a list of one.
+/// Fixture `request/fields/gemini-one-object-for-a-list`.
 fn read_each<'a>(
     reader: &mut Reader<'a>,
     place: Place,

@@ -295,6 +295,7 @@ fn standard(data: Text<'_>) -> Text<'_> {
 }
 
 /// Whether a result is what the vendor documents for failures: an object of `error` alone.
+/// Fixture `request/results/error-results-stay-errors`.
 fn is_error(response: &Json<'_>) -> bool {
     // Its only member is its first, and results are long.
     if !matches!(response.reader().first_key(), Ok(Some(key)) if key == "error") {

@@ -50,6 +50,7 @@ impl<'a> Grounding<'a> {
         });
         if read.is_ok() {
             // Sources that were read before are listed behind these pages.
+            // Fixture `answer/hosted/gemini-citations-before-grounding`.
             for index in self.supports.iter_mut().flat_map(|support| &mut support.chunks) {
                 *index += chunks.len();
             }

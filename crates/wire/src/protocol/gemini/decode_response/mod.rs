@@ -84,7 +84,7 @@ pub(super) fn unplaced(logprobs: &Logprobs<'_>) -> Extras<'static> {
     extras
 }
 
-/// The answer that a blocked prompt stands for, since the vendor gives none.
+/// The answer that a blocked prompt stands for, since the vendor gives none. Fixture `answer/finish/gemini-blocked-prompt`.
 fn blocked(place: Place, reason: Text<'_>) -> Candidate<'_> {
     let mut candidate = Candidate::new(Message::new(Role::Assistant, Vec::new()));
     candidate.finish = Some(prompt_filter(reason));
@@ -110,6 +110,7 @@ pub(in super::super) fn is_finer(finish: &Finish<'_>) -> bool {
 }
 
 /// The class of a finish reason. The vendor has none for calls, so that their presence decides.
+/// Fixture `answer/tools/tool-call-only`.
 pub(super) fn finish<'a>(raw: Text<'a>, calls: bool) -> Finish<'a> {
     let kind = match &*raw.to_str() {
         "STOP" if calls => FinishKind::ToolCalls,

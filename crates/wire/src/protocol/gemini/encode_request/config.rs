@@ -18,7 +18,7 @@ use crate::target::{Accepts, Effort, Family};
 
 use super::Scribe;
 
-/// How many stop sequences the vendor takes.
+/// How many stop sequences the vendor takes. Fixture `request/sampling/many-stop-texts`.
 const STOP_MAX: usize = 5;
 
 impl<'x> Scribe<'x, '_> {
@@ -92,6 +92,7 @@ impl<'x> Scribe<'x, '_> {
         let sampling = &self.decoded.request.sampling;
         let Some(logprobs) = sampling.logprobs else {
             // Their number is accepted only beside the wish for them.
+            // Fixture `request/sampling/alternatives-without-log-probabilities`.
             if !self.is_same() && sampling.alternatives().is_some() && accepts != Accepts::Nothing {
                 object.field("responseLogprobs", &true);
             }
@@ -186,7 +187,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Models that take hosted tools beside functions have to be asked to show the calls of both. Of a model that
-    /// is not known it is not known either.
+    /// is not known it is not known either. Fixture `request/hosted/calls-of-hosted-tools-show-anyway`.
     fn server_side(&self, config: &mut Object<'_, '_>) {
         if self.mixes_tools && self.target.family.name != Family::UNKNOWN.name {
             config.field("includeServerSideToolInvocations", &true);

@@ -37,7 +37,7 @@ impl<'x> Turn<'x> {
     }
 
     /// Whether more of the same side may stand in it. The results of one round must, whatever stood between them: the
-    /// vendor wants as many in the next content as there were calls.
+    /// vendor wants as many in the next content as there were calls. Fixture `request/results/dropped-item-between-results`.
     fn takes(&self, pieces: &[Piece<'x>]) -> bool {
         let begins_with_result = |pieces: &[Piece<'_>]| pieces.first().is_some_and(is_result);
         let takes_results = begins_with_result(&self.pieces) && !self.has_sent_words;
@@ -255,6 +255,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Puts results first and in the order of their calls, which is how the vendor pairs them.
+    /// Fixture `request/results/results-out-of-order-return-in-call-order`.
     fn order_results(&mut self, turns: &mut [Turn<'x>]) {
         let mut calls: Vec<&Text<'x>> = Vec::new();
         for turn in turns {

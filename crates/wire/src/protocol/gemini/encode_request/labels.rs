@@ -1,4 +1,5 @@
 //! Writing labels: of the metadata of other protocols only what the vendor takes as one.
+//! Fixture `request/fields/metadata-that-is-no-label`.
 
 use crate::json::{Json, Kind, Writer, push_key};
 use crate::loss::LossKind;

@@ -179,6 +179,7 @@ impl<'x> Scribe<'x, '_> {
 
     /// Writes the pieces of a turn. The first call of a step must be signed: the vendor checks the current turn, and earlier
     /// ones stay as they were sent, for its prompt cache. What a client of this protocol says of its own calls is left alone.
+    /// Fixture `request/tools/calls-from-elsewhere-towards-gemini-3`.
     pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: &[Piece<'x>]) {
         let is_given = |part: &Part<'_>| !part.semantics().place().is_root();
         let mut unsigned = self.target.family.needs_thought_signature;

@@ -1,4 +1,5 @@
 //! Writing `thinkingConfig`: a budget or a level, as the model takes it, never both.
+//! Fixture `request/thinking/gemini-budget-or-level-by-generation`.
 
 use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::loss::LossKind;

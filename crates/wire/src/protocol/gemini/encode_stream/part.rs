@@ -216,6 +216,7 @@ impl Encoder<'_> {
     }
 
     /// Emits the log probabilities that came after all of their text: behind another text they would seem to be its.
+    /// Fixture `stream/logprobs/responses-log-probabilities-of-the-first-text`.
     fn weigh_closed(&mut self, candidate: u32, out: &mut String) {
         let mut all = None;
         for part in std::mem::take(&mut self.late) {
@@ -328,6 +329,7 @@ impl Encoder<'_> {
     }
 
     /// Sends a whole call once those that began before it are whole: results are told apart by their order alone.
+    /// Fixture `stream/tools/calls-keep-their-order`.
     fn send_in_order(
         &mut self,
         (part, candidate): (PartId, u32),

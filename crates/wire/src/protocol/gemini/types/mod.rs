@@ -29,6 +29,7 @@ pub(super) const LOGPROBS: &str = "logprobsResult";
 pub(super) const MODEL_PREFIX: &str = "models/";
 
 /// The documented signature for calls that another model made; the validator lets it pass.
+/// Fixture `request/tools/calls-from-elsewhere-towards-gemini-3`.
 pub(super) const FOREIGN_CALL_SIGNATURE: &str = "skip_thought_signature_validator";
 
 namespace! {

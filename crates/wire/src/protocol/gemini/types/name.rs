@@ -1,4 +1,5 @@
 //! Names in two spellings: the vendor writes lowerCamelCase and reads snake_case too.
+//! Fixture `request/fields/gemini-snake-case-names`.
 
 use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, Shape};
 use crate::protocol::semantics::Spelling;

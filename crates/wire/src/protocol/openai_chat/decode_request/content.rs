@@ -245,6 +245,7 @@ fn read_audio<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Op
 }
 
 /// Sound is bare base64; some servers take a data URL or an address in its place.
+/// Fixture `request/media/sound-as-a-data-url-or-by-address`.
 fn audio_source<'a>(data: Text<'a>, mime: Option<Text<'a>>, extras: &mut Extras<'a>) -> Source<'a> {
     if media_type::is_address(&data.to_str()) {
         return Source::Url { mime, url: data };
@@ -289,6 +290,7 @@ fn read_file<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Opt
 }
 
 /// Files are data URLs; some servers take an address or bare base64 in their place, whose type the name tells.
+/// Fixture `request/media/files-by-address-in-file-data`.
 fn bare_file<'a>(data: Text<'a>, name: Option<&Text<'_>>, extras: &mut Extras<'a>) -> Source<'a> {
     let mime = name.and_then(|name| media_type::of_name(&name.to_str())).map(Text::literal);
     if media_type::is_address(&data.to_str()) {

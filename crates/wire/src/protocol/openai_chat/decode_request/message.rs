@@ -162,6 +162,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes content that is neither a string nor a list of parts, as some servers give it where JSON was asked for.
+    /// Fixture `answer/text/content-that-is-json`.
     pub(in super::super) fn json_content(&mut self, json: &Json<'a>) {
         let place = self.place.step(Step::Content);
         let semantics = NodeSemantics::at(place).shaped(Shape::AS_JSON);
@@ -353,7 +354,7 @@ fn read_head<'a>(reader: &mut Reader<'a>) -> Result<(Option<Text<'a>>, Option<Te
     Ok((None, kind, unread))
 }
 
-/// Reads the one call that messages could hold before there were tools.
+/// Reads the one call that messages could hold before there were tools. Fixture `request/tools/deprecated-functions-are-tools`.
 fn read_function_call<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     let mut call = CallFields::default();
     let mut semantics = NodeSemantics::at(place).shaped(shape::LEGACY);
@@ -392,6 +393,7 @@ impl<'a> CallFields<'a> {
             match (key, reader.kind()?) {
                 ("name", _) => self.name = Some(reader.string()?),
                 // Some servers give the arguments as the object that they are.
+                // Fixture `answer/tools/arguments-that-are-an-object`.
                 ("arguments", kind) if !custom && kind != Kind::String => {
                     self.arguments = Some(reader.raw()?.to_text().into_owned());
                     self.shape = Shape::AS_JSON;

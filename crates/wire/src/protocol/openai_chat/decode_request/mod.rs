@@ -24,7 +24,7 @@ pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<Request
     decoding.finish()
 }
 
-/// Fields that say the same as another one.
+/// Fields that say the same as another one. Fixture `request/fields/both-spellings-of-one-chat-option`.
 const LATER: [&str; 7] = [
     "max_tokens",
     "functions",

@@ -136,7 +136,7 @@ impl Calls {
     }
 
     /// The call that a fragment goes on with. Some servers number all calls alike, but a new id with a name is a new
-    /// call.
+    /// call. Fixture `stream/tools/calls-of-one-number`.
     fn find(&mut self, key: Key, id: Option<&Text<'_>>, named: bool) -> Option<usize> {
         let position = self.keys.last(&self.calls, &key, |call| &call.key)?;
         let call = &self.calls[position];
@@ -268,6 +268,7 @@ impl<'f> Fragment<'f> {
                 }
                 ("arguments" | "input", Kind::String) => self.arguments = Some(reader.string()?),
                 // Some servers give the arguments as the object that they are.
+                // Fixture `answer/tools/arguments-that-are-an-object`.
                 ("arguments", _) => {
                     let json = reader.raw()?;
                     self.arguments = Some(json.to_text().into_owned());

@@ -353,6 +353,7 @@ impl Choice {
     }
 
     /// Ends a choice of which the server says no reason, but that the whole stream is complete.
+    /// Fixture `stream/finish/done-without-finish`.
     pub(super) fn end_unfinished(&mut self) {
         if self.has_ended() {
             return;

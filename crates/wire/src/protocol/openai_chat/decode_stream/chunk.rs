@@ -31,6 +31,7 @@ impl<'f> Chunk<'f> {
                 }
                 ("logprobs", Kind::Object) => chunk.logprobs = Some(reader.raw()?),
                 // Some servers repeat the whole message so far in every chunk.
+                // Fixture `stream/hosted/perplexity-cumulative-message`.
                 ("message", Kind::Object) => reader.skip()?,
                 _ => chunk.others.push((key.into_owned(), reader.raw()?)),
             }

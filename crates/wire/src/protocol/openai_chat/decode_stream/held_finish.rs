@@ -1,4 +1,5 @@
 //! The finish reason of a choice. It is held back until the stream ends, since some servers send more after it.
+//! Fixture `stream/usage/usage-after-finish`.
 
 use crate::conversation::{Finish, FinishKind};
 use crate::error::Result;

@@ -15,7 +15,7 @@ use crate::protocol::semantics::{Extras, Semantics};
 use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Target};
 
-/// How many stop sequences this protocol takes.
+/// How many stop sequences this protocol takes. Fixture `request/sampling/many-stop-texts`.
 const STOP_MAX: usize = 4;
 
 /// The name of a schema that came without one.
@@ -201,6 +201,7 @@ impl Options<'_, '_> {
         }
         fitted.logprobs = fitted.logprobs.filter(|_| logprobs != Accepts::Nothing);
         // Their number is accepted only beside the wish for them.
+        // Fixture `request/sampling/alternatives-without-log-probabilities`.
         if fitted.top_logprobs.is_some() && fitted.logprobs.is_none() {
             fitted.logprobs = Some(true);
         }

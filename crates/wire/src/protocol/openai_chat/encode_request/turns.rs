@@ -302,7 +302,7 @@ fn is_silent(message: &Message<'_>) -> bool {
     !is_user && !message.parts.is_empty() && message.parts.iter().all(is_opaque)
 }
 
-/// Whether a part says nothing. Servers refuse such beside others.
+/// Whether a part says nothing. Servers refuse such beside others. Fixture `request/fields/message-of-several-empty-texts`.
 fn is_empty_text(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Text(text) if text.is_empty())
 }

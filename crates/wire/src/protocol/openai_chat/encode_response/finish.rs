@@ -7,6 +7,7 @@ use crate::protocol::Field;
 use crate::protocol::reporter::Reporter;
 
 /// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
+/// Fixture `answer/tools/max-tokens-after-tool-call`.
 pub(in super::super) fn finish_word(
     kind: FinishKind,
     ends_with: EndsWith,
@@ -54,6 +55,7 @@ pub(in super::super) fn finish_word(
             "stop"
         }
         // With "stop" it would look like an answer like any other, or one that is merely empty.
+        // Fixture `answer/finish/anthropic-refusal-without-content`.
         FinishKind::Refusal => {
             lose(LossKind::Approximated, "Chat returns a refusal as a filtered answer");
             "content_filter"

@@ -203,6 +203,7 @@ impl Encoder<'_> {
         let candidate = part.candidate;
         match &mut part.kind {
             // Clients parse the arguments, and no arguments at all are not JSON.
+            // Fixture `stream/tools/anthropic-call-without-deltas`.
             PartKind::Call { number, form: CallForm::Function, grown: false } if !same => {
                 let call = (*number, CallForm::Function);
                 self.write_arguments(candidate, call, &Text::literal("{}"), out);
@@ -289,6 +290,7 @@ impl Encoder<'_> {
     }
 
     /// Emits the citations of all of a part, unless nothing of the part was: a stream has no empty texts.
+    /// Fixture `stream/hosted/citation-of-an-empty-text`.
     fn cite_waiting(&mut self, id: PartId, out: &mut String) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let (candidate, from) = (part.candidate, part.from);

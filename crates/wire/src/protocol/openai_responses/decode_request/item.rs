@@ -195,7 +195,7 @@ fn decode_call<'a>(
         match (key, form) {
             ("call_id", _) => id = Some(reader.string()?),
             ("name", _) => name = Some(reader.string()?),
-            // Some servers give the arguments as the object that they are.
+            // Some servers give the arguments as the object that they are. Fixture `answer/tools/arguments-that-are-an-object`.
             ("arguments", CallForm::Function) if reader.kind()? == Kind::Object => {
                 text = Some(reader.raw()?.to_text().into_owned());
                 semantics.add_shape(Shape::AS_JSON);

@@ -189,6 +189,7 @@ fn decode_audio<'a>(
 }
 
 /// The source that the address of an image is, in whose place some clients send bare Base64.
+/// Fixture `request/media/bare-base64-in-place-of-an-address`.
 fn image(url: Text<'_>) -> Source<'_> {
     match media_type::of_bare_image(&url.to_str()) {
         Some(mime) => Source::Base64 { mime: Some(Text::literal(mime)), data: url },

@@ -100,7 +100,7 @@ impl Items {
         let Some(mut reader) = fields.item.take() else { return Ok(()) };
         let mut at = self.item_at(fields.output_index);
         if self.items[at].ended {
-            // Some servers give every item the same number.
+            // Some servers give every item the same number. Fixture `stream/text/responses-one-number-for-all-items`.
             at = self.push(fields.output_index);
         }
         let place = fields.place.step(Step::Item);

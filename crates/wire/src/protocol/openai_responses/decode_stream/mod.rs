@@ -1,5 +1,6 @@
 //! Reading streams. Items are keyed by their place in the output, because ids have been seen to change on the way. In the
 //! list at the end they are known by their ids first, because servers leave out items there, or state more.
+//! Fixture `stream/ids/responses-output-at-the-end-by-id`.
 
 mod item;
 

@@ -92,6 +92,7 @@ impl<'i, 'r> Items<'i, 'r> {
 
     /// Writes the turns of the assistant. Clients' types take parts of the assistant only in the form in which answers have
     /// them, with an id, so that a string says whatever it can.
+    /// Fixture `request/roles/assistant-history-towards-responses-is-strings`.
     fn words(&mut self, (message, at): Position, item: &[Part<'_>], beside: &[Part<'_>]) {
         let is_writable = |part: &&Part<'_>| is_writable(self.reporter, part, Side::Output);
         let mut written: Few<&Part<'_>> = item.iter().filter(is_writable).collect();

@@ -278,6 +278,7 @@ fn write_head(
 
 /// The id of an answer: its own, or for another protocol's, and in the background, one made from the seed. Clients take an id without `resp_` for
 /// something else, and the upstream's id refers to nothing that can be asked for here.
+/// Fixture `answer/ids/ids-of-responses-are-made-here`.
 pub(super) fn response_id<'t>(
     reporter: &Reporter<'_>,
     context: &AnswerContext<'_>,

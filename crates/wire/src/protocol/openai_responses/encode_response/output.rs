@@ -195,7 +195,7 @@ pub(in super::super) enum Stage {
 }
 
 /// Whether the last thing of an answer that ended early is not whole. A call is, if its arguments are: what was cut off is
-/// then what would have followed it.
+/// then what would have followed it. Fixture `answer/tools/max-tokens-in-a-call`.
 pub(in super::super) fn is_cut_off(reporter: &Reporter<'_>, part: &Part<'_>) -> bool {
     !matches!(part.content(), Content::ToolCall(_)) || is_half_call(reporter, part)
 }
@@ -242,7 +242,7 @@ pub(in super::super) fn is_words(part: &Part<'_>) -> bool {
 }
 
 /// How many parts from the first on make one item. Another protocol's neighbouring texts are one message, because
-/// clients take the last message for the whole answer.
+/// clients take the last message for the whole answer. Fixture `answer/text/neighbouring-texts-are-one-message`.
 pub(in super::super) fn output_len(reporter: &Reporter<'_>, parts: &[Part<'_>]) -> usize {
     match reporter.is_same() {
         true => item_len(parts),
@@ -251,6 +251,7 @@ pub(in super::super) fn output_len(reporter: &Reporter<'_>, parts: &[Part<'_>]) 
 }
 
 /// Whether a call has the id of an earlier one, so that its result could not be told from the other's.
+/// Fixture `answer/ids/duplicate-call-ids`.
 pub(in super::super) fn is_doubled(
     reporter: &mut Reporter<'_>,
     part: &Part<'_>,
