@@ -78,7 +78,12 @@ fn changed(earlier: &[Value], later: &[Value]) -> Option<usize> {
 /// Whether a turn of the assistant, or a round of results, begins as it was and has more behind that.
 fn goes_on(earlier: &Value, later: &Value) -> bool {
     let list = |turn: &Value, key: &str| turn[key].as_array().cloned().unwrap_or_default();
-    let begins = |key: &str| list(later, key).starts_with(&list(earlier, key));
+    let begins = |key: &str| {
+        let (earlier, later) = (list(earlier, key), list(later, key));
+        let Some((last, before)) = earlier.split_last() else { return true };
+        let is_last = |block: &Value| unspaced(block) == unspaced(last);
+        later.starts_with(before) && later.get(before.len()).is_some_and(is_last)
+    };
     let is_assistant = matches!(earlier["role"].as_str(), Some("assistant" | "model"));
     let is_round = ["content", "parts"]
         .into_iter()
@@ -96,14 +101,25 @@ fn trimmed(message: &Value) -> Value {
     if message["role"] != "assistant" {
         return message;
     }
-    let words = match &mut message["content"] {
-        Value::Array(blocks) => blocks.last_mut().map(|block| &mut block["text"]),
-        content => Some(content),
-    };
-    if let Some(Value::String(text)) = words {
-        text.truncate(text.trim_end().len());
+    match &mut message["content"] {
+        Value::Array(blocks) => {
+            if let Some(last) = blocks.last_mut() {
+                *last = unspaced(last);
+            }
+        }
+        Value::String(text) => text.truncate(text.trim_end().len()),
+        _ => {}
     }
     message
+}
+
+/// A block without white space at the end of its text.
+fn unspaced(block: &Value) -> Value {
+    let mut block = block.clone();
+    if let Some(Value::String(text)) = block.get_mut("text") {
+        text.truncate(text.trim_end().len());
+    }
+    block
 }
 
 /// Takes out cache markers, which are meant to move.
