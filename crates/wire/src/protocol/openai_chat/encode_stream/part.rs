@@ -276,13 +276,14 @@ impl Encoder<'_> {
         }
     }
 
-    /// Emits a citation; one that covers all of its part waits for the part's end.
+    /// Emits a citation; one that covers all of its part, or comes before any of it, waits for the part's end.
     pub(super) fn cite(&mut self, id: PartId, citation: Citation<'_>, out: &mut String) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         if !encode_response::is_cited(&citation) {
             return;
         }
-        if citation.span().is_none() && citation.protocol() != SELF {
+        let waits = citation.span().is_none() || !part.is_emitted;
+        if waits && citation.protocol() != SELF {
             return part.citations.push(citation.into_owned());
         }
         let (candidate, from) = (part.candidate, part.from);
