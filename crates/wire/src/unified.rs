@@ -295,8 +295,7 @@ impl Encode for UnifiedToolCall {
         writer.object(|object| {
             object.field("id", &self.id);
             object.field("type", "function");
-            object.key("function");
-            object.object(|function| {
+            object.object_field("function", |function| {
                 function.field("name", &self.name);
                 function.field("arguments", &self.arguments);
             });

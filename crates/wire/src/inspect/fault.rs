@@ -17,8 +17,7 @@ impl Show for Fault<'_> {
         writer.optional("inputTokens", overflow.tokens.as_ref());
         writer.optional("windowTokens", overflow.window.as_ref());
         if let Some((protocol, body)) = original {
-            writer.key("original");
-            writer.object(|writer| {
+            writer.object_field("original", |writer| {
                 protocol.member(writer, "protocol");
                 writer.field("body", body);
             });

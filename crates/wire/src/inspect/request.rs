@@ -15,8 +15,7 @@ impl Show for DecodedRequest<'_> {
     fn members(&self, writer: &mut Writer) {
         self.protocol().member(writer, "protocol");
         self.request().member(writer, "request");
-        writer.key("semantics");
-        writer.object(|writer| show_semantics(self, writer));
+        writer.object_field("semantics", |writer| show_semantics(self, writer));
         Diagnostics::of(self).member(writer, "diagnostics");
     }
 }
@@ -25,8 +24,7 @@ impl Show for Diagnostics {
     fn members(&self, writer: &mut Writer) {
         let Diagnostics { missing_fields, provider_metadata } = self;
         missing_fields.member(writer, "missingFields");
-        writer.key("providerMetadata");
-        writer.object(|writer| {
+        writer.object_field("providerMetadata", |writer| {
             provider_metadata.iter().for_each(|(name, value)| writer.field(name, value));
         });
     }
@@ -43,14 +41,15 @@ impl Show for MissingField {
 /// What was meant beside the conversation; what stands on single nodes is gathered here once more.
 fn show_semantics(decoded: &DecodedRequest<'_>, writer: &mut Writer) {
     let nodes = nodes(decoded.request());
-    writer.key("system");
-    writer.object(|writer| {
+    writer.object_field("system", |writer| {
         writer.field("textBlocks", &system_texts(decoded.request()));
     });
-    writer.key("reasoning");
-    writer.array(|writer| nodes.iter().for_each(|node| node.show_artefact(writer)));
-    writer.key("cache");
-    writer.array(|writer| nodes.iter().for_each(|node| node.show_cache_marker(writer)));
+    writer.array_field("reasoning", |writer| {
+        nodes.iter().for_each(|node| node.show_artefact(writer))
+    });
+    writer.array_field("cache", |writer| {
+        nodes.iter().for_each(|node| node.show_cache_marker(writer))
+    });
     decoded.semantics().show_members(&foreign_results(decoded.request()), writer);
 }
 

@@ -19,8 +19,7 @@ use super::{escape, scan};
 /// let mut writer = sabir_wire::json::Writer::default();
 /// writer.object(|writer| {
 ///     writer.field("role", "user");
-///     writer.key("content");
-///     writer.array(|writer| writer.value("hello"));
+///     writer.array_field("content", |writer| writer.value("hello"));
 /// });
 /// assert_eq!(writer.as_str(), r#"{"role":"user","content":["hello"]}"#);
 /// ```
@@ -105,6 +104,16 @@ impl Writer {
     pub fn field(&mut self, key: &str, value: &(impl Encode + ?Sized)) {
         self.key(key);
         self.value(value);
+    }
+
+    pub fn object_field(&mut self, key: &str, members: impl FnOnce(&mut Writer)) {
+        self.key(key);
+        self.object(members);
+    }
+
+    pub fn array_field(&mut self, key: &str, elements: impl FnOnce(&mut Writer)) {
+        self.key(key);
+        self.array(elements);
     }
 
     /// A field of ours whose value is a word of ours too: neither needs escapes nor is searched for any.
@@ -390,8 +399,7 @@ mod tests {
             writer.optional("e", None::<&str>);
             writer.optional("f\n", Some("g"));
             writer.field("h", &Json::literal("[ 1 ]"));
-            writer.key("i");
-            writer.array(|_| ());
+            writer.array_field("i", |_| ());
         });
         let expected = r#"{"a":7,"b":-7,"c":[1,null],"d":12,"f\n":"g","h":[ 1 ],"i":[]}"#;
         assert_eq!(writer.as_str(), expected);

@@ -79,8 +79,7 @@ impl Encode for UnifiedTool {
     fn encode(&self, writer: &mut Writer) {
         writer.object(|object| {
             object.field("type", "function");
-            object.key("function");
-            object.object(|function| {
+            object.object_field("function", |function| {
                 function.field("name", &self.name);
                 function.field("description", &self.description);
                 function.field("parameters", &self.parameters);

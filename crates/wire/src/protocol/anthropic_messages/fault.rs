@@ -111,8 +111,7 @@ pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
     }
     writer.object(|body| {
         body.field("type", "error");
-        body.key("error");
-        body.object(|error| {
+        body.object_field("error", |error| {
             error.field("type", class(fault.kind).1);
             error.field("message", &message(fault));
         });

@@ -52,13 +52,13 @@ impl Record {
             it.field("version", &VERSION);
             for (key, thoughts) in [(FIRST, &self.first), (LAST, &self.last)] {
                 if !thoughts.is_empty() {
-                    it.key(key);
-                    it.array(|list| thoughts.iter().for_each(|thought| thought.write(list)));
+                    it.array_field(key, |list| {
+                        thoughts.iter().for_each(|thought| thought.write(list))
+                    });
                 }
             }
             if let Some(seal) = &self.seal {
-                it.key(SEAL);
-                it.object(|it| write_artefact(it, seal));
+                it.object_field(SEAL, |it| write_artefact(it, seal));
             }
         });
         writer.into_string()
@@ -95,8 +95,9 @@ impl Thought {
     fn write(&self, writer: &mut Writer) {
         writer.object(|it| {
             it.field("form", form_word(self.reasoning.form));
-            it.key("texts");
-            it.array(|list| self.reasoning.texts.iter().for_each(|text| list.value(text)));
+            it.array_field("texts", |list| {
+                self.reasoning.texts.iter().for_each(|text| list.value(text))
+            });
             write_artefact(it, &self.artefact);
         });
     }

@@ -199,8 +199,7 @@ fn write_error(writer: &mut Writer, fault: &Fault<'_>, status: u16, word: &str) 
         if fault.retry_after_s.is_none() && fault.code.is_none() {
             return;
         }
-        error.key("details");
-        error.array(|details| {
+        error.array_field("details", |details| {
             if let Some(code) = &fault.code {
                 details.object(|detail| {
                     detail.field("@type", "type.googleapis.com/google.rpc.ErrorInfo");

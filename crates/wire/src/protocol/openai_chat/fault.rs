@@ -123,8 +123,7 @@ pub(super) fn write_body(writer: &mut Writer, fault: &Fault<'_>) {
     match &fault.original {
         Some((SELF, body)) => writer.value(body),
         _ => writer.object(|object| {
-            object.key("error");
-            object.object(|error| write_error(error, fault));
+            object.object_field("error", |error| write_error(error, fault));
         }),
     }
 }

@@ -36,8 +36,7 @@ fn element(message: &Json<'_>) -> Result<String> {
         let json = reader.raw()?;
         match audio_id(&key, &json)? {
             Some(id) => {
-                writer.key(&key);
-                writer.object(|audio| audio.field("id", &id));
+                writer.object_field(&key, |audio| audio.field("id", &id));
             }
             None if key == "role" && json.is_null() => {}
             // Some servers answer with the JSON that was asked for instead of its text.

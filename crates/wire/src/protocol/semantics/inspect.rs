@@ -17,8 +17,7 @@ impl NodeSemantics<'_> {
         if *spelling == Spelling::default() && detail.is_none() {
             return;
         }
-        writer.key("semantics");
-        writer.object(|writer| {
+        writer.object_field("semantics", |writer| {
             show_spelling(*spelling, writer);
             if let Some(detail) = detail {
                 show_detail(detail, writer);
@@ -76,8 +75,9 @@ fn show_session(session: &Session<'_>, resumed: &[&ToolResult<'_>], writer: &mut
     if session.previous_response_id.is_none() || resumed.is_empty() {
         return;
     }
-    writer.key("resumeToolOutputs");
-    writer.array(|writer| resumed.iter().for_each(|result| show_resumed(result, writer)));
+    writer.array_field("resumeToolOutputs", |writer| {
+        resumed.iter().for_each(|result| show_resumed(result, writer))
+    });
 }
 
 /// The call that is answered, and with what: plain text as it is, everything else part by part.
@@ -155,10 +155,8 @@ impl Semantics<'_> {
             extras,
             spelling,
         } = self;
-        writer.key("session");
-        writer.object(|writer| show_session(session, resumed, writer));
-        writer.key("tools");
-        writer.object(|writer| writer.field("statedEmpty", tools_stated_empty));
+        writer.object_field("session", |writer| show_session(session, resumed, writer));
+        writer.object_field("tools", |writer| writer.field("statedEmpty", tools_stated_empty));
         show_namespace(writer, "chat", chat.iter().flat_map(|it| it.set()));
         show_namespace(writer, "responses", responses.iter().flat_map(|it| it.set()));
         show_namespace(writer, "anthropic", anthropic.iter().flat_map(|it| it.set()));
@@ -177,8 +175,9 @@ fn show_namespace<'n, 'a: 'n>(
     if fields.peek().is_none() {
         return;
     }
-    writer.key(name);
-    writer.object(|writer| fields.for_each(|(declared, json)| writer.field(declared.path, json)));
+    writer.object_field(name, |writer| {
+        fields.for_each(|(declared, json)| writer.field(declared.path, json))
+    });
 }
 
 #[cfg(test)]
@@ -245,8 +244,7 @@ mod tests {
         let (ttl, json) = (Some(Text::literal("1h")), Json::literal("{}"));
         marked.set_cache(CacheMarker { key: CacheMarker::ANTHROPIC, ttl, json });
         let index = |writer: &mut Writer| {
-            writer.key("cache");
-            writer.array(|writer| {
+            writer.array_field("cache", |writer| {
                 [node(), marked].iter().for_each(|node| node.show_cache_marker(writer));
             });
         };

@@ -87,10 +87,8 @@ fn with_object_root<'s>(schema: Json<'s>, at: At, reporter: &mut Reporter<'_>) -
     let mut writer = Writer::default();
     writer.object(|root| {
         root.word("type", "object");
-        root.key("properties");
-        root.object(|properties| properties.field(VALUE, &schema));
-        root.key("required");
-        root.array(|required| required.value(VALUE));
+        root.object_field("properties", |properties| properties.field(VALUE, &schema));
+        root.array_field("required", |required| required.value(VALUE));
     });
     Json::trusted(writer.into_string().into())
 }

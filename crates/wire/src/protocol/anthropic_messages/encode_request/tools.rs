@@ -359,8 +359,7 @@ fn write_search(object: &mut Writer, settings: &mut Settings<'_>) {
     }
     object.optional("max_uses", settings.take(Setting::MaxUses).as_ref());
     if let Some(location) = settings.take(Setting::UserLocation) {
-        object.key("user_location");
-        object.object(|object| {
+        object.object_field("user_location", |object| {
             object.word("type", "approximate");
             write_location(object, &location);
         });

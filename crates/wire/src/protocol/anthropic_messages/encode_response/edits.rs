@@ -11,8 +11,9 @@ pub(in crate::protocol::anthropic_messages) fn write_edits(
     edits: &[AppliedEdit],
 ) {
     writer.object(|it| {
-        it.key("applied_edits");
-        it.array(|list| edits.iter().for_each(|edit| write_edit(list, edit)));
+        it.array_field("applied_edits", |list| {
+            edits.iter().for_each(|edit| write_edit(list, edit))
+        });
     });
 }
 

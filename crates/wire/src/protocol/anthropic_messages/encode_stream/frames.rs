@@ -91,8 +91,7 @@ pub(super) fn compaction(out: &mut String, index: u32, block: &Json<'_>) {
     });
     frame(out, "content_block_delta", |event| {
         event.field("index", &index);
-        event.key("delta");
-        event.object(|delta| {
+        event.object_field("delta", |delta| {
             delta.field("type", "compaction_delta");
             // The block was checked when it was read, so reading it again cannot fail.
             let _ = block.reader().object(|key, reader| {

@@ -98,8 +98,7 @@ impl<'a> LogprobsResult<'a> {
                 for (index, token) in self.chosen.iter().enumerate() {
                     list.object(|entry| {
                         token.write(entry);
-                        entry.key("top_logprobs");
-                        entry.array(|list| {
+                        entry.array_field("top_logprobs", |list| {
                             for token in self.top.get(index).into_iter().flatten() {
                                 list.object(|entry| token.write(entry));
                             }

@@ -18,8 +18,9 @@ pub(in super::super) fn write_grounding(
     }
     let mut writer = Writer::default();
     writer.begin_object();
-    writer.key("groundingChunks");
-    writer.array(|list| sources.iter().for_each(|citation| write_chunk(list, citation)));
+    writer.array_field("groundingChunks", |list| {
+        sources.iter().for_each(|citation| write_chunk(list, citation))
+    });
     writer.key("groundingSupports");
     writer.begin_array();
     let mut chunk = 0;
@@ -54,8 +55,7 @@ struct Spot {
 
 fn write_chunk(writer: &mut Writer, citation: &Citation<'_>) {
     writer.object(|chunk| {
-        chunk.key("web");
-        chunk.object(|web| {
+        chunk.object_field("web", |web| {
             web.optional("uri", citation.url());
             web.optional("title", citation.title());
         });
@@ -75,8 +75,7 @@ fn write_support(
     let quoted = text.text().get(start..end).filter(|words| words.len() <= *quotable);
     *quotable -= quoted.map_or(0, str::len);
     writer.object(|support| {
-        support.key("segment");
-        support.object(|segment| {
+        support.object_field("segment", |segment| {
             if at.part > 0 {
                 segment.field("partIndex", &at.part);
             }
@@ -86,8 +85,7 @@ fn write_support(
             segment.field("endIndex", &end);
             segment.optional("text", quoted);
         });
-        support.key("groundingChunkIndices");
-        support.array(|list| list.value(&at.chunk));
+        support.array_field("groundingChunkIndices", |list| list.value(&at.chunk));
     });
 }
 

@@ -119,8 +119,9 @@ impl<'a> EntryList<'a> {
         }
         Some(Json::written(|writer| {
             writer.object(|writer| {
-                writer.key("chosenCandidates");
-                writer.array(|list| self.entries.iter().for_each(|entry| entry.write(list)));
+                writer.array_field("chosenCandidates", |list| {
+                    self.entries.iter().for_each(|entry| entry.write(list))
+                });
                 if self.entries.iter().any(|entry| !entry.top.is_empty()) {
                     writer.key("topCandidates");
                     writer
@@ -153,8 +154,9 @@ impl Entry<'_> {
 
     fn write_top(&self, list: &mut Writer) {
         list.object(|top| {
-            top.key("candidates");
-            top.array(|list| self.top.iter().for_each(|entry| entry.write(list)));
+            top.array_field("candidates", |list| {
+                self.top.iter().for_each(|entry| entry.write(list))
+            });
         });
     }
 }

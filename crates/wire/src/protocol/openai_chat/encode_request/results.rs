@@ -153,8 +153,7 @@ impl Turns<'_, '_> {
         }
         writer.object(|object| {
             object.word("role", "user");
-            object.key("content");
-            object.array(|writer| {
+            object.array_field("content", |writer| {
                 for part in waiting.drain(..) {
                     self.reporter.turn_to(part.semantics().place());
                     content::write_part(writer, part, self.reporter);

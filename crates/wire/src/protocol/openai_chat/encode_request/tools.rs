@@ -49,8 +49,7 @@ fn write_custom(
         Some(CustomFormat::Text) => object.key("format").object(|it| it.word("type", "text")),
         Some(CustomFormat::Grammar { definition, syntax }) => object.key("format").object(|it| {
             it.word("type", "grammar");
-            it.key("grammar");
-            it.object(|it| {
+            it.object_field("grammar", |it| {
                 it.field("definition", definition);
                 it.field("syntax", syntax);
             });
@@ -80,8 +79,7 @@ fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
     };
     writer.object(|it| {
         it.field("type", kind);
-        it.key(kind);
-        it.object(|it| it.field("name", name));
+        it.object_field(kind, |it| it.field("name", name));
     });
 }
 
@@ -92,11 +90,9 @@ fn write_allowed(writer: &mut Writer, mode: AllowedMode, tools: impl FnOnce(&mut
     };
     writer.object(|it| {
         it.word("type", "allowed_tools");
-        it.key("allowed_tools");
-        it.object(|it| {
+        it.object_field("allowed_tools", |it| {
             it.field("mode", mode);
-            it.key("tools");
-            it.array(tools);
+            it.array_field("tools", tools);
         });
     });
 }
@@ -359,11 +355,9 @@ fn write_search_options(writer: &mut Writer, settings: &mut Settings<'_>) {
     writer.object(|it| {
         it.optional("search_context_size", size.as_ref());
         if let Some(location) = &location {
-            it.key("user_location");
-            it.object(|it| {
+            it.object_field("user_location", |it| {
                 it.word("type", "approximate");
-                it.key("approximate");
-                it.object(|it| write_location(it, location));
+                it.object_field("approximate", |it| write_location(it, location));
             });
         }
     });

@@ -42,8 +42,7 @@ fn write_address(writer: &mut Writer, citation: &Citation<'_>, (from, to): (u64,
     let (start, end) = own.unwrap_or((from, to));
     writer.object(|object| {
         object.field("type", "url_citation");
-        object.key("url_citation");
-        object.object(|inner| {
+        object.object_field("url_citation", |inner| {
             inner.field("url", url);
             inner.field("title", &citation.title().map(Text::reborrow).unwrap_or_default());
             inner.field("start_index", &start);

@@ -14,58 +14,55 @@ pub(in super::super) fn finish_word(
     place: Place,
     reporter: &mut Reporter<'_>,
 ) -> &'static str {
-    let mut lose = |kind, reason| reporter.lose((place, Field::FinishReason), kind, reason);
+    let (word, loss) = finish(kind, ends_with);
+    if let Some((kind, reason)) = loss {
+        reporter.lose((place, Field::FinishReason), kind, reason);
+    }
+    word
+}
+
+/// The word, and what it says otherwise.
+fn finish(kind: FinishKind, ends_with: EndsWith) -> (&'static str, Option<Loss>) {
+    let nearest = |word, reason| (word, Some((LossKind::Approximated, reason)));
     match kind {
-        FinishKind::Length => "length",
+        FinishKind::Length => ("length", None),
         FinishKind::ContextFull => {
-            lose(LossKind::Approximated, "Chat returns a full context as a reached token limit");
-            "length"
+            nearest("length", "Chat returns a full context as a reached token limit")
         }
-        FinishKind::ContentFilter => "content_filter",
-        FinishKind::PromptFilter => {
-            lose(
-                LossKind::Approximated,
-                "Chat does not distinguish blocked prompts from filtered answers",
-            );
-            "content_filter"
-        }
-        FinishKind::ToolCalls if ends_with == EndsWith::Calls => "tool_calls",
+        FinishKind::ContentFilter => ("content_filter", None),
+        FinishKind::PromptFilter => nearest(
+            "content_filter",
+            "Chat does not distinguish blocked prompts from filtered answers",
+        ),
+        FinishKind::ToolCalls if ends_with == EndsWith::Calls => ("tool_calls", None),
         FinishKind::Stop if ends_with == EndsWith::Calls => {
-            lose(LossKind::Renamed, "an answer with tool calls ends with `tool_calls`");
-            "tool_calls"
+            let reason = "an answer with tool calls ends with `tool_calls`";
+            ("tool_calls", Some((LossKind::Renamed, reason)))
         }
-        FinishKind::Stop => "stop",
-        FinishKind::ToolCalls => {
-            lose(LossKind::Repaired, "there is no call to answer");
-            "stop"
-        }
+        FinishKind::Stop => ("stop", None),
+        FinishKind::ToolCalls => ("stop", Some((LossKind::Repaired, "there is no call to answer"))),
         _ if ends_with == EndsWith::Calls => {
-            lose(LossKind::Approximated, "Chat states only that the answer ends with tool calls");
-            "tool_calls"
+            nearest("tool_calls", "Chat states only that the answer ends with tool calls")
         }
         FinishKind::StopSequence => {
-            lose(
-                LossKind::Approximated,
-                "Chat does not distinguish stop sequences from other stops",
-            );
-            "stop"
+            nearest("stop", "Chat does not distinguish stop sequences from other stops")
         }
         FinishKind::Refusal if ends_with == EndsWith::Refusal => {
-            lose(LossKind::Approximated, "Chat ends a refusal like every answer");
-            "stop"
+            nearest("stop", "Chat ends a refusal like every answer")
         }
         // With "stop" it would look like an answer like any other, or one that is merely empty.
         // Fixture `answer/finish/anthropic-refusal-without-content`.
         FinishKind::Refusal => {
-            lose(LossKind::Approximated, "Chat returns a refusal as a filtered answer");
-            "content_filter"
+            nearest("content_filter", "Chat returns a refusal as a filtered answer")
         }
         FinishKind::Pause | FinishKind::MalformedCall | FinishKind::Failed | FinishKind::Other => {
-            lose(LossKind::Approximated, "Chat has no such finish reason");
-            "stop"
+            nearest("stop", "Chat has no such finish reason")
         }
     }
 }
+
+/// What is lost, and why.
+type Loss = (LossKind, &'static str);
 
 /// What an answer holds when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -243,8 +243,7 @@ impl Encoder<'_> {
         let candidate = self.choices[choice].index;
         if self.is_same() && semantics.has_shape(shape::LEGACY) {
             self.chunk(candidate, out, |delta| {
-                delta.key("function_call");
-                delta.object(|it| {
+                delta.object_field("function_call", |it| {
                     it.field("name", &name);
                     it.field("arguments", "");
                 });
@@ -305,8 +304,7 @@ impl Encoder<'_> {
                 let in_calls = semantics.has_shape(shape::IN_CALLS);
                 let key = if in_calls { "tool_calls" } else { "content" };
                 self.chunk(candidate, out, |delta| {
-                    delta.key(key);
-                    delta.array(|writer| writer.value(&opaque.json));
+                    delta.array_field(key, |writer| writer.value(&opaque.json));
                 });
             }
             _ => self.losses.add(NoteAt::Part(part), |reporter| {
@@ -357,8 +355,7 @@ impl Encoder<'_> {
         });
         let word = own.as_deref().unwrap_or(word);
         self.choice_frame(candidate, out, |choice| {
-            choice.key("delta");
-            choice.object(|_| {});
+            choice.object_field("delta", |_| {});
             choice.field("finish_reason", word);
         });
     }

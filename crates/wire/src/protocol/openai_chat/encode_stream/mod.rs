@@ -118,8 +118,7 @@ impl EncodeStream for Encoder<'_> {
             let stating = USAGE.stating(self.source);
             if usage.is_some() || !self.extras.is_empty() {
                 self.frame(out, |writer| {
-                    writer.key("choices");
-                    writer.array(|_| {});
+                    writer.array_field("choices", |_| {});
                     if let Some(usage) = &usage {
                         writer.key(USAGE.member);
                         USAGE.write(writer, usage, None, stating);

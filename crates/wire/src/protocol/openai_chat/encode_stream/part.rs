@@ -47,8 +47,7 @@ impl Encoder<'_> {
                 self.write_arguments(candidate, (number, form), text, out);
             }
             PartKind::Legacy => self.chunk(candidate, out, |delta| {
-                delta.key("function_call");
-                delta.object(|it| it.field("arguments", text));
+                delta.object_field("function_call", |it| it.field("arguments", text));
             }),
             PartKind::Wrapped { number: _, arguments } => arguments.push(text),
             PartKind::Hidden => {}
@@ -91,10 +90,8 @@ impl Encoder<'_> {
             return self.chunk(index, out, |delta| delta.field(key, text));
         };
         self.choice_frame(index, out, |choice| {
-            choice.key("delta");
-            choice.object(|delta| delta.field(key, text));
-            choice.key("logprobs");
-            choice.object(|it| it.field(key, &logprobs.entries()));
+            choice.object_field("delta", |delta| delta.field(key, text));
+            choice.object_field("logprobs", |it| it.field(key, &logprobs.entries()));
             choice.key("finish_reason");
             choice.null();
         });
@@ -133,8 +130,7 @@ impl Encoder<'_> {
     /// Writes thinking as the chunk of content that some servers give.
     fn write_thinking(&mut self, index: u32, text: &Text<'_>, out: &mut String) {
         self.chunk(index, out, |delta| {
-            delta.key("content");
-            delta.array(|writer| {
+            delta.array_field("content", |writer| {
                 writer.object(|chunk| {
                     chunk.field("type", "thinking");
                     chunk.key("thinking");
@@ -166,8 +162,7 @@ impl Encoder<'_> {
         members: impl FnOnce(&mut Object<'_, '_>),
     ) {
         self.chunk(candidate, out, |delta| {
-            delta.key("tool_calls");
-            delta.array(|writer| {
+            delta.array_field("tool_calls", |writer| {
                 let mut call = Object::open(writer, extras.map(|extras| (extras, "")));
                 call.field("index", &number);
                 members(&mut call);
@@ -318,8 +313,9 @@ impl Encoder<'_> {
         out: &mut String,
     ) {
         self.chunk(candidate, out, |delta| {
-            delta.key("annotations");
-            delta.array(|writer| encode_response::write_annotation(writer, citation, stretch));
+            delta.array_field("annotations", |writer| {
+                encode_response::write_annotation(writer, citation, stretch)
+            });
         });
     }
 }

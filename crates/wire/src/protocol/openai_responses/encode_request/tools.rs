@@ -181,8 +181,7 @@ impl Tools<'_, '_> {
                 AllowedMode::Required => "required",
             },
         );
-        writer.key("tools");
-        writer.array(|writer| {
+        writer.array_field("tools", |writer| {
             for AllowedTool { name, json } in tools {
                 match (name, json) {
                     (_, Some(json)) if self.reporter.is_same() => writer.value(json),
@@ -217,13 +216,11 @@ fn write_search(writer: &mut Writer, settings: &mut Settings<'_>) {
     writer.object(|writer| {
         writer.word("type", "web_search");
         if let Some(domains) = &domains {
-            writer.key("filters");
-            writer.object(|writer| writer.field("allowed_domains", domains));
+            writer.object_field("filters", |writer| writer.field("allowed_domains", domains));
         }
         writer.optional("search_context_size", size.as_ref());
         if let Some(location) = &location {
-            writer.key("user_location");
-            writer.object(|writer| {
+            writer.object_field("user_location", |writer| {
                 writer.word("type", "approximate");
                 write_location(writer, location);
             });

@@ -38,8 +38,9 @@ impl RequiredAction {
     pub(super) fn write(&self, writer: &mut Writer) {
         writer.object(|action| {
             action.field("type", "submit_tool_outputs");
-            action.key("submit_tool_outputs");
-            action.object(|it| it.field("tool_calls", &Json::trusted(self.calls.as_str().into())));
+            action.object_field("submit_tool_outputs", |it| {
+                it.field("tool_calls", &Json::trusted(self.calls.as_str().into()))
+            });
         });
     }
 }
@@ -61,8 +62,7 @@ fn write_call(calls: &mut Writer, items: &mut Writer, item: &Json<'_>, key: &str
     calls.object(|call| {
         call.field("id", &id);
         call.field("type", "function");
-        call.key("function");
-        call.object(|function| {
+        call.object_field("function", |function| {
             function.field("name", &name);
             function.field("arguments", &arguments);
         });
