@@ -4,8 +4,7 @@ use super::types::{SELF, who};
 use crate::conversation::{Content, Message, OutputFormat, Role};
 use crate::error::Result;
 use crate::json::{Text, Writer};
-use crate::loss::{LossKind, Report};
-use crate::place::Place;
+use crate::loss::Report;
 use crate::protocol::{DecodedRequest, Field};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::object::Object;
@@ -22,8 +21,7 @@ pub(in super::super) fn encode_request(
     if let OutputFormat::JsonSchema(output) = &request.output
         && output.schema.is_none()
     {
-        let (field, reason) = (Field::OutputFormat, "Miniature has no such setting");
-        reporter.field(Place::default(), field, LossKind::Dropped, reason);
+        reporter.dropped(Field::OutputFormat, "Miniature has no such setting");
     }
     let mut writer = Writer::with_capacity(decoded.body_bytes_expected());
     let extras = reporter.is_same().then(|| (decoded.semantics().extras(), ""));
@@ -44,8 +42,7 @@ pub(in super::super) fn encode_request(
 fn write_message(writer: &mut Writer, reporter: &mut Reporter<'_>, message: &Message<'_>) {
     let Some(who) = who(message.role) else { return };
     if message.role == Role::Developer {
-        let place = message.semantics().place();
-        reporter.node(place, LossKind::Approximated, "sent as a system turn");
+        reporter.approximated(message, "sent as a system turn");
     }
     let mut texts = message.parts.iter().filter_map(|part| text(part.content())).peekable();
     if reporter.is_same() && texts.peek().is_none() {

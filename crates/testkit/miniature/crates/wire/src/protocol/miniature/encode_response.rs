@@ -6,7 +6,7 @@ use super::types::{SELF, end};
 use super::usage::USAGE;
 use crate::conversation::{Candidate, Finish, Response, Usage};
 use crate::json::{Text, Writer};
-use crate::loss::{LossKind, Report};
+use crate::loss::Report;
 use crate::protocol::{AnswerContext, Field, Protocol};
 use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::reporter::Reporter;
@@ -70,19 +70,16 @@ pub(super) fn write_usage(
 pub(super) fn report_losses(reporter: &mut Reporter<'_>, response: &Response<'_>) {
     reporter.response(response);
     for other in response.candidates.iter().skip(1) {
-        let place = other.semantics().place();
-        reporter.node(place, LossKind::Dropped, "Miniature gives one answer");
+        reporter.dropped(other, "Miniature gives one answer");
     }
     let Some(first) = response.candidates.first() else { return };
     if let Some(finish) = first.finish.as_ref().filter(|finish| !end(finish.kind).1) {
-        let place = first.semantics().place();
         let reason = format!("returned as `{}`", end(finish.kind).0);
-        reporter.field(place, Field::FinishReason, LossKind::Approximated, reason);
+        reporter.approximated((first, Field::FinishReason), reason);
     }
     let texts = first.message.parts.iter().filter(|part| text(part.content()).is_some());
     for part in texts.skip(1) {
-        let place = part.semantics().place();
-        reporter.node(place, LossKind::Approximated, "joined with the text before it");
+        reporter.approximated(part, "joined with the text before it");
     }
     if let Some(usage) = &response.usage {
         USAGE.report(usage, reporter);
