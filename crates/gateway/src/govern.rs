@@ -1,6 +1,7 @@
 //! The rules on tools, between a request and whoever encodes it: what they refuse is a failure in the client's protocol, what
 //! they change is in the report, and what its answer will be held against is known when it is sent.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use sabir_compose::govern::{self, Governed, HostedRule, NameRule, Offer, Rules, Violation};
@@ -50,11 +51,11 @@ pub(crate) fn check_hosted(call: &Call<'_>, request: &Request<'_>, report: &Repo
     if call.rules.as_ref().is_none_or(|rules| rules.hosted == HostedRule::Drop) {
         return Ok(());
     }
+    let dropped = report.entries().iter().filter(|it| it.kind == LossKind::Dropped);
+    let dropped: HashSet<&str> = dropped.map(|it| it.pointer.as_str()).collect();
     each(request, &|tool: &Tool<'_>| {
         let ToolKind::Hosted(hosted) = &tool.kind else { return Ok(()) };
-        let pointer = tool.semantics().place().to_string();
-        let is_lost = |kind: LossKind| kind == LossKind::Dropped;
-        match report.entries().iter().any(|it| it.pointer == pointer && is_lost(it.kind)) {
+        match dropped.contains(tool.semantics().place().to_string().as_str()) {
             true => Err(refused(Violation::Hosted(hosted.kind.to_str().into_owned()))),
             false => Ok(()),
         }

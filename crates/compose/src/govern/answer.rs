@@ -1,6 +1,7 @@
 //! The rules on an answer, event by event: a call is held back until it is whole, where a rule has to see all of it, and
 //! everything else passes at once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use sabir_wire::conversation::{Arguments, CallForm, Content, Finish, FinishKind};
@@ -13,7 +14,7 @@ use sabir_wire::{Fault, FaultKind, LossKind, Report};
 use crate::govern::arguments::{Checked, check};
 use crate::govern::{ArgumentRule, Offer, UndeclaredRule, Violation};
 
-/// How much of one call is held back. A longer one is not checked, or not shown in full.
+/// How much of an answer's calls is held back at once. What is longer is not checked, or not shown in full.
 const HELD_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Governs the calls of one answer.
@@ -23,7 +24,9 @@ pub struct Governor {
     /// The number under which each part of the provider's goes on, by its own; none while or because it is held back.
     parts: Vec<Option<PartId>>,
     next: u32,
-    held: Vec<Held>,
+    held: HashMap<PartId, Held>,
+    /// The bytes of their arguments.
+    held_bytes: usize,
     /// The candidates with calls that passed, and with calls that did not: a bit for each, the last for all beyond.
     passed: u64,
     withheld: u64,
@@ -37,6 +40,7 @@ struct Held {
     open: Open<'static>,
     name: String,
     arguments: Text<'static>,
+    bytes: usize,
     notes: Vec<Note<'static>>,
     why: Why,
 }
@@ -63,7 +67,8 @@ impl Governor {
             offer,
             parts: Vec::new(),
             next: 0,
-            held: Vec::new(),
+            held: HashMap::new(),
+            held_bytes: 0,
             passed: 0,
             withheld: 0,
             report: Report::default(),
@@ -197,13 +202,16 @@ impl Governor {
             Opening::ToolCall { name, .. } => name.to_str().into_owned(),
             _ => String::new(),
         };
-        self.held.push(Held { open, name, arguments, notes: Vec::new(), why });
+        let bytes = arguments.len_hint();
+        self.held_bytes += bytes;
+        self.held.insert(open.part, Held { open, name, arguments, bytes, notes: Vec::new(), why });
     }
 
     fn grow(&mut self, part: PartId, delta: Delta<'_>, emit: &mut dyn FnMut(Event<'_>)) {
-        let Some(index) = self.position(part) else { return };
-        let (held, Delta::Text(text)) = (&mut self.held[index], delta) else { return };
-        if held.arguments.len_hint() + text.len_hint() <= HELD_BYTES_MAX {
+        let (Some(held), Delta::Text(text)) = (self.held.get_mut(&part), delta) else { return };
+        if self.held_bytes + text.len_hint() <= HELD_BYTES_MAX {
+            self.held_bytes += text.len_hint();
+            held.bytes += text.len_hint();
             return held.arguments.push(&text);
         }
         match held.why {
@@ -214,7 +222,7 @@ impl Governor {
                 self.refuse(&Violation::Arguments { name, reason }, emit);
             }
             Why::Check => {
-                let held = self.held.swap_remove(index);
+                let Some(held) = self.take(part) else { return };
                 let pointer = held.open.semantics.place().to_string();
                 let reason = "the arguments are too long to be checked by the gateway's rules";
                 self.report.lose(pointer, LossKind::Approximated, reason);
@@ -229,19 +237,20 @@ impl Governor {
         if let Some(part) = self.emitted(part) {
             return emit(Event::Note(Note { at: NoteAt::Part(part), ..note }));
         }
-        if let Some(index) = self.position(part) {
-            self.held[index].notes.push(note.into_owned());
+        if let Some(held) = self.held.get_mut(&part) {
+            held.notes.push(note.into_owned());
         }
     }
 
-    fn position(&self, part: PartId) -> Option<usize> {
-        self.held.iter().position(|held| held.open.part == part)
+    fn take(&mut self, part: PartId) -> Option<Held> {
+        let held = self.held.remove(&part)?;
+        self.held_bytes -= held.bytes;
+        Some(held)
     }
 
     /// A call that was held back is whole.
     fn close(&mut self, closed: Closed<'_>, emit: &mut dyn FnMut(Event<'_>)) {
-        let Some(index) = self.position(closed.part) else { return };
-        let mut held = self.held.swap_remove(index);
+        let Some(mut held) = self.take(closed.part) else { return };
         match held.why {
             Why::Describe => self.describe(held, emit),
             Why::Check => {
@@ -256,8 +265,8 @@ impl Governor {
 
     /// Holds the arguments of a call against their schema, and mends them where that is wanted.
     fn check(&mut self, held: &mut Held) -> Result<(), Violation> {
-        let schema = self.offer.tool(&held.name).and_then(|tool| tool.schema.as_deref());
-        let checked = check(&held.arguments.to_str(), schema);
+        let Some(tool) = self.offer.tool(&held.name) else { return Ok(()) };
+        let checked = check(&held.arguments.to_str(), tool.schema());
         match (checked, self.offer.rules.arguments) {
             (Checked::Fits, _) | (_, ArgumentRule::Pass) => {}
             (Checked::Repaired(text), ArgumentRule::Repair) => {
@@ -329,6 +338,7 @@ impl Governor {
     fn refuse(&mut self, violation: &Violation, emit: &mut dyn FnMut(Event<'_>)) {
         self.has_refused = true;
         self.held.clear();
+        self.held_bytes = 0;
         let mut fault = Fault::new(FaultKind::Internal, Text::plain(violation.to_string()));
         fault.code = Some(Text::literal(violation.rule()));
         emit(Event::Fault(fault));

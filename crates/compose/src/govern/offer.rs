@@ -1,12 +1,13 @@
 //! What a model was offered, as its provider knows it: what the calls of an answer are held against.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sabir_wire::Protocol;
 use sabir_wire::conversation::{Request, Tool, ToolKind};
 use sabir_wire::protocol::{AnswerContext, parameters_schema};
 
+use crate::govern::arguments::Schema;
 use crate::govern::{ArgumentRule, Rules};
 
 /// The tools of a request with the rules that hold for their calls.
@@ -23,8 +24,16 @@ pub struct Offer {
 #[derive(Debug, Default)]
 pub(super) struct Offered {
     /// The schema of its arguments as JSON text, where somebody asks for it.
-    pub(super) schema: Option<String>,
+    schema_text: Option<String>,
+    /// The same, made of it for the first call.
+    schema: OnceLock<Schema>,
     pub(super) takes_json: bool,
+}
+
+impl Offered {
+    pub(super) fn schema(&self) -> &Schema {
+        self.schema.get_or_init(|| Schema::of(self.schema_text.as_deref()))
+    }
 }
 
 impl Offer {
@@ -62,7 +71,8 @@ impl Offer {
             ArgumentRule::Pass => None,
             ArgumentRule::Repair | ArgumentRule::Refuse => parameters_schema(protocol, tool),
         };
-        Offered { schema: schema.map(|schema| schema.as_str().to_owned()), takes_json }
+        let schema_text = schema.map(|schema| schema.as_str().to_owned());
+        Offered { schema_text, schema: OnceLock::new(), takes_json }
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&Offered> {

@@ -1,6 +1,7 @@
 //! The rules on a request: what it may not ask for, and what of it is changed.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use sabir_wire::conversation::{Content, Message, Request, Tool, ToolKind};
 use sabir_wire::json::Text;
@@ -118,24 +119,21 @@ fn check_schema(tool: &Tool<'_>, rules: &Rules) -> Result<(), Violation> {
 
 /// Refuses names that would stand for two tools once they are changed.
 fn check_names(offered: &[&Tool<'_>], rules: &Rules) -> Result<(), Violation> {
-    if !rules.renames() {
-        return Ok(());
-    }
-    let mut taken = BTreeSet::new();
-    for own in offered.iter().filter_map(|tool| tool.name()).map(Text::to_str) {
-        let seen = rules.renamed(&own).map_or_else(|| own.to_string(), str::to_owned);
-        let is_changed = *own != *seen;
-        if !taken.insert(seen.clone()) && (is_changed || offered_other(offered, rules, &seen)) {
-            return Err(Violation::NameTaken(seen));
+    let own = || offered.iter().filter_map(|tool| tool.name()).map(Text::to_str);
+    // The names that the rules give, with the client's own for each.
+    let mut given: BTreeMap<&str, String> = BTreeMap::new();
+    for own in own() {
+        if let Some(seen) = rules.renamed(&own)
+            && given.insert(seen, own.to_string()).is_some_and(|other| other != *own)
+        {
+            return Err(Violation::NameTaken(seen.to_owned()));
         }
     }
-    Ok(())
-}
-
-/// Whether another tool would get a name that is also a client's own.
-fn offered_other(offered: &[&Tool<'_>], rules: &Rules, name: &str) -> bool {
-    let own = offered.iter().filter_map(|tool| tool.name()).map(Text::to_str);
-    own.into_iter().any(|own| rules.renamed(&own) == Some(name))
+    let is_taken = |own: &Cow<'_, str>| rules.renamed(own).is_none() && given.contains_key(&**own);
+    match own().find(is_taken) {
+        Some(own) => Err(Violation::NameTaken(own.into_owned())),
+        None => Ok(()),
+    }
 }
 
 /// The names of a request that the rules change, each once.

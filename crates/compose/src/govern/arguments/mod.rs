@@ -6,7 +6,7 @@ mod schema;
 
 use serde_json::Value;
 
-use schema::Schema;
+pub(super) use schema::Schema;
 
 /// What was found of arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,22 +19,21 @@ pub(super) enum Checked {
     Wrong(String),
 }
 
-/// Holds the text of arguments against the text of their schema; without one any object will do.
-pub(super) fn check(text: &str, schema: Option<&str>) -> Checked {
-    let schema = Schema::of(schema);
+/// Holds the text of arguments against their schema.
+pub(super) fn check(text: &str, schema: &Schema) -> Checked {
     let strict = match text.trim().is_empty() {
         true => Some(Value::Object(serde_json::Map::new())),
         false => serde_json::from_str::<Value>(text).ok(),
     };
     let Some(value) = strict else {
-        return match lenient::parse(text).and_then(|value| fitting(value, &schema)) {
+        return match lenient::parse(text).and_then(|value| fitting(value, schema)) {
             Some(value) => Checked::Repaired(value.to_string()),
             None => Checked::Wrong("they are not JSON".to_owned()),
         };
     };
     match schema.validate(&value) {
         Ok(()) => Checked::Fits,
-        Err(reason) => match fitting(value, &schema) {
+        Err(reason) => match fitting(value, schema) {
             Some(value) => Checked::Repaired(value.to_string()),
             None => Checked::Wrong(reason),
         },

@@ -11,14 +11,14 @@ const DEPTH_MAX: usize = 256;
 
 /// A schema, or the lack of one.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub(in crate::govern) struct Schema {
     json: Value,
     /// None if any object will do: there is no schema, or none that can be used.
     validator: Option<Validator>,
 }
 
 impl Schema {
-    pub(super) fn of(text: Option<&str>) -> Self {
+    pub(in crate::govern) fn of(text: Option<&str>) -> Self {
         let json: Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let validator = match nodes(&json, &json, (NODES_MAX, DEPTH_MAX)) {
             Some(_) if json.is_object() => jsonschema::options()

@@ -1,5 +1,9 @@
 //! What the rules make of answers.
 
+use sabir_wire::conversation::CallForm;
+use sabir_wire::json::Text;
+use sabir_wire::protocol::{NodeSemantics, Open, PartId};
+
 use super::*;
 use crate::govern::{ArgumentRule, UndeclaredRule};
 
@@ -93,4 +97,27 @@ fn a_repaired_call_keeps_the_clients_name() {
     let table = RuleTable { rename, arguments: Some(ArgumentRule::Repair), ..RuleTable::default() };
     let answered = answered(&table, &calling("cat", "{'path':'a'}"));
     assert_eq!(answered.parts, [pair("read_file", "{\"path\":\"a\"}")]);
+}
+
+#[test]
+fn of_calls_that_are_long_together_only_so_much_is_held_back() {
+    let table = RuleTable { arguments: Some(ArgumentRule::Repair), ..RuleTable::default() };
+    let body = offering().to_string();
+    let decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
+    let context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
+    let names = (&context, [].as_slice());
+    let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, &rules(&table));
+    let mut governor = Governor::new(Arc::new(offer));
+    let mut passed = 0;
+    for part in (0..6).map(PartId) {
+        let (id, name) = (None, Text::literal("read_file"));
+        let opening = Opening::ToolCall { id, name, form: CallForm::Function };
+        let semantics = NodeSemantics::default();
+        let open = Event::Open(Open { part, candidate: 0, opening, semantics });
+        let delta = Event::Delta(part, Delta::Text(Text::plain("a".repeat(3 << 20))));
+        governor.event(open, &mut |_| passed += 1);
+        governor.event(delta, &mut |_| passed += 1);
+    }
+    assert_eq!(passed, 4 * 2, "two of six are held back");
+    assert_eq!(governor.take_report().entries().len(), 4);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::govern::arguments::{Checked, check};
+use crate::govern::arguments::{Checked, Schema, check};
 
 fn schema() -> Value {
     json!({"type": "object", "required": ["path"], "additionalProperties": false, "properties": {
@@ -16,7 +16,7 @@ fn schema() -> Value {
 
 #[track_caller]
 fn check_repaired(text: &str, expected: &Value) {
-    match check(text, Some(&schema().to_string())) {
+    match check(text, &Schema::of(Some(&schema().to_string()))) {
         Checked::Repaired(repaired) => {
             assert_eq!(serde_json::from_str::<Value>(&repaired).unwrap(), *expected, "{text}");
         }
@@ -29,10 +29,10 @@ fn what_the_schema_says_is_left_alone() {
     for text in
         [r#"{"path":"a"}"#, " {\"path\": \"a\", \"lines\": 3 } ", r#"{"path":"a","tags":[1]}"#]
     {
-        assert_eq!(check(text, Some(&schema().to_string())), Checked::Fits, "{text}");
+        assert_eq!(check(text, &Schema::of(Some(&schema().to_string()))), Checked::Fits, "{text}");
     }
-    assert_eq!(check("", None), Checked::Fits);
-    assert_eq!(check("{}", Some("{}")), Checked::Fits);
+    assert_eq!(check("", &Schema::of(None)), Checked::Fits);
+    assert_eq!(check("{}", &Schema::of(Some("{}"))), Checked::Fits);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn what_cannot_be_mended_without_guessing_is_wrong() {
         r#"{"path":"a"} and more"#,
         r#"{"path":"a","lines":12"#,
     ] {
-        let checked = check(text, Some(&schema().to_string()));
+        let checked = check(text, &Schema::of(Some(&schema().to_string())));
         assert!(matches!(checked, Checked::Wrong(_)), "{text}: {checked:?}");
     }
 }
@@ -85,7 +85,9 @@ fn what_cannot_be_mended_without_guessing_is_wrong() {
 #[test]
 fn reasons_quote_no_content() {
     let text = r#"{"path":"secret words","lines":"secret"}"#;
-    let Checked::Wrong(reason) = check(text, Some(&schema().to_string())) else { panic!() };
+    let Checked::Wrong(reason) = check(text, &Schema::of(Some(&schema().to_string()))) else {
+        panic!()
+    };
     assert!(!reason.contains("secret"), "{reason}");
     assert!(reason.contains("lines"), "{reason}");
 }
@@ -107,7 +109,11 @@ fn schemas_that_would_take_long_are_not_used() {
         json!(true),
         json!({"type": 7}),
     ] {
-        assert_eq!(check(r#"{"a":1}"#, Some(&schema.to_string())), Checked::Fits, "{schema}");
+        assert_eq!(
+            check(r#"{"a":1}"#, &Schema::of(Some(&schema.to_string()))),
+            Checked::Fits,
+            "{schema}"
+        );
     }
 }
 
@@ -116,11 +122,11 @@ fn a_pattern_that_backtracks_takes_no_longer_than_its_text() {
     let schema =
         json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
     let text = json!({"a": format!("{}!", "a".repeat(50_000))}).to_string();
-    assert!(matches!(check(&text, Some(&schema.to_string())), Checked::Wrong(_)));
+    assert!(matches!(check(&text, &Schema::of(Some(&schema.to_string()))), Checked::Wrong(_)));
 }
 
 #[test]
 fn deep_nesting_ends() {
     let text = format!("{{\"path\":{}", "[".repeat(100_000));
-    assert!(matches!(check(&text, Some(&schema().to_string())), Checked::Wrong(_)));
+    assert!(matches!(check(&text, &Schema::of(Some(&schema().to_string()))), Checked::Wrong(_)));
 }
