@@ -64,6 +64,9 @@ pub(super) fn governed(
     }
     let mut context = AnswerContext::by(&decoded, call.client, &Target::default());
     let offer = govern::offer(call, &decoded, (&mut context, &governed));
+    if offer.is_some() && !governed.report.is_empty() {
+        context.echo = translated::echo(call, notes)?;
+    }
     let body = match governed.report.is_empty() {
         true => rewritten(snapshot, call, candidate, notes)?,
         false => {

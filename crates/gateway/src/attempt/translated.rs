@@ -175,7 +175,7 @@ pub(super) fn refused(error: sabir_wire::Error) -> Box<Failure> {
 }
 
 /// What an answer repeats of its request, in a protocol whose answers do.
-fn echo(call: &Call<'_>, notes: &Notes<'_>) -> Result<Option<Echo<'static>>> {
+pub(super) fn echo(call: &Call<'_>, notes: &Notes<'_>) -> Result<Option<Echo<'static>>> {
     if !surface::of(call.client).repeats_request {
         return Ok(None);
     }

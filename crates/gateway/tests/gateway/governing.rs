@@ -8,7 +8,7 @@ use sabir_wire::protocol::{AnswerContext, StreamEncoder, unfold};
 use serde_json::{Value, json};
 
 use crate::harness::*;
-use crate::rounds::calling_by;
+use crate::rounds::{calling_by, last, response};
 
 const PROTOCOLS: [Protocol; 4] = Protocol::ALL;
 
@@ -311,5 +311,70 @@ fn results_that_are_too_long_are_cut_on_every_way() {
             sent(&provider)
         );
         assert!(reply.header("sabir-loss").unwrap().contains("approximated"), "{upstream:?}");
+    }
+}
+
+#[test]
+fn an_answer_repeats_the_tools_of_its_client_and_not_those_of_the_model() {
+    let answer = json!({"id": "resp_1", "object": "response", "created_at": 1, "status": "completed",
+        "model": "m", "output": [], "tools": [{"type": "function", "name": "look", "parameters": {}}],
+        "tool_choice": {"type": "function", "name": "look"}});
+    let whole = answer.to_string();
+    let stream = streamed(Protocol::OpenaiResponses, &whole);
+    let provider = Provider::start(vec![
+        Script::Reply(crate::harness::json(200, "", &whole)),
+        Script::Reply(sse(&stream)),
+    ]);
+    let rules = "\n[tools]\nrename = { see = \"look\" }\n";
+    let gateway = Running::start(&(provider.toml("p", "openai-responses") + rules));
+    for streams in [false, true] {
+        let mut body = offering(Protocol::OpenaiResponses, &["see"], streams);
+        body["tool_choice"] = json!({"type": "function", "name": "see"});
+        let reply = gateway.post("/v1/responses", &body.to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        assert!(reply.body.contains("\"see\"") && !reply.body.contains("look"), "{}", reply.body);
+    }
+}
+
+/// Codex's tool for patches, under another name for the model, checked and held back: what its client sees is what it would see
+/// without rules.
+#[test]
+fn a_governed_loop_of_patches_is_streamed_to_its_end() {
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+FACT1\n*** End Patch\n";
+    let call = json!([{"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1",
+        "status": "completed", "name": "edit_files", "input": patch}]);
+    let done = json!([{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "DONE", "annotations": []}]}]);
+    let rules = "\n[tools]\nrename = { apply_patch = \"edit_files\" }\narguments = \"refuse\"\n\
+                 undeclared = \"refuse\"\ndeny = [\"shell\"]\nrounds_max = 5\n";
+    for upstream in PROTOCOLS {
+        let answers =
+            [("resp_1", &call), ("resp_2", &done)].map(|(id, output)| response(id, output));
+        let scripts =
+            answers.iter().map(|whole| crate::rounds::streamed(upstream, whole)).collect();
+        let provider = Provider::start(scripts);
+        let gateway = Running::start(&(provider.toml("p", upstream.as_str()) + rules));
+        let tools = json!([{"type": "custom", "name": "apply_patch", "description": "edits files"},
+            {"type": "function", "name": "shell", "strict": false, "parameters": {"type": "object"}}]);
+        let ask = |input: Value| {
+            let body = json!({"model": "p/m", "input": input, "tools": tools, "stream": true, "store": false});
+            let reply = gateway.post("/v1/responses", &body.to_string());
+            assert_eq!(reply.status, 200, "{upstream:?}: {}", reply.body);
+            let last = last(&reply);
+            assert_eq!(last["type"], "response.completed", "{upstream:?}: {}", reply.body);
+            assert!(!reply.body.contains("edit_files"), "{upstream:?}: {}", reply.body);
+            last["response"].clone()
+        };
+        let first = ask(json!("write FACT1"));
+        let called = first["output"][0].clone();
+        assert_eq!(called["type"], "custom_tool_call", "{upstream:?}: {first}");
+        assert_eq!((&called["name"], &called["input"]), (&json!("apply_patch"), &json!(patch)));
+        let output = json!({"type": "custom_tool_call_output", "call_id": called["call_id"], "output": "Success"});
+        let input = json!([{"role": "user", "content": "write FACT1"}, called, output]);
+        let second = ask(input);
+        assert_eq!(second["output"][0]["content"][0]["text"], "DONE", "{upstream:?}: {second}");
+        let sent = sent(&provider);
+        assert!(sent.contains("Success") && sent.contains("edit_files"), "{upstream:?}: {sent}");
+        assert!(!sent.contains("apply_patch") && !sent.contains("shell"), "{upstream:?}: {sent}");
     }
 }

@@ -226,13 +226,13 @@ pub(crate) fn streamed(upstream: Protocol, whole: &Value) -> Script {
 }
 
 /// An answer of Responses with these items.
-fn response(id: &str, output: &Value) -> Value {
+pub(crate) fn response(id: &str, output: &Value) -> Value {
     json!({"id": id, "object": "response", "created_at": 1, "status": "completed", "model": "m",
         "output": output, "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}})
 }
 
 /// The last event of a stream.
-fn last(reply: &Reply) -> Value {
+pub(crate) fn last(reply: &Reply) -> Value {
     let frames = reply.body.lines().filter_map(|line| line.strip_prefix("data: "));
     let mut events = frames.filter_map(|data| serde_json::from_str::<Value>(data).ok());
     events.next_back().unwrap()

@@ -70,6 +70,13 @@ impl<'a> Echo<'a> {
         }
     }
 
+    /// Writes what the client stated of its tools, in an answer whose provider was told otherwise.
+    pub(super) fn write_tools(&self, object: &mut Object<'_, '_>) {
+        for name in ["tool_choice", "tools"] {
+            object.optional(name, self.stated(name));
+        }
+    }
+
     fn stated(&self, name: &str) -> Option<&Json<'a>> {
         self.0.iter().rfind(|(stated, _)| *stated == name).map(|(_, value)| value)
     }

@@ -230,6 +230,9 @@ pub(super) fn write_response(
     if reporter.is_same() && context.in_background {
         object.field("background", &true);
     }
+    if let Some(echo) = context.echo.as_ref().filter(|_| reporter.is_same()) {
+        echo.write_tools(&mut object);
+    }
     if !reporter.is_same() {
         if end.usage.is_none() {
             object.key(USAGE.member).null();
