@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sabir_testkit::{expect, laws, meaning, sample, translate};
-use sabir_wire::Protocol;
 use sabir_wire::conversation::Response;
 use sabir_wire::protocol::AnswerContext;
+use sabir_wire::target::Target;
+use sabir_wire::{Diagnostics, Protocol};
 use serde_json::Value;
 
 /// Every case of the project.
@@ -50,6 +51,24 @@ fn fold_difference(case: &Path, protocol: Protocol) -> Option<String> {
 fn the_cases_are_found() {
     let count = expect::cases(&folder()).unwrap().len();
     assert!(count > 350, "only {count} cases were found");
+}
+
+/// Diagnostics are for people: whatever becomes of them, every payload is the same.
+#[test]
+fn what_is_diagnosed_of_a_request_changes_no_payload() {
+    let samples = sample::below(&folder()).expect("the cases can be read");
+    let mut compared = 0;
+    for sample in samples.iter().filter(|sample| sample.kind == sample::Kind::Request) {
+        let Ok(decoded) = sample.protocol.decode_request(&sample.body) else { continue };
+        let payloads = || {
+            Protocol::ALL.map(|to| decoded.encode(to, &Target::default()).map(|it| it.body).ok())
+        };
+        let before = payloads();
+        drop(Diagnostics::of(&decoded));
+        assert_eq!(payloads(), before, "{}", sample.name);
+        compared += 1;
+    }
+    assert!(compared > 200, "only {compared} requests were compared");
 }
 
 /// How the answer that the stream folds to differs from the one beside it, both in their own protocol.
