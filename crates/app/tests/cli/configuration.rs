@@ -88,3 +88,16 @@ fn models_are_listed_with_where_they_go() {
     let run = folder.sabir("models", &key).exits(0);
     assert!(run.stdout.contains("substituted"), "{}", run.stdout);
 }
+
+#[test]
+fn what_is_known_of_models_is_listed_as_json() {
+    let more = "\n[[model]]\nname = \"mine\"\ntargets = [{ provider = \"ollama\", model = \"my-model\" }]\n\
+                [[family]]\nmatch = \"my-*\"\ncontext_window = 4096\ninputs = [\"image\"]\n";
+    let folder = Folder::new("models-json").with("sabir.toml", &format!("{FINE}{more}"));
+    let listed = folder.sabir("models --json", &[]).exits(0).json();
+    let models = listed["models"].as_array().unwrap();
+    let mine = models.iter().find(|it| it["name"] == "mine").unwrap();
+    assert_eq!(mine["targets"], serde_json::json!(["ollama/my-model"]), "{mine}");
+    assert_eq!(mine["capabilities"]["context_window"], 4_096, "{mine}");
+    assert_eq!(mine["capabilities"]["inputs"], serde_json::json!(["image"]), "{mine}");
+}

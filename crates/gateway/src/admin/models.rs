@@ -17,6 +17,7 @@ use crate::egress::Reply;
 use crate::failure::Failure;
 use crate::ingress::Listing;
 use crate::state::Snapshot;
+use crate::surface::Listed;
 use crate::upstream::{Payload, Provider, Request};
 use crate::{attempt, egress, route, surface, upstream};
 
@@ -31,6 +32,9 @@ const DEADLINE: Duration = Duration::from_secs(3);
 
 /// How many models of a provider are listed: whoever asks for the list waits until all of them are written.
 const LISTED_MAX: usize = 10_000;
+
+/// Of how many models a list says what is known: looking a name up takes a while.
+const DESCRIBED_MAX: usize = 1_000;
 
 const LIST_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -51,11 +55,14 @@ pub(crate) async fn models(
     let ModelsAsked { shape, listing, headers, key } = asked;
     match listing {
         Listing::All => {
-            let names = all(snapshot, client, headers).await;
-            egress::json(StatusCode::OK, surface::of(shape).model_list.write(&names))
+            let models = all(snapshot, client, headers).await;
+            egress::json(StatusCode::OK, surface::of(shape).model_list.write(&models))
         }
         Listing::One(id) => match route::resolve(&snapshot.directory, &id, shape) {
-            Ok(_) => egress::json(StatusCode::OK, surface::of(shape).model_list.write_one(&id)),
+            Ok(_) => {
+                let model = listed(snapshot, id);
+                egress::json(StatusCode::OK, surface::of(shape).model_list.write_one(&model))
+            }
             Err(not_found) => {
                 let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
                 let failure = failure.with_param("model").with_code("model_not_found");
@@ -65,8 +72,8 @@ pub(crate) async fn models(
     }
 }
 
-/// The names that can be asked for, each once: those of the configuration first.
-async fn all(snapshot: &Arc<Snapshot>, client: &Client, headers: &HeaderMap) -> Vec<String> {
+/// What can be asked for, each name once: those of the configuration first.
+async fn all(snapshot: &Arc<Snapshot>, client: &Client, headers: &HeaderMap) -> Vec<Listed> {
     let directory = &snapshot.directory;
     let named = directory.config.models.iter().map(|model| model.name.as_str().to_owned());
     let mut names: Vec<String> = named.collect();
@@ -80,7 +87,16 @@ async fn all(snapshot: &Arc<Snapshot>, client: &Client, headers: &HeaderMap) -> 
     }
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));
-    names
+    let described = |(place, name)| match place < DESCRIBED_MAX {
+        true => listed(snapshot, name),
+        false => Listed { name, capabilities: None },
+    };
+    names.into_iter().enumerate().map(described).collect()
+}
+
+/// A model with what is known of whoever answers first.
+fn listed(snapshot: &Snapshot, name: String) -> Listed {
+    Listed { capabilities: route::capabilities(&snapshot.directory, &name), name }
 }
 
 /// The providers' own lists, asked for at the same time; `before` are the gateways that the listing was asked through.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sabir_wire::FaultKind;
+use tokio::time::Instant;
 
 use crate::answer::InFlight;
 use crate::attempt::prepare::Prepared;
@@ -123,10 +124,12 @@ async fn target<A: Attempt>(
     let mut tries_left = provider.config.retries;
     loop {
         flight.trace.begin_attempt();
+        let began = Instant::now();
         let failure = match attempt.open(handles, provider, &prepared, flight).await {
             Ok(answer) => {
                 if A::AFFECTS_HEALTH == AffectsHealth::Yes {
                     provider.health.answered();
+                    candidate.pace.measured(began.elapsed());
                 }
                 return Ok(answer);
             }

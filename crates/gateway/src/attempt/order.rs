@@ -1,4 +1,4 @@
-//! The order in which the targets of a model are tried: as configured or by weight, those in good health first.
+//! The order in which the targets of a model are tried: as configured, by weight or by pace, those in good health first.
 
 use crate::attempt::fallback::AffectsHealth;
 use crate::config::types::Strategy;
@@ -13,14 +13,18 @@ pub(crate) struct Ranked<'r> {
 /// The targets in the order to try them: as configured or by weight, those in good health first.
 pub(super) fn of<'r>(resolved: &'r Resolved, affects_health: AffectsHealth) -> Vec<Ranked<'r>> {
     let mut order: Vec<&Candidate> = resolved.targets.iter().collect();
-    if resolved.strategy == Strategy::Weighted {
-        let turn = match (&resolved.model, affects_health) {
-            (Some(model), AffectsHealth::Yes) => model.turns.take(),
-            (Some(model), AffectsHealth::No) => model.turns.next(),
-            (None, _) => 0,
-        };
-        let first = weighted(&resolved.targets, turn);
-        order[..=first].rotate_right(1);
+    let turn = || match (&resolved.model, affects_health) {
+        (Some(model), AffectsHealth::Yes) => model.turns.take(),
+        (Some(model), AffectsHealth::No) => model.turns.next(),
+        (None, _) => 0,
+    };
+    match resolved.strategy {
+        Strategy::Weighted => {
+            let first = weighted(&resolved.targets, turn());
+            order[..=first].rotate_right(1);
+        }
+        Strategy::Fastest => by_pace(&mut order, turn()),
+        Strategy::Fallback | Strategy::Class => {}
     }
     let ranked = order.into_iter().enumerate();
     let mut order: Vec<Ranked<'_>> =
@@ -29,6 +33,20 @@ pub(super) fn of<'r>(resolved: &'r Resolved, affects_health: AffectsHealth) -> V
         order.sort_by_key(|it| !it.candidate.provider.health.is_good());
     }
     order
+}
+
+/// One of so many requests goes to a target out of its turn: a slow one may have become fast.
+const EXPLORED_OF: u64 = 16;
+
+/// The fastest first, and before them those that nobody has asked yet. Now and then another, each in its turn.
+fn by_pace(order: &mut [&Candidate], turn: u64) {
+    let explored = (turn / EXPLORED_OF) as usize % order.len().max(1);
+    if turn % EXPLORED_OF == EXPLORED_OF - 1 {
+        order[..=explored].rotate_right(1);
+        order[1..].sort_by_key(|candidate| candidate.pace.first_event_us());
+        return;
+    }
+    order.sort_by_key(|candidate| candidate.pace.first_event_us());
 }
 
 /// The target whose turn it is: over as many turns as the weights add up to each gets its share, and nearly so at every
@@ -65,6 +83,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use super::*;
     use crate::config::types;
@@ -76,7 +95,8 @@ mod tests {
         let site =
             Site { limits: &Limits::default(), instance: "", generation: 0, data_folder: None };
         let provider = Arc::new(Provider::new(config, site));
-        Candidate { provider, model: String::new(), weight, context_window: None }
+        let (model, pace) = (String::new(), Arc::default());
+        Candidate { provider, model, weight, context_window: None, pace }
     }
 
     #[test]
@@ -90,6 +110,27 @@ mod tests {
             }
             assert_eq!(served, weights);
         }
+    }
+
+    #[test]
+    fn the_fastest_is_first_and_the_others_are_tried_now_and_then() {
+        let targets: Vec<Candidate> = [1, 2, 3].map(candidate).into();
+        let first = |turn| {
+            let mut order: Vec<&Candidate> = targets.iter().collect();
+            by_pace(&mut order, turn);
+            order[0].weight
+        };
+        assert_eq!(first(0), 1, "nobody is known");
+        for (target, ms) in targets.iter().zip([300, 100, 200]) {
+            target.pace.measured(Duration::from_millis(ms));
+        }
+        let firsts: Vec<u32> = (0..48).map(first).collect();
+        let count = |weight| firsts.iter().filter(|it| **it == weight).count();
+        assert_eq!([count(1), count(2), count(3)], [1, 46, 1]);
+        let unknown = candidate(4);
+        let mut order: Vec<&Candidate> = targets.iter().chain([&unknown]).collect();
+        by_pace(&mut order, 0);
+        assert_eq!(order[0].weight, 4);
     }
 
     #[test]

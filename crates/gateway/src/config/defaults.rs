@@ -1,6 +1,7 @@
 //! What holds where nobody decides: values that suit one person on one machine.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sabir_backend::Secret;
@@ -75,6 +76,7 @@ impl Provider {
             cache: CacheMarkers::Auto,
             version: None,
             tls: None,
+            families: Arc::new([]),
             default_model: None,
         }
     }

@@ -12,8 +12,8 @@ use crate::config::environment::{Lookup, environment_providers, simulators};
 use crate::config::problem::{Collector, Problems};
 use crate::config::secret_source::Outside;
 use crate::config::section::{Item, Section, shortened};
-use crate::config::types::{Config, Model, Provider};
-use crate::config::{keys, model, provider, server};
+use crate::config::types::{Config, FamilyCorrection, Model, Provider};
+use crate::config::{family, keys, model, provider, server};
 use crate::surface;
 
 /// Reads a config file's text. `file` is named in problems, and relative paths start from its folder.
@@ -36,9 +36,23 @@ fn read(text: &str, outside: Outside<'_>, problems: &mut Collector<'_>) -> Confi
     }
     let top = Section::open(&document, keys::TOP, problems);
     let (providers, names) = providers(&top, outside, problems);
+    let providers = with_families(providers, family::read(&top, problems));
     let models = models(&top, &names, problems);
     let base = Config { providers, models, ..Config::default() };
     server::read(base, &top, outside, problems)
+}
+
+/// Providers that know what the operator corrects of models.
+fn with_families(
+    providers: Vec<Arc<Provider>>,
+    families: Vec<FamilyCorrection>,
+) -> Vec<Arc<Provider>> {
+    let families: Arc<[FamilyCorrection]> = families.into();
+    let correct = |provider: Arc<Provider>| {
+        let families = Arc::clone(&families);
+        Arc::new(Provider { families, ..Arc::unwrap_or_clone(provider) })
+    };
+    providers.into_iter().map(correct).collect()
 }
 
 /// Says where a file stops being TOML. In a list that nobody closed the rest of the file is one slip after the other: where

@@ -26,6 +26,7 @@ pub const TOP: Keys = Keys {
         "compaction",
         "route",
         "tools",
+        "family",
     ],
 };
 
@@ -154,10 +155,15 @@ pub const TOOLS: Keys = Keys {
     ],
 };
 
+pub const FAMILY: Keys = Keys {
+    table: "[[family]]",
+    names: &["match", "context_window", "max_output_tokens", "inputs", "structured_output"],
+};
+
 /// All tables, in the order of the manual.
-pub const ALL: [Keys; 14] = [
-    TOP, PROVIDER, SECRET, MODEL, TARGET, CLASSES, ROUTE, TOOLS, AUTH, AUTH_KEY, LIMITS, LOG,
-    STORE, COMPACTION,
+pub const ALL: [Keys; 15] = [
+    TOP, PROVIDER, SECRET, MODEL, TARGET, CLASSES, ROUTE, FAMILY, TOOLS, AUTH, AUTH_KEY, LIMITS,
+    LOG, STORE, COMPACTION,
 ];
 
 /// Keys that are planned, with what to say to whoever uses them already.

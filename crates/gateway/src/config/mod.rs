@@ -9,6 +9,7 @@ mod date;
 mod defaults;
 mod endpoint;
 mod environment;
+mod family;
 mod file;
 pub mod keys;
 mod load;

@@ -10,9 +10,10 @@ use crate::config::suggest::suggestion;
 use crate::config::types::{ClassTargets, Model, Strategy, Target};
 use crate::config::{keys, tools};
 
-const STRATEGIES: [(&str, Strategy); 3] = [
+const STRATEGIES: [(&str, Strategy); 4] = [
     ("fallback", Strategy::Fallback),
     ("weighted", Strategy::Weighted),
+    ("fastest", Strategy::Fastest),
     ("class", Strategy::Class),
 ];
 
@@ -22,7 +23,7 @@ pub(super) fn read(
     providers: &[String],
     problems: &mut Collector<'_>,
 ) -> Option<Model> {
-    let strategy = section.item("strategy").map(|item| strategy(item, problems));
+    let strategy = section.item("strategy").map(|item| item.choice(&STRATEGIES, problems));
     let context_window = section.item("context_window").and_then(|it| it.number(1, problems));
     let strategy = strategy.unwrap_or(Some(Strategy::Fallback));
     let (targets, classes) = match strategy {
@@ -39,17 +40,6 @@ pub(super) fn read(
     let name = glob(item.string(problems)?, item, problems)?;
     let strategy = strategy?;
     Some(Model { name, strategy, context_window, targets, classes, sticky, tools })
-}
-
-fn strategy(item: Item<'_, '_>, problems: &mut Collector<'_>) -> Option<Strategy> {
-    if item.as_string() == Some("fastest") {
-        item.remark(
-            "`fastest` comes in a later version; use `fallback`, `weighted` or `class`",
-            problems,
-        );
-        return None;
-    }
-    item.choice(&STRATEGIES, problems)
 }
 
 const EXAMPLE: &str = "write them as in [{ provider = \"openai\", model = \"gpt-5.6\" }]";

@@ -13,7 +13,7 @@ use sabir_compose::class::{Class, Intent};
 use sabir_compose::govern::RuleTable;
 use sabir_store::Keep;
 use sabir_wire::Protocol;
-use sabir_wire::target::{CacheMarkers, Dialect, LateSystem};
+use sabir_wire::target::{CacheMarkers, Dialect, Family, Inputs, LateSystem};
 
 use crate::config::Glob;
 
@@ -66,8 +66,33 @@ pub struct Provider {
     pub version: Option<HeaderValue>,
     /// Certificates of its own.
     pub tls: Option<Tls>,
+    /// What the operator corrects of what is known of models, the widest pattern first.
+    pub families: Arc<[FamilyCorrection]>,
     /// What to ask for when a model is substituted.
     pub default_model: Option<String>,
+}
+
+/// What the operator knows better of models whose names match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FamilyCorrection {
+    pub pattern: Glob,
+    pub context_window: Option<u64>,
+    pub max_output_tokens: Option<u64>,
+    /// What they take beside text.
+    pub inputs: Option<Inputs>,
+    pub structured_output: Option<bool>,
+}
+
+impl FamilyCorrection {
+    pub(crate) fn apply(&self, family: &mut Family) {
+        if self.context_window.is_some() {
+            family.context_tokens = self.context_window;
+            family.context_tokens_max = self.context_window;
+        }
+        family.output_tokens_max = self.max_output_tokens.or(family.output_tokens_max);
+        family.inputs = self.inputs.unwrap_or(family.inputs);
+        family.schema_output = self.structured_output.unwrap_or(family.schema_output);
+    }
 }
 
 /// Where a provider speaks a protocol.
@@ -148,6 +173,8 @@ pub struct ClassTargets {
 pub enum Strategy {
     Fallback,
     Weighted,
+    /// By how long they took of late until their answers began.
+    Fastest,
     /// By what kind of work a request is.
     Class,
 }

@@ -11,7 +11,8 @@ use sabir_compose::govern::Rules;
 
 use crate::config::types;
 use crate::config::types::Config;
-use crate::upstream::{Provider, Site};
+use crate::surface::Capabilities;
+use crate::upstream::{Pace, Provider, Site};
 
 /// All that can be asked for under one configuration.
 #[derive(Debug)]
@@ -48,6 +49,8 @@ pub struct Candidate {
     pub weight: u32,
     /// The window that the `[[model]]` gives its targets.
     pub(crate) context_window: Option<u64>,
+    /// How fast it was of late, for this `[[model]]`.
+    pub(crate) pace: Arc<Pace>,
 }
 
 /// How many requests there were for a model: whose turn it is among its targets.
@@ -94,8 +97,8 @@ impl Model {
         let candidate = |target: &types::Target| {
             let provider = providers.iter().find(|it| *it.name == *target.provider)?;
             let (provider, model) = (Arc::clone(provider), target.model.clone());
-            let context_window = config.context_window;
-            Some(Candidate { provider, model, weight: target.weight, context_window })
+            let (context_window, pace) = (config.context_window, Arc::default());
+            Some(Candidate { provider, model, weight: target.weight, context_window, pace })
         };
         let candidates = |targets: &[types::Target]| targets.iter().filter_map(candidate).collect();
         let of_class = |it: &types::ClassTargets| (it.class, candidates(&it.targets));
@@ -133,6 +136,13 @@ impl Candidate {
     pub(crate) fn window(&self) -> Option<u64> {
         let configured = self.context_window.or(self.provider.config.context_window);
         configured.or_else(|| self.provider.targets.of(&self.model).family.widest_context())
+    }
+}
+
+impl Candidate {
+    /// What is known of the model.
+    pub(super) fn capabilities(&self) -> Capabilities {
+        Capabilities::of(&self.provider.targets.of(&self.model).family, self.window())
     }
 }
 

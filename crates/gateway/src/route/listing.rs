@@ -4,8 +4,10 @@ use sabir_compose::class::Class;
 
 use crate::config::SIMULATED_MODEL;
 use crate::config::types::{ClassTargets, Config, Model, Provider, Strategy, Substitution, Target};
-use crate::route::Route;
 use crate::route::resolve::is_real;
+use crate::route::{Candidate, Directory, Route, resolve};
+use crate::surface;
+use crate::surface::Capabilities;
 
 /// One line of the listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,12 @@ pub fn listing(config: &Config) -> Vec<Row> {
         .collect()
 }
 
+/// What is known of whoever answers a name first.
+pub fn capabilities(directory: &Directory, name: &str) -> Option<Capabilities> {
+    let resolved = resolve(directory, name, surface::DEFAULT).ok()?;
+    resolved.targets.first().map(Candidate::capabilities)
+}
+
 fn alias(model: &Model) -> Row {
     Row {
         asked: model.name.to_string(),
@@ -48,7 +56,9 @@ fn targets(model: &Model) -> Vec<String> {
     let target = |target: &Target| {
         let name = &target.provider;
         match model.strategy {
-            Strategy::Fallback | Strategy::Class => format!("{name}/{}", target.model),
+            Strategy::Fallback | Strategy::Fastest | Strategy::Class => {
+                format!("{name}/{}", target.model)
+            }
             Strategy::Weighted => format!("{name}/{} ({})", target.model, target.weight),
         }
     };

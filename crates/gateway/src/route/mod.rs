@@ -8,8 +8,9 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+pub use crate::surface::Capabilities;
 pub use choose::{Choice, ClassAsked};
 pub use directory::{Candidate, Directory, Model};
-pub use listing::{Row, listing};
+pub use listing::{Row, capabilities, listing};
 pub(crate) use resolve::shown;
 pub use resolve::{NotFound, Resolved, Route, resolve};

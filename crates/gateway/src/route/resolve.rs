@@ -161,7 +161,8 @@ fn alias(model: &Arc<Model>) -> Resolved {
 
 fn single(provider: &Arc<Provider>, model: &str, route: Route) -> Resolved {
     let (provider, model) = (Arc::clone(provider), model.to_owned());
-    let target = Candidate { provider, model, weight: 1, context_window: None };
+    let target =
+        Candidate { provider, model, weight: 1, context_window: None, pace: Arc::default() };
     Resolved { targets: vec![target], strategy: Strategy::Fallback, route, model: None }
 }
 

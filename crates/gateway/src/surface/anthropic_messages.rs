@@ -12,8 +12,8 @@ use sabir_wire::{Fault, FaultKind, Protocol, Report};
 
 use crate::call::{Action, Link, StateAsked};
 use crate::surface::{
-    Asks, Auth, Change, Counting, Headers, History, ModelList, Paths, Session, SessionParameter,
-    Simulated, State, Surface, Trouble, state,
+    Asks, Auth, Change, Counting, Headers, History, Listed, ModelList, Paths, Session,
+    SessionParameter, Simulated, State, Surface, Trouble, state,
 };
 
 const VERSION_HEADER: HeaderName = HeaderName::from_static("anthropic-version");
@@ -100,17 +100,21 @@ pub(super) static SURFACE: Surface = Surface {
     },
 };
 
-fn write_list_head(names: &[String], writer: &mut Writer) {
+fn write_list_head(models: &[Listed], writer: &mut Writer) {
     writer.field("has_more", &false);
-    writer.optional("first_id", names.first().map(String::as_str));
-    writer.optional("last_id", names.last().map(String::as_str));
+    writer.optional("first_id", models.first().map(|it| it.name.as_str()));
+    writer.optional("last_id", models.last().map(|it| it.name.as_str()));
 }
 
-fn write_model(name: &str, writer: &mut Writer) {
+fn write_model(model: &Listed, writer: &mut Writer) {
+    let name = model.name.as_str();
     writer.field("type", "model");
     writer.field("id", name);
     writer.field("display_name", name);
     writer.field("created_at", "1970-01-01T00:00:00Z");
+    let (input, output) = model.limits();
+    writer.optional("max_input_tokens", input.as_ref());
+    writer.optional("max_tokens", output.as_ref());
 }
 
 fn refuse_thread(message: String, _parameter: &'static str) -> Fault<'static> {

@@ -11,8 +11,8 @@ use sabir_wire::{Protocol, Report};
 use self::call_signatures::Signs;
 use crate::call::{Action, Delivery};
 use crate::surface::{
-    Auth, Change, Compaction, Counting, FromPath, Head, Headers, History, ModelList, Path, Paths,
-    Session, Simulated, State, Surface, session,
+    Auth, Change, Compaction, Counting, FromPath, Head, Headers, History, Listed, ModelList, Path,
+    Paths, Session, Simulated, State, Surface, session,
 };
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
@@ -115,11 +115,16 @@ fn is_sent_by_client(head: &Head<'_>) -> bool {
         || head.query.is_some_and(|query| query.split('&').any(is_key))
 }
 
-fn write_model(name: &str, writer: &mut Writer) {
+fn write_model(model: &Listed, writer: &mut Writer) {
+    let name = model.name.as_str();
     writer.field("name", format!("{COLLECTION}{name}").as_str());
     writer.field("displayName", name);
     writer.key("supportedGenerationMethods");
     writer.array(|methods| [GENERATE, STREAM, COUNT].into_iter().for_each(|it| methods.value(it)));
+    let (input, output) = model.limits();
+    writer.optional("inputTokenLimit", input.as_ref());
+    writer.optional("outputTokenLimit", output.as_ref());
+    writer.optional("thinking", model.capabilities.and_then(|it| it.thinking).as_ref());
 }
 
 /// Newer models want a signature on calls, those of other vendors included.

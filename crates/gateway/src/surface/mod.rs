@@ -4,6 +4,7 @@
 mod agents;
 mod anthropic_messages;
 mod auth;
+mod capabilities;
 mod compaction;
 mod gemini;
 mod history;
@@ -18,12 +19,13 @@ mod state;
 
 pub(crate) use agents::protocol_of as protocol_of_agent;
 pub(crate) use auth::{Auth, is_key_header, key_places, without_key};
+pub use capabilities::Capabilities;
 pub(crate) use compaction::{
     COMPACTION, Compaction, CompactionAnswer, CompactionAsked, CompactionTrouble, ContextEdits,
     Summarised, Then, When,
 };
 pub(crate) use history::{Change, History};
-pub(crate) use model_list::{ModelList, ids as listed_ids};
+pub(crate) use model_list::{Listed, ModelList, ids as listed_ids};
 pub(crate) use paths::{
     FromPath, Path, PathMatch, Paths, advice, below_models, find, find_kept, find_socket,
     is_embeddings, is_model_list, of_models, of_unknown,

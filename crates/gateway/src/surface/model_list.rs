@@ -2,7 +2,7 @@
 
 use sabir_wire::json::{Kind, Reader, Text, Writer};
 
-use crate::surface::{all, without_collection};
+use crate::surface::{Capabilities, all, without_collection};
 
 /// The shape of a protocol's list of models.
 pub(crate) struct ModelList {
@@ -11,29 +11,45 @@ pub(crate) struct ModelList {
     /// The field that holds the models.
     pub(crate) field: &'static str,
     /// Writes the fields before the models.
-    pub(crate) write_head: fn(&[String], &mut Writer),
+    pub(crate) write_head: fn(&[Listed], &mut Writer),
     /// Writes the fields of one model.
-    pub(crate) write_model: fn(&str, &mut Writer),
+    pub(crate) write_model: fn(&Listed, &mut Writer),
+}
+
+/// A model in a list.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    pub(crate) name: String,
+    /// What is known of whoever answers first.
+    pub(crate) capabilities: Option<Capabilities>,
+}
+
+impl Listed {
+    /// How many tokens go in and come out, where that is known.
+    pub(crate) fn limits(&self) -> (Option<u64>, Option<u64>) {
+        let known = self.capabilities;
+        (known.and_then(|it| it.context_window), known.and_then(|it| it.max_output_tokens))
+    }
 }
 
 impl ModelList {
-    pub(crate) fn write(&self, names: &[String]) -> String {
-        let mut writer = Writer::with_capacity(names.len() * 96 + 128);
+    pub(crate) fn write(&self, models: &[Listed]) -> String {
+        let mut writer = Writer::with_capacity(models.len() * 160 + 128);
         writer.object(|it| {
-            (self.write_head)(names, it);
+            (self.write_head)(models, it);
             it.key(self.field);
             it.array(|list| {
-                for name in names {
-                    list.object(|it| (self.write_model)(name, it));
+                for model in models {
+                    list.object(|it| (self.write_model)(model, it));
                 }
             });
         });
         writer.into_string()
     }
 
-    pub(crate) fn write_one(&self, name: &str) -> String {
+    pub(crate) fn write_one(&self, model: &Listed) -> String {
         let mut writer = Writer::with_capacity(256);
-        writer.object(|it| (self.write_model)(name, it));
+        writer.object(|it| (self.write_model)(model, it));
         writer.into_string()
     }
 }

@@ -3,7 +3,7 @@
 use http::header::AUTHORIZATION;
 use sabir_wire::json::Writer;
 
-use crate::surface::{Auth, Headers, ModelList};
+use crate::surface::{Auth, Headers, Listed, ModelList};
 
 pub(super) const VENDOR: &str = "openai";
 pub(super) const VERSIONS: &[&str] = &["/v1"];
@@ -30,7 +30,8 @@ pub(super) const MODEL_LIST: ModelList = ModelList {
     write_model,
 };
 
-fn write_model(name: &str, writer: &mut Writer) {
+fn write_model(model: &Listed, writer: &mut Writer) {
+    let name = model.name.as_str();
     writer.field("id", name);
     writer.field("object", "model");
     writer.field("created", &0_u64);

@@ -103,10 +103,11 @@ fn a_key_is_found_where_it_is_put() {
 fn a_list_of_models_is_read_as_it_is_written() {
     let names = ["a".to_owned(), "p/b".to_owned()];
     for surface in all() {
-        let list = surface.model_list.write(&names);
+        let listed = names.clone().map(|name| Listed { name, capabilities: None });
+        let list = surface.model_list.write(&listed);
         assert!(Json::parse(list.as_str()).is_ok(), "{list}");
         assert_eq!(listed_ids(list.as_bytes()), names, "{list}");
-        assert!(Json::parse(surface.model_list.write_one("a")).is_ok());
+        assert!(Json::parse(surface.model_list.write_one(&listed[0])).is_ok());
     }
 }
 

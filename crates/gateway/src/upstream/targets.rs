@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use sabir_wire::target::{AnthropicVersion, Family, Target};
 
-use crate::config::types::Provider;
+use crate::config::types::{FamilyCorrection, Provider};
 
 /// How many models of one provider are remembered. Clients name them, so there may be any number.
 const MODELS_MAX: usize = 1_024;
@@ -14,6 +14,7 @@ const MODELS_MAX: usize = 1_024;
 pub(crate) struct Targets {
     /// What holds for all models of the provider.
     provider: Target,
+    families: Arc<[FamilyCorrection]>,
     by_model: RwLock<HashMap<String, Arc<Target>>>,
 }
 
@@ -31,7 +32,16 @@ impl Targets {
         if let Some(version) = version {
             target = target.with_anthropic_version(AnthropicVersion::in_force(version));
         }
-        Self { provider: target, by_model: RwLock::default() }
+        let families = Arc::clone(&provider.families);
+        Self { provider: target, families, by_model: RwLock::default() }
+    }
+
+    /// What is known of a model, with what the operator knows better: the narrowest pattern has the last word.
+    fn family(&self, model: &str) -> Family {
+        let mut family = Family::of(model);
+        let matching = self.families.iter().filter(|it| it.pattern.matches(model));
+        matching.for_each(|it| it.apply(&mut family));
+        family
     }
 
     pub(crate) fn of(&self, model: &str) -> Arc<Target> {
@@ -40,7 +50,7 @@ impl Targets {
             return Arc::clone(target);
         }
         drop(known);
-        let target = Arc::new(self.provider.with_family(Family::of(model)));
+        let target = Arc::new(self.provider.with_family(self.family(model)));
         let mut known = self.by_model.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() == MODELS_MAX {
             known.clear();
@@ -56,7 +66,7 @@ mod tests {
 
     #[test]
     fn any_number_of_names_takes_bounded_memory() {
-        let targets = Targets { provider: Target::default(), by_model: RwLock::default() };
+        let targets = Targets::new(&Provider::new("p", Vec::new()));
         for number in 0..3 * MODELS_MAX {
             assert_eq!(
                 targets.of(&format!("gpt-5-{number}")).family.name,
@@ -68,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_model_that_is_known_is_not_looked_for_again() {
-        let targets = Targets { provider: Target::default(), by_model: RwLock::default() };
+        let targets = Targets::new(&Provider::new("p", Vec::new()));
         assert!(Arc::ptr_eq(&targets.of("gpt-4.1"), &targets.of("gpt-4.1")));
     }
 }

@@ -10,6 +10,7 @@ mod background;
 mod breaks;
 mod cache;
 mod cancel;
+mod choosing;
 mod classes;
 mod compacting;
 mod compaction;
