@@ -132,7 +132,9 @@ impl<'f> Reading<'f> {
             // Results are read with what they hold, and hold no others.
             Content::ToolResult(_) => Node::new(sort("result"), place),
             Content::Reasoning(reasoning) => {
-                let texts: Vec<Value> = reasoning.texts.iter().map(normal::text).collect();
+                // A piece without characters says nothing.
+                let texts = reasoning.texts.iter().filter(|text| !text.is_empty());
+                let texts: Vec<Value> = texts.map(normal::text).collect();
                 Node::new(sort("reasoning"), place).with(TEXTS, texts, at(Field::Reasoning))
             }
             Content::Opaque(opaque) => {

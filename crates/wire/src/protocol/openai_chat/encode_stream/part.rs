@@ -15,6 +15,9 @@ use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::semantics::{Extras, NodeSemantics, add_to};
 use crate::protocol::{Citation, Closed, Logprobs, NoteAt, NoteKind, PartId, arguments};
 
+/// Why what is said of a text without characters is left out.
+const EMPTY: &str = "an empty text has no effect";
+
 impl Encoder<'_> {
     pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
         if text.is_empty() {
@@ -108,7 +111,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// Writes log probabilities that came after all of the text they speak of.
+    /// Writes log probabilities that came after all of the text they speak of, unless a foreign answer has none of it: a
+    /// stream has no empty texts. Fixture `stream/logprobs/log-probabilities-of-an-empty-text`.
     fn write_waiting_logprobs(&mut self, id: PartId, out: &mut String) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let key = match part.kind {
@@ -118,10 +122,9 @@ impl Encoder<'_> {
         };
         let (candidate, place, is_emitted) = (part.candidate, part.place, part.is_emitted);
         let Some(logprobs) = part.logprobs.take() else { return };
-        if !is_emitted {
-            let reason = "an empty text has no effect";
-            self.losses.add(NoteAt::Part(id), |reporter| {
-                reporter.weights(place, &logprobs, (LossKind::Approximated, reason));
+        if !is_emitted && !self.is_same() {
+            return self.losses.add(NoteAt::Part(id), |reporter| {
+                reporter.weights(place, &logprobs, (LossKind::Dropped, EMPTY));
             });
         }
         self.write_text(candidate, (key, &Text::default()), Some(logprobs), out);
@@ -295,7 +298,7 @@ impl Encoder<'_> {
             let mut cited = NodeSemantics::at(part.place);
             waiting.into_iter().for_each(|citation| cited.add_citation(citation));
             return self.losses.add(NoteAt::Part(id), |reporter| {
-                reporter.citations(&cited, LossKind::Dropped, "an empty text has no effect");
+                reporter.citations(&cited, LossKind::Dropped, EMPTY);
             });
         }
         let choice = self.find_choice(candidate);
