@@ -7,13 +7,13 @@ use crate::protocol::semantics::Extras;
 /// Reads an object member by member, keeping what `member` does not know.
 ///
 /// A null is kept among the extras whatever its key, so `member` never sees one; so is every member that it leaves
-/// unread. `scope` is the path of this object inside its node, empty for the node itself. The
+/// unread with [`Member::Unknown`]. `scope` is the path of this object inside its node, empty for the node itself. The
 /// extras are handed to `member` for objects inside this one.
 pub(super) fn read_object<'a>(
     reader: &mut Reader<'a>,
     scope: &'static str,
     extras: &mut Extras<'a>,
-    member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<()>,
+    member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
 ) -> Result<()> {
     Unread::All.read(reader, scope, extras, member)
 }
@@ -63,7 +63,7 @@ impl Unread {
         reader: &mut Reader<'a>,
         scope: &'static str,
         extras: &mut Extras<'a>,
-        mut member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<()>,
+        mut member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
     ) -> Result<()> {
         let has_more = match self {
             Self::All => reader.enters_object()?,
@@ -73,15 +73,11 @@ impl Unread {
             return Ok(());
         }
         reader.members_to_end(|key, reader| {
-            let kind = reader.kind()?;
-            let start = reader.position();
-            if kind != Kind::Null {
-                member(&key, reader, extras)?;
+            if reader.kind()? != Kind::Null && member(&key, reader, extras)? == Member::Read {
+                return Ok(());
             }
-            if reader.position() == start {
-                let json = reader.raw()?;
-                extras.keep(scope, key, json);
-            }
+            let json = reader.raw()?;
+            extras.keep(scope, key, json);
             Ok(())
         })
     }
@@ -94,6 +90,13 @@ pub(super) fn messages_expected(reader: &Reader<'_>) -> usize {
     const MANY: usize = 1024;
     const BYTES_EACH: usize = 1024;
     (FEW + reader.bytes_ahead() / BYTES_EACH).min(MANY)
+}
+
+/// Whether a member was read, or is not known and still stands unread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Member {
+    Read,
+    Unknown,
 }
 
 /// Whether there was anything to write.

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::object::{Object, read_object};
+use crate::protocol::object::{Member, Object, read_object};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics, Shape, Speller};
 use crate::protocol::{Fate, Field, Protocol};
@@ -197,15 +197,15 @@ impl<S: Speller> Table<S> {
             match reader.kind()? {
                 Kind::Object if scope.is_empty() => {
                     let inner = self.rows.iter().find(|row| row.scope == key && row.is_here());
-                    let Some(row) = inner else { return Ok(()) };
+                    let Some(row) = inner else { return Ok(Member::Unknown) };
                     self.read_members(row.scope, reader, report, extras)?;
-                    Ok(())
                 }
                 Kind::String if self.tier == Some(key) && scope.is_empty() => {
-                    reader.fill(&mut report.service_tier)
+                    report.service_tier = Some(reader.string()?);
                 }
-                _ => Ok(()),
+                _ => return Ok(Member::Unknown),
             }
+            Ok(Member::Read)
         })
     }
 
@@ -391,10 +391,10 @@ fn total(counts: &Counts) -> u64 {
 }
 
 /// Reads a whole number; anything else is left unread.
-fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<()> {
+fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<Member> {
     let mut ahead = reader.checkpoint();
-    let Ok(number) = ahead.u64() else { return Ok(()) };
+    let Ok(number) = ahead.u64() else { return Ok(Member::Unknown) };
     *reader = ahead;
     *count = Some(number);
-    Ok(())
+    Ok(Member::Read)
 }

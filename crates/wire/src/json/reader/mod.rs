@@ -29,29 +29,6 @@ pub struct Reader<'a> {
     strings: Knowing<'a>,
 }
 
-/// What is read by its type alone.
-pub(crate) trait Fill<'a>: Sized {
-    fn read(reader: &mut Reader<'a>) -> Result<Self>;
-}
-
-/// Says by which method each type is read.
-macro_rules! fill {
-    ($($kind:ty: $method:ident;)*) => {$(
-        impl<'a> Fill<'a> for $kind {
-            fn read(reader: &mut Reader<'a>) -> Result<Self> {
-                reader.$method()
-            }
-        }
-    )*};
-}
-
-fill! {
-    Text<'a>: string;
-    Number<'a>: number;
-    bool: boolean;
-    Json<'a>: raw;
-}
-
 impl<'a> Reader<'a> {
     pub fn new(source: &'a str) -> Self {
         Self { source, at: 0, depth: 0, strings: Knowing::NOTHING }
@@ -167,13 +144,6 @@ impl<'a> Reader<'a> {
     pub fn i64(&mut self) -> Result<i64> {
         let number = self.number()?;
         number.as_i64().ok_or_else(|| not_whole(i64::MIN, i64::MAX))
-    }
-
-    /// Reads the next value into its place, as the kind that it has there.
-    #[inline]
-    pub(crate) fn fill<T: Fill<'a>>(&mut self, place: &mut Option<T>) -> Result<()> {
-        *place = Some(T::read(self)?);
-        Ok(())
     }
 
     /// The next value unread, but checked to be JSON.

@@ -11,7 +11,7 @@ use crate::fault::FaultKind;
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::owned::into_owned;
 use crate::place::{Place, Step};
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::usage::Report;
 
@@ -63,11 +63,11 @@ impl<'a> MessageObject<'a> {
                 }
                 ("error", Kind::Object | Kind::String) => {
                     self.has_error = true;
-                    return Ok(());
+                    return Ok(Member::Unknown);
                 }
                 _ => return self.ending.member(key, reader),
             }
-            Ok(())
+            Ok(Member::Read)
         })?;
         self.ending.leave(&mut extras);
         self.semantics.keep(extras);
@@ -111,13 +111,14 @@ pub(super) struct StopFields<'a> {
 }
 
 impl<'a> StopFields<'a> {
-    pub(super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
+    pub(super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
         match (key, reader.kind()?) {
-            ("stop_reason", Kind::String) => reader.fill(&mut self.reason),
-            ("stop_sequence", Kind::String) => reader.fill(&mut self.stop_sequence),
-            ("stop_details", Kind::Object) => reader.fill(&mut self.details),
-            _ => Ok(()),
+            ("stop_reason", Kind::String) => self.reason = Some(reader.string()?),
+            ("stop_sequence", Kind::String) => self.stop_sequence = Some(reader.string()?),
+            ("stop_details", Kind::Object) => self.details = Some(reader.raw()?),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     }
 
     /// Whether it says why the answer ended.

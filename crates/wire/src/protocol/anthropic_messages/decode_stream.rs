@@ -16,7 +16,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::place::{Place, Step};
 use crate::protocol::machine::DecodeStream;
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start};
 use crate::sse::Frame;
@@ -336,20 +336,21 @@ impl Decoder {
         let (mut extras, mut of_delta) = (Extras::default(), Extras::default());
         let mut ending = StopFields::default();
         let mut report = None;
-        read_object(reader, "", &mut extras, |key, reader, _| match (key, reader.kind()?) {
-            ("type", _) => reader.skip(),
-            ("delta", Kind::Object) => {
-                let member = |key: &str, reader: &mut Reader<'f>, _: &mut Extras<'f>| {
-                    ending.member(key, reader)
-                };
-                read_object(reader, "", &mut of_delta, member)?;
-                Ok(())
+        read_object(reader, "", &mut extras, |key, reader, _| {
+            match (key, reader.kind()?) {
+                ("type", _) => reader.skip()?,
+                ("delta", Kind::Object) => {
+                    let member = |key: &str, reader: &mut Reader<'f>, _: &mut Extras<'f>| {
+                        ending.member(key, reader)
+                    };
+                    read_object(reader, "", &mut of_delta, member)?;
+                }
+                ("usage", Kind::Object) => {
+                    report = Some(USAGE.read(reader, place.step(Step::Usage))?);
+                }
+                _ => return Ok(Member::Unknown),
             }
-            ("usage", Kind::Object) => {
-                report = Some(USAGE.read(reader, place.step(Step::Usage))?);
-                Ok(())
-            }
-            _ => Ok(()),
+            Ok(Member::Read)
         })?;
         ending.leave(&mut of_delta);
         if ending.has_reason() {

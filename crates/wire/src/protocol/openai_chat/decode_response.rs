@@ -4,7 +4,7 @@ use crate::conversation::{Candidate, Content, Finish, FinishKind, Message, Respo
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::decode_request::message::Fields;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::openai_chat::types::SELF;
@@ -17,16 +17,16 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut response = Response::default();
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader, _| match (key, reader.kind()?) {
-        ("object", Kind::String) if reader.checkpoint().string()? == OBJECT => reader.skip(),
-        ("choices", Kind::Array) => read_choices(reader, &mut response.candidates),
+        ("object", Kind::String) if reader.checkpoint().string()? == OBJECT => read(reader.skip()),
+        ("choices", Kind::Array) => read(read_choices(reader, &mut response.candidates)),
         ("usage", Kind::Object) => {
             let place = Place::default().step(Step::Usage);
-            USAGE.decode(reader, place).map(|usage| response.usage = Some(usage))
+            read(USAGE.decode(reader, place).map(|usage| response.usage = Some(usage)))
         }
         ("error", Kind::Object) => {
             let fault = fault_within(&reader.checkpoint().raw()?);
             response.fault = Some(fault);
-            Ok(())
+            Ok(Member::Unknown)
         }
         _ => read_head(key, reader, &mut response),
     })?;
@@ -37,15 +37,24 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
 
 const OBJECT: &str = "chat.completion";
 
+fn read(done: Result<()>) -> Result<Member> {
+    done.map(|()| Member::Read)
+}
+
 /// Reads what an answer says of itself.
-fn read_head<'a>(key: &str, reader: &mut Reader<'a>, response: &mut Response<'a>) -> Result<()> {
+fn read_head<'a>(
+    key: &str,
+    reader: &mut Reader<'a>,
+    response: &mut Response<'a>,
+) -> Result<Member> {
     match (key, reader.kind()?) {
-        ("id", Kind::String) => reader.fill(&mut response.id),
-        ("model", Kind::String) => reader.fill(&mut response.model),
-        ("created", Kind::Number) => reader.fill(&mut response.created),
-        ("service_tier", Kind::String) => reader.fill(&mut response.service_tier),
-        _ => Ok(()),
+        ("id", Kind::String) => response.id = Some(reader.string()?),
+        ("model", Kind::String) => response.model = Some(reader.string()?),
+        ("created", Kind::Number) => response.created = Some(reader.number()?),
+        ("service_tier", Kind::String) => response.service_tier = Some(reader.string()?),
+        _ => return Ok(Member::Unknown),
     }
+    Ok(Member::Read)
 }
 
 fn read_choices<'a>(reader: &mut Reader<'a>, candidates: &mut Vec<Candidate<'a>>) -> Result<()> {
@@ -69,18 +78,18 @@ fn read_choice<'a>(
         ("index", Kind::Number)
             if reader.checkpoint().u64().is_ok_and(|it| it == position as u64) =>
         {
-            reader.skip()
+            read(reader.skip())
         }
         ("finish_reason", Kind::String) => {
             finish = Some(finish_of(reader.string()?));
-            Ok(())
+            Ok(Member::Read)
         }
-        ("message", Kind::Object) => read_message(reader, &mut fields, extras),
+        ("message", Kind::Object) => read(read_message(reader, &mut fields, extras)),
         ("logprobs", Kind::Object) => {
             logprobs = Some(reader.raw()?);
-            Ok(())
+            Ok(Member::Read)
         }
-        _ => Ok(()),
+        _ => Ok(Member::Unknown),
     })?;
     if let Some(json) = logprobs {
         read_logprobs(&json, &mut fields, &mut extras)?;
@@ -100,14 +109,16 @@ fn read_message<'a>(
 ) -> Result<()> {
     let mut annotations = None;
     read_object(reader, "message", extras, |key, reader, _| match (key, reader.kind()?) {
-        ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => reader.skip(),
+        ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => {
+            read(reader.skip())
+        }
         ("annotations", Kind::Array) => {
             annotations = Some(reader.raw()?);
-            Ok(())
+            Ok(Member::Read)
         }
         ("content", kind) if is_odd(kind, reader) => {
             fields.json_content(&reader.raw()?);
-            Ok(())
+            Ok(Member::Read)
         }
         _ => lenient(reader, |reader| fields.member(key, reader)),
     })?;
@@ -137,13 +148,16 @@ fn is_odd(kind: Kind, reader: &Reader<'_>) -> bool {
 /// Reads what can be read; a value of another shape stays unread, so that it is kept as it is.
 fn lenient<'a>(
     reader: &mut Reader<'a>,
-    member: impl FnOnce(&mut Reader<'a>) -> Result<()>,
-) -> Result<()> {
+    member: impl FnOnce(&mut Reader<'a>) -> Result<Member>,
+) -> Result<Member> {
     let mut ahead = reader.checkpoint();
-    if member(&mut ahead).is_ok() {
-        *reader = ahead;
+    match member(&mut ahead) {
+        Ok(Member::Read) => {
+            *reader = ahead;
+            Ok(Member::Read)
+        }
+        Ok(Member::Unknown) | Err(_) => Ok(Member::Unknown),
     }
-    Ok(())
 }
 
 fn read_annotations<'a>(
@@ -193,9 +207,9 @@ fn read_logprobs<'a>(
         match part {
             Some(part) if reader.kind()? == Kind::Array => {
                 part.semantics_mut().set_logprobs(Logprobs::new(reader.raw()?));
-                Ok(())
+                Ok(Member::Read)
             }
-            _ => Ok(()),
+            _ => Ok(Member::Unknown),
         }
     })
 }

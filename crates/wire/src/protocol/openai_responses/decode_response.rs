@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::fault::Fault;
 use crate::json::{Json, Kind, Number, Reader, Text, Writer};
 use crate::place::{Place, Step};
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::openai_responses::usage::USAGE;
@@ -39,21 +39,23 @@ impl<'a> ResponseObject<'a> {
     pub(super) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
         let mut answer = Self::default();
         let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader, _| match (key, reader.kind()?) {
-            ("object", Kind::String) => reader.skip(),
-            ("id", Kind::String) => reader.fill(&mut answer.id),
-            ("model", Kind::String) => reader.fill(&mut answer.model),
-            ("created_at", Kind::Number) => reader.fill(&mut answer.created),
-            ("service_tier", Kind::String) => reader.fill(&mut answer.service_tier),
-            ("status", Kind::String) => reader.fill(&mut answer.status),
-            ("incomplete_details", Kind::Object) => reader.fill(&mut answer.incomplete),
-            ("error", Kind::Object) => reader.fill(&mut answer.error),
-            ("output", Kind::Array) => reader.fill(&mut answer.output),
-            ("usage", Kind::Object) => {
-                answer.usage = Some(USAGE.decode(reader, place.step(Step::Usage))?);
-                Ok(())
+        read_object(reader, "", &mut extras, |key, reader, _| {
+            match (key, reader.kind()?) {
+                ("object", Kind::String) => reader.skip()?,
+                ("id", Kind::String) => answer.id = Some(reader.string()?),
+                ("model", Kind::String) => answer.model = Some(reader.string()?),
+                ("created_at", Kind::Number) => answer.created = Some(reader.number()?),
+                ("service_tier", Kind::String) => answer.service_tier = Some(reader.string()?),
+                ("status", Kind::String) => answer.status = Some(reader.string()?),
+                ("incomplete_details", Kind::Object) => answer.incomplete = Some(reader.raw()?),
+                ("error", Kind::Object) => answer.error = Some(reader.raw()?),
+                ("output", Kind::Array) => answer.output = Some(reader.raw()?),
+                ("usage", Kind::Object) => {
+                    answer.usage = Some(USAGE.decode(reader, place.step(Step::Usage))?);
+                }
+                _ => return Ok(Member::Unknown),
             }
-            _ => Ok(()),
+            Ok(Member::Read)
         })?;
         answer.extras = extras;
         Ok(answer)

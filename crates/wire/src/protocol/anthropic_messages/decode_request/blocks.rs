@@ -12,7 +12,7 @@ use crate::protocol::ArtefactKind;
 use crate::protocol::anthropic_messages::types::{
     CONTENT_BLOCKS, CONTENT_SOURCE, SEARCH_RESULT, SELF, Shape,
 };
-use crate::protocol::object::{Unread, read_tag};
+use crate::protocol::object::{Member, Unread, read_tag};
 use crate::protocol::semantics::{Artefact, CacheMarker, Citation, Extras, NodeSemantics};
 
 /// Reads one block; a block of unknown type is kept whole.
@@ -66,15 +66,20 @@ fn read_members<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
     place: Place,
-    mut member: impl FnMut(&str, &mut Reader<'a>, &mut NodeSemantics<'a>, &mut Extras<'a>) -> Result<()>,
+    mut member: impl FnMut(
+        &str,
+        &mut Reader<'a>,
+        &mut NodeSemantics<'a>,
+        &mut Extras<'a>,
+    ) -> Result<Member>,
 ) -> Result<NodeSemantics<'a>> {
     let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader, extras| match key {
-        "type" => reader.skip(),
+        "type" => reader.skip().map(|()| Member::Read),
         "cache_control" if reader.kind()? == Kind::Object => {
             semantics.set_cache(read_cache_marker(reader)?);
-            Ok(())
+            Ok(Member::Read)
         }
         _ => member(key, reader, &mut semantics, extras),
     })?;
@@ -89,10 +94,13 @@ pub(in super::super) fn read_cache_marker<'a>(reader: &mut Reader<'a>) -> Result
 
 fn read_text<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let mut text = None;
-    let semantics = read_members(reader, unread, place, |key, reader, semantics, _| match key {
-        "text" => reader.fill(&mut text),
-        "citations" if reader.kind()? == Kind::Array => read_citations(reader, semantics),
-        _ => Ok(()),
+    let semantics = read_members(reader, unread, place, |key, reader, semantics, _| {
+        match key {
+            "text" => text = Some(reader.string()?),
+            "citations" if reader.kind()? == Kind::Array => read_citations(reader, semantics)?,
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
     })?;
     let text = text.ok_or_else(|| missing("text"))?;
     Ok(Part::new(Content::Text(text)).with_semantics(semantics))
@@ -140,9 +148,9 @@ fn read_media<'a>(
         match key {
             "source" => source = Some(read_source(reader, extras)?),
             "title" if kind == MediaKind::Document => name = Some(reader.string()?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let Some((source, shape)) = source.ok_or_else(|| missing("source"))? else { return Ok(None) };
     semantics.add_shape(shape);
@@ -171,18 +179,21 @@ fn read_source<'a>(
     };
     unread.read(reader, "source", extras, |key, reader, _| {
         match key {
-            "type" => reader.skip(),
-            "media_type" => reader.fill(&mut mime),
-            _ if key == key_of_data && reader.kind()? == Kind::String => reader.fill(&mut data),
+            "type" => reader.skip()?,
+            "media_type" => mime = Some(reader.string()?),
+            _ if key == key_of_data && reader.kind()? == Kind::String => {
+                data = Some(reader.string()?);
+            }
             // The list stays among the extras, since a document has no blocks.
             _ if key == key_of_data && key == "content" => {
                 let words = words_of(&mut reader.checkpoint()).unwrap_or_default();
                 data = Some(words).filter(|words| !words.is_empty());
                 shape = CONTENT_SOURCE.with(CONTENT_BLOCKS);
-                Ok(())
+                return Ok(Member::Unknown);
             }
-            _ => Ok(()),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     })?;
     let Some(data) = data else {
         return match key_of_data {
@@ -213,14 +224,15 @@ fn read_search_result<'a>(
     let (mut title, mut words) = (None, Text::default());
     let mut semantics = read_members(reader, unread, place, |key, reader, _, _| {
         match key {
-            "title" => reader.fill(&mut title),
+            "title" => title = Some(reader.string()?),
             // The list stays among the extras, since a document has no blocks.
             "content" => {
                 words = words_of(&mut reader.checkpoint())?;
-                Ok(())
+                return Ok(Member::Unknown);
             }
-            _ => Ok(()),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     })?;
     if words.is_empty() {
         return Ok(None);
@@ -248,11 +260,14 @@ fn words_of<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
 
 fn read_tool_use<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let (mut id, mut name, mut input) = (None, None, None);
-    let semantics = read_members(reader, unread, place, |key, reader, _, _| match key {
-        "id" => reader.fill(&mut id),
-        "name" => reader.fill(&mut name),
-        "input" => reader.fill(&mut input),
-        _ => Ok(()),
+    let semantics = read_members(reader, unread, place, |key, reader, _, _| {
+        match key {
+            "id" => id = Some(reader.string()?),
+            "name" => name = Some(reader.string()?),
+            "input" => input = Some(reader.raw()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
     })?;
     let call = ToolCall {
         id,
@@ -265,15 +280,17 @@ fn read_tool_use<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
 
 fn read_tool_result<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let (mut call_id, mut is_error, mut parts) = (None, None, Parts::default());
-    let semantics = read_members(reader, unread, place, |key, reader, _, _| match key {
-        "tool_use_id" => reader.fill(&mut call_id),
-        "is_error" => reader.fill(&mut is_error),
-        "content" => {
-            let element = |index| place.element(Step::Content, index);
-            parts = read_content(reader, place.step(Step::Content), element)?;
-            Ok(())
+    let semantics = read_members(reader, unread, place, |key, reader, _, _| {
+        match key {
+            "tool_use_id" => call_id = Some(reader.string()?),
+            "is_error" => is_error = Some(reader.boolean()?),
+            "content" => {
+                let element = |index| place.element(Step::Content, index);
+                parts = read_content(reader, place.step(Step::Content), element)?;
+            }
+            _ => return Ok(Member::Unknown),
         }
-        _ => Ok(()),
+        Ok(Member::Read)
     })?;
     let result = ToolResult {
         call_id,
@@ -291,9 +308,9 @@ fn read_thinking<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
         match key {
             "thinking" => thinking = Some(reader.string()?),
             "signature" => sign(semantics, reader.string()?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let thinking = thinking.ok_or_else(|| missing("thinking"))?;
     let texts = if thinking.is_empty() { Vec::new() } else { vec![thinking] };
@@ -312,12 +329,12 @@ fn read_redacted<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
     let mut has_data = false;
     let mut semantics = read_members(reader, unread, place, |key, reader, semantics, _| {
         if key != "data" {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
         has_data = true;
         let artefact = Artefact::read(SELF, ArtefactKind::Ciphertext, reader.string()?);
         semantics.set_artefact(artefact);
-        Ok(())
+        Ok(Member::Read)
     })?;
     if !has_data {
         return Err(missing("data"));

@@ -10,7 +10,7 @@ use crate::json::{Kind, Reader};
 use crate::place::{Place, Step};
 use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
 use crate::protocol::codec::RequestAndSemantics;
-use crate::protocol::object::{messages_expected, read_first, read_object};
+use crate::protocol::object::{Member, messages_expected, read_first, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
@@ -46,7 +46,7 @@ impl<'a> Decoding<'a> {
         key: &str,
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
-    ) -> Result<()> {
+    ) -> Result<Member> {
         let request = &mut self.request;
         match key {
             "model" => request.model = Some(reader.string()?),
@@ -72,18 +72,18 @@ impl<'a> Decoding<'a> {
             }
             _ => return self.declared(key, reader),
         }
-        Ok(())
+        Ok(Member::Read)
     }
 
     /// Takes a field of the namespace.
-    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
+    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
         let mut ahead = reader.checkpoint();
         let json = ahead.raw()?;
         if self.semantics.anthropic_mut().take(key, json).is_err() {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
         *reader = ahead;
-        Ok(())
+        Ok(Member::Read)
     }
 
     fn messages(&mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -118,22 +118,23 @@ fn read_system<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
 fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
     let (mut role, unread) = read_first(reader, "role", known_role);
     let (mut parts, mut extras) = (Parts::default(), Extras::default());
-    unread.read(reader, "", &mut extras, |key, reader, _| match key {
-        "role" => {
-            let mut ahead = reader.checkpoint();
-            let Some(known) = known_role(&ahead.string()?.to_str()) else {
-                return Ok(());
-            };
-            *reader = ahead;
-            role = Some(known);
-            Ok(())
+    unread.read(reader, "", &mut extras, |key, reader, _| {
+        match key {
+            "role" => {
+                let mut ahead = reader.checkpoint();
+                let Some(known) = known_role(&ahead.string()?.to_str()) else {
+                    return Ok(Member::Unknown);
+                };
+                *reader = ahead;
+                role = Some(known);
+            }
+            "content" => {
+                let element = |index| place.element(Step::Content, index);
+                parts = read_content(reader, place.step(Step::Content), element)?;
+            }
+            _ => return Ok(Member::Unknown),
         }
-        "content" => {
-            let element = |index| place.element(Step::Content, index);
-            parts = read_content(reader, place.step(Step::Content), element)?;
-            Ok(())
-        }
-        _ => Ok(()),
+        Ok(Member::Read)
     })?;
     let semantics = NodeSemantics::at(place).keeping(extras);
     Ok(Message::new(role.unwrap_or_default(), parts).with_semantics(semantics))

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::json::{Kind, Reader};
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::anthropic_messages::types::SELF;
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::Extras;
 
 /// Keeps the value that comes next under its own key.
@@ -49,9 +49,9 @@ pub(super) fn tool_choice<'a>(
             "type" => reader.skip()?,
             "name" if is_named => reader.skip()?,
             "disable_parallel_tool_use" => request.parallel_tool_calls = Some(!reader.boolean()?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })
 }
 
@@ -70,18 +70,20 @@ pub(super) fn thinking<'a>(
     };
     let thinking = &mut request.thinking;
     thinking.mode = Some(mode);
-    read_object(reader, "thinking", extras, |key, reader, _| match key {
-        "type" => reader.skip(),
-        "budget_tokens" => reader.fill(&mut thinking.budget),
-        "display" => {
-            let word = reader.string()?;
-            thinking.show = Some(match &*word.to_str() {
-                "omitted" => ThinkingShow::Hidden,
-                _ => ThinkingShow::Shown(Some(word)),
-            });
-            Ok(())
+    read_object(reader, "thinking", extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "budget_tokens" => thinking.budget = Some(reader.number()?),
+            "display" => {
+                let word = reader.string()?;
+                thinking.show = Some(match &*word.to_str() {
+                    "omitted" => ThinkingShow::Hidden,
+                    _ => ThinkingShow::Shown(Some(word)),
+                });
+            }
+            _ => return Ok(Member::Unknown),
         }
-        _ => Ok(()),
+        Ok(Member::Read)
     })
 }
 
@@ -95,10 +97,10 @@ pub(super) fn metadata<'a>(
     }
     read_object(reader, "metadata", extras, |key, reader, _| {
         if key != "user_id" {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
         request.safety_identifier = Some(reader.string()?);
-        Ok(())
+        Ok(Member::Read)
     })
 }
 
@@ -122,10 +124,10 @@ pub(super) fn output_config<'a>(
                 // The path is declared, so the namespace takes it.
                 let _ = namespace.take("output_config/task_budget", json);
             }
-            _ => return Ok(()),
+            _ => return Ok(Member::Unknown),
         }
         has_known = true;
-        Ok(())
+        Ok(Member::Read)
     })?;
     if !has_known {
         return keep_whole("", "output_config", reader, extras);
@@ -158,10 +160,13 @@ fn read_format<'a>(
     extras: &mut Extras<'a>,
 ) -> Result<OutputFormat<'a>> {
     let mut schema = OutputSchema::default();
-    read_object(reader, scope, extras, |key, reader, _| match key {
-        "type" => reader.skip(),
-        "schema" if reader.kind()? == Kind::Object => reader.fill(&mut schema.schema),
-        _ => Ok(()),
+    read_object(reader, scope, extras, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "schema" if reader.kind()? == Kind::Object => schema.schema = Some(reader.raw()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
     })?;
     Ok(OutputFormat::JsonSchema(Box::new(schema)))
 }

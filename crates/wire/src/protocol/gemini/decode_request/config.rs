@@ -11,7 +11,7 @@ use crate::protocol::gemini::types::{
     GENERATION_SCOPE, RESPONSE_JSON_SCHEMA, SELF, THINKING_SCOPE, TOOL_CHOICE_SCOPE,
     TOOL_CONFIG_SCOPE,
 };
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::Extras;
 
 use super::Draft;
@@ -40,7 +40,7 @@ impl<'a> Draft<'a> {
         key: &str,
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
-    ) -> Result<()> {
+    ) -> Result<Member> {
         let Self { request, output, .. } = self;
         let sampling = &mut request.sampling;
         match camel(REQUEST_NAMES, key, &mut self.shape) {
@@ -61,7 +61,7 @@ impl<'a> Draft<'a> {
             "thinkingConfig" => self.thinking_config(reader, extras)?,
             _ => return self.declared(&format!("generationConfig/{key}"), reader),
         }
-        Ok(())
+        Ok(Member::Read)
     }
 
     fn thinking_config(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
@@ -80,11 +80,11 @@ impl<'a> Draft<'a> {
                         thinking.effort = Some(Text::literal(effort));
                         reader.skip()?;
                     }
-                    None => return Ok(()),
+                    None => return Ok(Member::Unknown),
                 },
-                _ => {}
+                _ => return Ok(Member::Unknown),
             }
-            Ok(())
+            Ok(Member::Read)
         })
     }
 
@@ -133,7 +133,7 @@ impl<'a> Draft<'a> {
                 "functionCallingConfig" => self.function_calling(reader, extras)?,
                 _ => return self.declared(&format!("toolConfig/{key}"), reader),
             }
-            Ok(())
+            Ok(Member::Read)
         })
     }
 
@@ -148,13 +148,13 @@ impl<'a> Draft<'a> {
                         mode = Some(Text::literal(word));
                         reader.skip()?;
                     }
-                    None => return Ok(()),
+                    None => return Ok(Member::Unknown),
                 },
                 ("mode", _) => mode = Some(reader.string()?),
                 ("allowedFunctionNames", _) => names = reader.list(|_, reader| reader.string())?,
-                _ => {}
+                _ => return Ok(Member::Unknown),
             }
-            Ok(())
+            Ok(Member::Read)
         })?;
         let is_unset = mode.is_none() && names.is_empty();
         self.request.tool_choice = mode.and_then(|mode| tool_choice(&mode.to_str(), names));

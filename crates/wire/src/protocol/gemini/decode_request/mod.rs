@@ -15,7 +15,7 @@ use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::gemini::decode_request::partial::{is_piece, join_pieces};
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
 use crate::protocol::gemini::types::{AMONG_TURNS, GeminiSemantics, MODEL_PREFIX, Shape};
-use crate::protocol::object::{Unread, messages_expected, read_first, read_object};
+use crate::protocol::object::{Member, Unread, messages_expected, read_first, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
@@ -45,7 +45,7 @@ impl<'a> Draft<'a> {
         key: &str,
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
-    ) -> Result<()> {
+    ) -> Result<Member> {
         match camel(REQUEST_NAMES, key, &mut self.shape) {
             "model" => self.request.model = Some(read_model(reader)?),
             "contents" => self.contents(reader)?,
@@ -63,18 +63,18 @@ impl<'a> Draft<'a> {
             "serviceTier" => self.request.service_tier = Some(reader.string()?),
             _ => return self.declared(key, reader),
         }
-        Ok(())
+        Ok(Member::Read)
     }
 
     /// Takes a field that only this protocol has, if it is declared under that very path.
-    fn declared(&mut self, path: &str, reader: &mut Reader<'a>) -> Result<()> {
+    fn declared(&mut self, path: &str, reader: &mut Reader<'a>) -> Result<Member> {
         if !GeminiSemantics::DECLARED.iter().any(|declared| declared.path == path) {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
         let json = reader.raw()?;
         // The path was found among the declared ones, so the namespace takes it.
         let _ = self.semantics.gemini_mut().take(path, json);
-        Ok(())
+        Ok(Member::Read)
     }
 
     fn contents(&mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -136,15 +136,16 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
     let mut message = Message::new(role.unwrap_or_default(), Parts::default());
     unread.read(reader, "", &mut extras, |key, reader, _| match key {
         "role" if standing == Standing::Turn => {
-            message.role = read_role(reader)?;
-            Ok(())
+            let (role, member) = read_role(reader)?;
+            message.role = role;
+            Ok(member)
         }
         "parts" => {
             message.parts = read_message_parts(reader, place)?;
             part::join_sealed(&mut message.parts);
-            Ok(())
+            Ok(Member::Read)
         }
-        _ => Ok(()),
+        _ => Ok(Member::Unknown),
     })?;
     if standing == Standing::Turn && message.role == Role::System {
         semantics.add_shape(AMONG_TURNS);
@@ -154,19 +155,20 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
 }
 
 /// Reads a role. One that is not the usual word for it stays among the extras, which bring it back.
-fn read_role(reader: &mut Reader<'_>) -> Result<Role> {
+fn read_role(reader: &mut Reader<'_>) -> Result<(Role, Member)> {
     let mut ahead = reader.checkpoint();
     let word = ahead.string()?;
     let word = word.to_str();
     if let Some(role) = usual_role(&word) {
         *reader = ahead;
-        return Ok(role);
+        return Ok((role, Member::Read));
     }
-    Ok(match &*word {
+    let role = match &*word {
         "assistant" => Role::Assistant,
         "system" => Role::System,
         _ => Role::User,
-    })
+    };
+    Ok((role, Member::Unknown))
 }
 
 /// The role that the vendor's own word means.

@@ -11,7 +11,7 @@ use crate::place::{Place, Step};
 use crate::protocol::gemini::decode_request::partial::{goes_on, kept_piece, may_be_piece};
 use crate::protocol::gemini::types::name::{PART_NAMES, camel};
 use crate::protocol::gemini::types::{SELF, Shape, THOUGHT_TRUE};
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Artefact, ArtefactKind, media_type};
 
@@ -126,7 +126,7 @@ impl<'a> PartDraft<'a> {
         key: &str,
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
-    ) -> Result<()> {
+    ) -> Result<Member> {
         let name = camel(PART_NAMES, key, &mut self.shape);
         let is_first = self.data.is_none() && self.further.is_none();
         match name {
@@ -141,18 +141,18 @@ impl<'a> PartDraft<'a> {
             "thoughtSignature" => self.signature = Some(reader.string()?),
             "mediaResolution" => {
                 self.detail = detail(&mut reader.checkpoint());
-                return Ok(());
+                return Ok(Member::Unknown);
             }
             "text" | "functionCall" | "functionResponse" | "inlineData" | "fileData" => {
                 self.further.get_or_insert_with(|| key.to_owned());
-                return Ok(());
+                return Ok(Member::Unknown);
             }
             _ => {
                 self.unknown.get_or_insert_with(|| key.to_owned());
-                return Ok(());
+                return Ok(Member::Unknown);
             }
         }
-        Ok(())
+        Ok(Member::Read)
     }
 
     /// What the part is, if the conversation has no word for it.
@@ -224,10 +224,11 @@ impl<'a> PartDraft<'a> {
         let (mut mime, mut data) = (None, None);
         read_object(reader, scope, extras, |key, reader, _| {
             match camel(PART_NAMES, key, &mut self.shape) {
-                "mimeType" => reader.fill(&mut mime),
-                key if key == name => reader.fill(&mut data),
-                _ => Ok(()),
+                "mimeType" => mime = Some(reader.string()?),
+                key if key == name => data = Some(reader.string()?),
+                _ => return Ok(Member::Unknown),
             }
+            Ok(Member::Read)
         })?;
         Ok((mime, data.ok_or_else(|| missing(name))?))
     }
@@ -235,11 +236,14 @@ impl<'a> PartDraft<'a> {
 
 fn function_call<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Content<'a>> {
     let (mut id, mut name, mut arguments) = (None, None, None);
-    read_object(reader, "functionCall", extras, |key, reader, _| match key {
-        "id" => reader.fill(&mut id),
-        "name" => reader.fill(&mut name),
-        "args" => reader.fill(&mut arguments),
-        _ => Ok(()),
+    read_object(reader, "functionCall", extras, |key, reader, _| {
+        match key {
+            "id" => id = Some(reader.string()?),
+            "name" => name = Some(reader.string()?),
+            "args" => arguments = Some(reader.raw()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
     })?;
     Ok(Content::ToolCall(Box::new(ToolCall {
         id,
@@ -262,9 +266,9 @@ fn function_response<'a>(
             "name" => name = Some(reader.string()?),
             "response" => response = reader.raw()?,
             "parts" => parts = read_parts(reader, place, Step::FunctionResponseParts)?,
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     Ok(Content::ToolResult(Box::new(ToolResult {
         call_id,

@@ -6,7 +6,7 @@ use crate::json::{Json, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::gemini::types::name::{TOOL_NAMES, camel};
 use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, SELF, Shape};
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
 use super::read_each;
@@ -37,7 +37,7 @@ fn tool_object<'a>(reader: &mut Reader<'a>, place: Place, tools: &mut Vec<Tool<'
             }
             _ => tools.push(hosted(key, place, reader.raw()?)),
         }
-        Ok(())
+        Ok(Member::Read)
     })
 }
 
@@ -80,22 +80,21 @@ fn function<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let (mut parameters, mut output_schema) = (None, None);
     read_object(reader, "", &mut extras, |key, reader, _| {
         match camel(TOOL_NAMES, key, &mut shape) {
-            "name" => reader.fill(&mut name),
-            "description" => reader.fill(&mut description),
-            "parameters" if parameters.is_none() => reader.fill(&mut parameters),
+            "name" => name = Some(reader.string()?),
+            "description" => description = Some(reader.string()?),
+            "parameters" if parameters.is_none() => parameters = Some(reader.raw()?),
             "parametersJsonSchema" if parameters.is_none() => {
                 parameters = Some(reader.raw()?);
                 shape = shape.with(PARAMETERS_JSON_SCHEMA);
-                Ok(())
             }
-            "response" if output_schema.is_none() => reader.fill(&mut output_schema),
+            "response" if output_schema.is_none() => output_schema = Some(reader.raw()?),
             "responseJsonSchema" if output_schema.is_none() => {
                 output_schema = Some(reader.raw()?);
                 shape = shape.with(RESPONSE_JSON_SCHEMA);
-                Ok(())
             }
-            _ => Ok(()),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     })?;
     let name = name.ok_or_else(|| Error::new(ErrorKind::Missing, "expected `name`"))?;
     let semantics = NodeSemantics::at(place).shaped(shape).keeping(extras);

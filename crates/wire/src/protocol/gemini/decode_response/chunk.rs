@@ -12,7 +12,7 @@ use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
 use crate::protocol::gemini::types::{CITED_APART, CONTENT_SCOPE, GROUNDING_SCOPE, LOGPROBS};
 use crate::protocol::gemini::usage::USAGE;
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::usage::Report;
 
@@ -66,26 +66,26 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    fn member(&mut self, key: &str, reader: &mut Reader<'a>, place: Place) -> Result<()> {
+    fn member(&mut self, key: &str, reader: &mut Reader<'a>, place: Place) -> Result<Member> {
         match (key, reader.kind()?) {
-            ("responseId", Kind::String) => reader.fill(&mut self.id),
-            ("modelVersion", Kind::String) => reader.fill(&mut self.model),
+            ("responseId", Kind::String) => self.id = Some(reader.string()?),
+            ("modelVersion", Kind::String) => self.model = Some(reader.string()?),
             ("candidates", Kind::Array) => reader.array(|index, reader| {
                 let place = place.element(Step::Candidates, index);
                 self.candidates.push(CandidateDraft::read(reader, (place, index), self.delivery)?);
                 Ok(())
-            }),
+            })?,
             ("usageMetadata", Kind::Object) => {
                 self.usage = Some(USAGE.read(reader, place.step(Step::UsageMetadata))?);
-                Ok(())
             }
             ("promptFeedback", Kind::Object) => {
                 self.blocked = reader.peek_tag("blockReason").unwrap_or_default();
-                Ok(())
+                return Ok(Member::Unknown);
             }
-            ("error", Kind::Object) => reader.fill(&mut self.error),
-            _ => Ok(()),
+            ("error", Kind::Object) => self.error = Some(reader.raw()?),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     }
 }
 
@@ -102,33 +102,33 @@ impl<'a> CandidateDraft<'a> {
             ..Self::default()
         };
         let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader, extras| match (key, reader.kind()?) {
-            ("content", Kind::Object) => {
-                draft.has_content = true;
-                draft.content(reader, extras)?;
-                Ok(())
-            }
-            ("finishReason", Kind::String) => reader.fill(&mut draft.finish),
-            ("index", Kind::Number) => draft.index(reader, position),
-            ("groundingMetadata", Kind::Object) => {
-                draft.grounding.read_grounding(&reader.checkpoint().raw()?);
-                read_object(reader, GROUNDING_SCOPE, extras, |_, _, _| Ok(()))?;
-                Ok(())
-            }
-            ("citationMetadata", Kind::Object) => {
-                draft.grounding.read_citations(&reader.checkpoint().raw()?);
-                draft.semantics.add_shape(CITED_APART);
-                Ok(())
-            }
-            (LOGPROBS, Kind::Object) => {
-                draft.logprobs = read_logprobs(&reader.checkpoint().raw()?);
-                if draft.logprobs.is_none() {
-                    return Ok(());
+        read_object(reader, "", &mut extras, |key, reader, extras| {
+            match (key, reader.kind()?) {
+                ("content", Kind::Object) => {
+                    draft.has_content = true;
+                    draft.content(reader, extras)?;
                 }
-                reader.skip()?;
-                Ok(())
+                ("finishReason", Kind::String) => draft.finish = Some(reader.string()?),
+                ("index", Kind::Number) => return Ok(draft.index(reader, position)),
+                ("groundingMetadata", Kind::Object) => {
+                    draft.grounding.read_grounding(&reader.checkpoint().raw()?);
+                    read_object(reader, GROUNDING_SCOPE, extras, |_, _, _| Ok(Member::Unknown))?;
+                }
+                ("citationMetadata", Kind::Object) => {
+                    draft.grounding.read_citations(&reader.checkpoint().raw()?);
+                    draft.semantics.add_shape(CITED_APART);
+                    return Ok(Member::Unknown);
+                }
+                (LOGPROBS, Kind::Object) => {
+                    draft.logprobs = read_logprobs(&reader.checkpoint().raw()?);
+                    if draft.logprobs.is_none() {
+                        return Ok(Member::Unknown);
+                    }
+                    reader.skip()?;
+                }
+                _ => return Ok(Member::Unknown),
             }
-            _ => Ok(()),
+            Ok(Member::Read)
         })?;
         draft.semantics.keep(extras);
         Ok(draft)
@@ -142,13 +142,11 @@ impl<'a> CandidateDraft<'a> {
     }
 
     /// Reads the index. One that is not the position stays among the extras too.
-    fn index(&mut self, reader: &mut Reader<'a>, position: usize) -> Result<()> {
+    fn index(&mut self, reader: &mut Reader<'a>, position: usize) -> Member {
         let stated = reader.checkpoint().u64().ok().filter(|it| *it < CANDIDATES_MAX as u64);
         self.index = stated.map_or(self.index, |index| index as u32);
-        match stated == Some(position as u64) {
-            true => reader.skip(),
-            false => Ok(()),
-        }
+        let is_position = stated == Some(position as u64) && reader.skip().is_ok();
+        if is_position { Member::Read } else { Member::Unknown }
     }
 
     fn content(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
@@ -163,9 +161,9 @@ impl<'a> CandidateDraft<'a> {
                     self.parts.push(part(reader, place, self.delivery)?);
                     Ok(())
                 })?,
-                _ => {}
+                _ => return Ok(Member::Unknown),
             }
-            Ok(())
+            Ok(Member::Read)
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::{Place, Step};
-use crate::protocol::object::{Unread, read_object, read_tag};
+use crate::protocol::object::{Member, Unread, read_object, read_tag};
 use crate::protocol::openai_chat::types::{SELF, shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{CacheMarker, media_type};
@@ -86,9 +86,9 @@ fn read_known<'a>(
             }
             "cache_control" => control = Some(reader.raw()?),
             _ if key == name => payload = read_payload(reader, name, extras)?,
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let Some(content) = payload else { return Ok(None) };
     match control {
@@ -129,10 +129,13 @@ fn read_image<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Op
     if reader.kind()? == Kind::String {
         url = Some(reader.string()?);
     } else {
-        read_object(reader, "image_url", extras, |key, reader, _| match key {
-            "url" => reader.fill(&mut url),
-            "detail" => reader.fill(&mut detail),
-            _ => Ok(()),
+        read_object(reader, "image_url", extras, |key, reader, _| {
+            match key {
+                "url" => url = Some(reader.string()?),
+                "detail" => detail = Some(reader.string()?),
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
         })?;
     }
     Ok(url.map(|url| media(MediaKind::Image, source(url, extras), detail, None)))
@@ -232,9 +235,9 @@ fn read_audio<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Op
             match key {
                 "data" => data = Some(reader.string()?),
                 "format" => mime = Some(audio_type(&reader.string()?.to_str())),
-                _ => {}
+                _ => return Ok(Member::Unknown),
             }
-            Ok(())
+            Ok(Member::Read)
         })?;
     }
     let source = data.map(|data| audio_source(data, mime, extras));
@@ -266,11 +269,14 @@ fn read_file<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Opt
     let mut id = None;
     let mut data = None;
     let mut name = None;
-    read_object(reader, "file", extras, |key, reader, _| match key {
-        "file_id" => reader.fill(&mut id),
-        "file_data" => reader.fill(&mut data),
-        "filename" => reader.fill(&mut name),
-        _ => Ok(()),
+    read_object(reader, "file", extras, |key, reader, _| {
+        match key {
+            "file_id" => id = Some(reader.string()?),
+            "file_data" => data = Some(reader.string()?),
+            "filename" => name = Some(reader.string()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
     })?;
     let source = match (id, data) {
         (Some(id), None) => Source::File { mime: None, id },

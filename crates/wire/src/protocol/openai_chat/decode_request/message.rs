@@ -7,7 +7,9 @@ use crate::conversation::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Unread, messages_expected, read_first, read_object, read_tag};
+use crate::protocol::object::{
+    Member, Unread, messages_expected, read_first, read_object, read_tag,
+};
 use crate::protocol::openai_chat::decode_request::content::{read_content, read_opaque};
 use crate::protocol::openai_chat::types::{
     EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, SELF, Shape, shape,
@@ -38,9 +40,9 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
             "name" => name = Some(reader.string()?),
             "tool_call_id" if role == Role::Tool => call_id = Some(reader.string()?),
             _ if role == Role::Assistant || key == "content" => return fields.member(key, reader),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let semantics = NodeSemantics::at(place).keeping(extras);
     let mut parts = fields.into_parts();
@@ -120,43 +122,43 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads one member of the message, if it holds parts.
-    pub(in super::super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
+    pub(in super::super) fn member(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'a>,
+    ) -> Result<Member> {
         let place = self.place;
         match key {
-            "content" => read_content(reader, place, |part| self.add(Slot::Content, part)),
+            "content" => read_content(reader, place, |part| self.add(Slot::Content, part))?,
             "reasoning_content" if !self.has_reasoning_text => {
                 let semantics = NodeSemantics::at(place.step(Step::ReasoningContent));
                 self.reasoning(reader.string()?, semantics);
-                Ok(())
             }
             "reasoning" if !self.has_reasoning_text && reader.kind()? == Kind::String => {
                 let semantics = NodeSemantics::at(place.step(Step::Reasoning));
                 self.reasoning(reader.string()?, semantics.shaped(shape::REASONING));
-                Ok(())
             }
             "reasoning_details" if has_elements(reader)? => {
                 let place = place.step(Step::ReasoningDetails);
                 self.add(Slot::Reasoning, reasoning_details(reader.raw()?, place));
-                Ok(())
             }
             "refusal" => {
                 let part = Part::new(Content::Refusal(reader.string()?));
                 let semantics = NodeSemantics::at(place.step(Step::Refusal));
                 self.add(Slot::Refusal, part.with_semantics(semantics));
-                Ok(())
             }
-            "audio" => self.audio(reader),
+            "audio" => return self.audio(reader),
             "tool_calls" => reader.array(|index, reader| {
                 self.add(Slot::Calls, read_call(reader, place.element(Step::ToolCalls, index))?);
                 Ok(())
-            }),
+            })?,
             "function_call" => {
                 let place = place.step(Step::FunctionCall);
                 self.add(Slot::Calls, read_function_call(reader, place)?);
-                Ok(())
             }
-            _ => Ok(()),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     }
 
     /// Takes content that is neither a string nor a list of parts, as some servers give it where JSON was asked for.
@@ -175,15 +177,15 @@ impl<'a> Fields<'a> {
         self.has_reasoning_text = true;
     }
 
-    fn audio(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+    fn audio(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
         let mut ahead = reader.checkpoint();
         match read_audio(&mut ahead, self.place.step(Step::Audio))? {
             Some(part) => {
                 *reader = ahead;
                 self.add(Slot::Audio, part);
-                Ok(())
+                Ok(Member::Read)
             }
-            None => Ok(()),
+            None => Ok(Member::Unknown),
         }
     }
 
@@ -252,9 +254,9 @@ fn read_audio<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'
         match key {
             "id" => id = Some((reader.checkpoint().string()?, reader.raw()?)),
             "data" => data = Some(reader.string()?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let source = match (data, id) {
         (Some(data), id) => {
@@ -292,11 +294,11 @@ pub(in super::super) fn read_call<'a>(reader: &mut Reader<'a>, place: Place) -> 
             "custom" if key == payload => call.read(reader, "custom", extras)?,
             "extra_content" => match read_signature(reader, extras)? {
                 Some(signature) => semantics.set_artefact(signature),
-                None => return Ok(()),
+                None => return Ok(Member::Unknown),
             },
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     match call.into_content(&mut semantics) {
         Some(content) => {
@@ -321,16 +323,16 @@ pub(in super::super) fn read_signature<'a>(
     let (mut ahead, mut others, mut signature) = (reader.checkpoint(), Extras::default(), None);
     read_object(&mut ahead, EXTRA_CONTENT, &mut others, |key, reader, others| {
         if key != "google" || reader.kind()? != Kind::Object {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
         read_object(reader, EXTRA_CONTENT_GOOGLE, others, |key, reader, _| {
             if key != "thought_signature" || reader.kind()? != Kind::String {
-                return Ok(());
+                return Ok(Member::Unknown);
             }
             signature = Some(reader.string()?);
-            Ok(())
+            Ok(Member::Read)
         })?;
-        Ok(())
+        Ok(Member::Read)
     })?;
     if signature.is_some() {
         *reader = ahead;
@@ -389,18 +391,18 @@ impl<'a> CallFields<'a> {
         let custom = self.form == CallForm::Custom;
         read_object(reader, scope, extras, |key, reader, _| {
             match (key, reader.kind()?) {
-                ("name", _) => reader.fill(&mut self.name),
+                ("name", _) => self.name = Some(reader.string()?),
                 // Some servers give the arguments as the object that they are.
                 // Fixture `answer/tools/arguments-that-are-an-object`.
                 ("arguments", kind) if !custom && kind != Kind::String => {
                     self.arguments = Some(reader.raw()?.to_text().into_owned());
                     self.shape = Shape::AS_JSON;
-                    Ok(())
                 }
-                ("arguments", _) if !custom => reader.fill(&mut self.arguments),
-                ("input", _) if custom => reader.fill(&mut self.arguments),
-                _ => Ok(()),
+                ("arguments", _) if !custom => self.arguments = Some(reader.string()?),
+                ("input", _) if custom => self.arguments = Some(reader.string()?),
+                _ => return Ok(Member::Unknown),
             }
+            Ok(Member::Read)
         })
     }
 

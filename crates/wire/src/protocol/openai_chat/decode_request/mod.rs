@@ -9,7 +9,7 @@ use crate::conversation::Request;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
 use crate::protocol::codec::RequestAndSemantics;
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::ChatSemantics;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::{Extras, Semantics};
@@ -46,7 +46,7 @@ struct Decoding<'a> {
 }
 
 impl<'a> Decoding<'a> {
-    fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
+    fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
         let request = &mut self.request;
         match key {
             "messages" => {
@@ -76,10 +76,10 @@ impl<'a> Decoding<'a> {
             "prompt_cache_retention" => request.cache.retention = Some(reader.string()?),
             _ => return self.sampling(key, reader),
         }
-        Ok(())
+        Ok(Member::Read)
     }
 
-    fn sampling(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
+    fn sampling(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
         let sampling = &mut self.request.sampling;
         match key {
             "temperature" => sampling.temperature = Some(reader.number()?),
@@ -92,10 +92,10 @@ impl<'a> Decoding<'a> {
             "top_logprobs" => sampling.top_logprobs = Some(reader.number()?),
             _ => return self.declared(key, reader),
         }
-        Ok(())
+        Ok(Member::Read)
     }
 
-    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
+    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
         let mut ahead = reader.checkpoint();
         let json = ahead.raw()?;
         if let Some(name) = LATER.into_iter().find(|name| *name == key) {
@@ -103,10 +103,10 @@ impl<'a> Decoding<'a> {
         } else if !ChatSemantics::DECLARED.iter().any(|it| it.path == key)
             || self.semantics.chat_mut().take(key, json).is_err()
         {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
         *reader = ahead;
-        Ok(())
+        Ok(Member::Read)
     }
 
     /// Names the limit that is missing as the model takes it.

@@ -9,7 +9,7 @@ use crate::conversation::{
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::openai_chat::decode_request::tools;
 use crate::protocol::openai_chat::types::{SELF, request_shape};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
@@ -31,25 +31,26 @@ pub(super) fn read_format<'a>(
     reader: &mut Reader<'a>,
     request: &mut Request<'a>,
     semantics: &mut Semantics<'a>,
-) -> Result<()> {
+) -> Result<Member> {
     let format = match reader.peek_tag("type")?.as_ref().map(Text::to_str).as_deref() {
         Some("text") => OutputFormat::Text,
         Some("json_object") => OutputFormat::JsonObject,
         Some("json_schema") => OutputFormat::JsonSchema(Box::default()),
-        _ => return Ok(()),
+        _ => return Ok(Member::Unknown),
     };
     request.output = format;
     let output = &mut request.output;
     read_object(reader, "response_format", semantics.extras_mut(), |key, reader, extras| {
         match (key, &mut *output) {
-            ("type", _) => reader.skip(),
+            ("type", _) => reader.skip()?,
             ("json_schema", OutputFormat::JsonSchema(schema)) => {
-                read_schema(reader, schema, extras)
+                read_schema(reader, schema, extras)?;
             }
-            _ => Ok(()),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     })?;
-    Ok(())
+    Ok(Member::Read)
 }
 
 fn read_schema<'a>(
@@ -57,12 +58,15 @@ fn read_schema<'a>(
     schema: &mut OutputSchema<'a>,
     extras: &mut Extras<'a>,
 ) -> Result<()> {
-    read_object(reader, "response_format/json_schema", extras, |key, reader, _| match key {
-        "name" => reader.fill(&mut schema.name),
-        "description" => reader.fill(&mut schema.description),
-        "schema" => reader.fill(&mut schema.schema),
-        "strict" => reader.fill(&mut schema.strict),
-        _ => Ok(()),
+    read_object(reader, "response_format/json_schema", extras, |key, reader, _| {
+        match key {
+            "name" => schema.name = Some(reader.string()?),
+            "description" => schema.description = Some(reader.string()?),
+            "schema" => schema.schema = Some(reader.raw()?),
+            "strict" => schema.strict = Some(reader.boolean()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
     })
 }
 
@@ -138,16 +142,16 @@ fn read_reasoning<'a>(
     let thinking = &mut request.thinking;
     read_object(reader, "reasoning", semantics.extras_mut(), |key, reader, _| {
         match (key, reader.kind()?) {
-            ("effort", Kind::String) => reader.fill(&mut thinking.effort),
-            ("max_tokens", Kind::Number) => reader.fill(&mut thinking.budget),
+            ("effort", Kind::String) => thinking.effort = Some(reader.string()?),
+            ("max_tokens", Kind::Number) => thinking.budget = Some(reader.number()?),
             ("exclude", Kind::Boolean) => {
                 let exclude = reader.boolean()?;
                 thinking.show =
                     Some(if exclude { ThinkingShow::Hidden } else { ThinkingShow::Shown(None) });
-                Ok(())
             }
-            _ => Ok(()),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     })?;
     semantics.add_shape(request_shape::REASONING_OBJECT);
     Ok(true)
@@ -170,10 +174,10 @@ fn read_switch<'a>(
     request.thinking.mode = Some(mode);
     read_object(reader, "thinking", semantics.extras_mut(), |key, reader, _| {
         if key != "type" {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
         reader.skip()?;
-        Ok(())
+        Ok(Member::Read)
     })?;
     semantics.add_shape(request_shape::THINKING_SWITCH);
     Ok(true)

@@ -7,7 +7,7 @@ use crate::conversation::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{read_object, read_tag};
+use crate::protocol::object::{Member, read_object, read_tag};
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
@@ -51,17 +51,18 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let kind = kind.unwrap_or(Text::literal("function"));
     let mut tool = None;
     let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, extras| match (key, reader.kind()?) {
-        ("type", _) => reader.skip(),
-        ("function", Kind::Object) if kind == *key => {
-            tool = Some(ToolKind::Function(read_function(reader, "function", extras)?));
-            Ok(())
+    unread.read(reader, "", &mut extras, |key, reader, extras| {
+        match (key, reader.kind()?) {
+            ("type", _) => reader.skip()?,
+            ("function", Kind::Object) if kind == *key => {
+                tool = Some(ToolKind::Function(read_function(reader, "function", extras)?));
+            }
+            ("custom", Kind::Object) if kind == *key => {
+                tool = Some(ToolKind::Custom(read_custom(reader, extras)?));
+            }
+            _ => return Ok(Member::Unknown),
         }
-        ("custom", Kind::Object) if kind == *key => {
-            tool = Some(ToolKind::Custom(read_custom(reader, extras)?));
-            Ok(())
-        }
-        _ => Ok(()),
+        Ok(Member::Read)
     })?;
     let mut semantics = NodeSemantics::at(place);
     let tool = match tool {
@@ -100,12 +101,15 @@ fn read_function<'a>(
         strict: None,
         output_schema: None,
     };
-    read_object(reader, scope, extras, |key, reader, _| match key {
-        "name" => reader.fill(&mut name),
-        "description" => reader.fill(&mut tool.description),
-        "parameters" => reader.fill(&mut tool.parameters),
-        "strict" => reader.fill(&mut tool.strict),
-        _ => Ok(()),
+    read_object(reader, scope, extras, |key, reader, _| {
+        match key {
+            "name" => name = Some(reader.string()?),
+            "description" => tool.description = Some(reader.string()?),
+            "parameters" => tool.parameters = Some(reader.raw()?),
+            "strict" => tool.strict = Some(reader.boolean()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
     })?;
     tool.name = name.ok_or_else(|| missing("`name`"))?;
     Ok(tool)
@@ -117,18 +121,18 @@ fn read_custom<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<C
     let mut format = None;
     read_object(reader, "custom", extras, |key, reader, _| {
         match key {
-            "name" => reader.fill(&mut name),
-            "description" => reader.fill(&mut description),
+            "name" => name = Some(reader.string()?),
+            "description" => description = Some(reader.string()?),
             "format" => {
                 let mut ahead = reader.checkpoint();
                 // A format of another shape rides along as it is.
-                let Ok(known) = read_format(&mut ahead) else { return Ok(()) };
+                let Ok(known) = read_format(&mut ahead) else { return Ok(Member::Unknown) };
                 *reader = ahead;
                 format = Some(known);
-                Ok(())
             }
-            _ => Ok(()),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     })?;
     let name = name.ok_or_else(|| missing("`name`"))?;
     Ok(CustomTool { name, description, format })

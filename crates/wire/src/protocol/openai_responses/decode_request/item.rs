@@ -7,7 +7,7 @@ use crate::conversation::{
 use crate::error::Result;
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Unread, read_tag};
+use crate::protocol::object::{Member, Unread, read_tag};
 use crate::protocol::openai_responses::decode_request::part::decode_part;
 use crate::protocol::openai_responses::types::{
     CONTINUES, SELF, SUMMARY, Shape, THOUGHTS, namespace_of, piece_scope, qualified,
@@ -104,7 +104,7 @@ fn opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<P
 fn read_item<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    mut member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<()>,
+    mut member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
 ) -> Result<Item<'a>> {
     let (mut item, mut extras) = (Item::default(), Extras::default());
     unread.read(reader, "", &mut extras, |key, reader, extras| {
@@ -115,7 +115,7 @@ fn read_item<'a>(
             "phase" => item.phase = Some(reader.string()?),
             _ => return member(key, reader, extras),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     item.extras = extras;
     Ok(item)
@@ -139,9 +139,9 @@ fn decode_message<'a>(
         match key {
             "role" => role = role_of(&reader.string()?.to_str()),
             "content" => parts = Some(decode_parts(reader, place, Step::Content)?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let (Some(role), Some(mut parts)) = (role, parts) else { return Ok(None) };
     let mut semantics = NodeSemantics::at(place);
@@ -193,19 +193,19 @@ fn decode_call<'a>(
     let mut semantics = NodeSemantics::at(place);
     let item = read_item(reader, unread, |key, reader, _| {
         match (key, form) {
-            ("call_id", _) => reader.fill(&mut id),
-            ("name", _) => reader.fill(&mut name),
+            ("call_id", _) => id = Some(reader.string()?),
+            ("name", _) => name = Some(reader.string()?),
             // Some servers give the arguments as the object that they are. Fixture `answer/tools/arguments-that-are-an-object`.
             ("arguments", CallForm::Function) if reader.kind()? == Kind::Object => {
                 text = Some(reader.raw()?.to_text().into_owned());
                 semantics.add_shape(Shape::AS_JSON);
-                Ok(())
             }
             ("arguments", CallForm::Function) | ("input", CallForm::Custom) => {
-                reader.fill(&mut text)
+                text = Some(reader.string()?);
             }
-            _ => Ok(()),
+            _ => return Ok(Member::Unknown),
         }
+        Ok(Member::Read)
     })?;
     let (Some(name), Some(text)) = (name, text) else { return Ok(None) };
     let name = in_namespace(name, &item.extras);
@@ -234,9 +234,9 @@ fn decode_result<'a>(
             "call_id" => call_id = Some(reader.string()?),
             "name" => name = Some(reader.string()?),
             "output" => parts = Some(decode_parts(reader, place, Step::Output)?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let Some(parts) = parts else { return Ok(None) };
     let name = name.map(|name| in_namespace(name, &item.extras));
@@ -260,9 +260,9 @@ fn decode_reasoning<'a>(
             "summary" => summary = pieces(reader, SUMMARY, extras)?,
             "content" => content = pieces(reader, THOUGHTS, extras)?,
             "encrypted_content" => encrypted = Some(reader.string()?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let (Some(summary), Some(content)) = (summary, content) else { return Ok(None) };
     let mut semantics = NodeSemantics::at(place);

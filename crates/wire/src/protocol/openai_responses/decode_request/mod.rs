@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader};
 use crate::place::{Place, Step};
 use crate::protocol::codec::RequestAndSemantics;
-use crate::protocol::object::{messages_expected, read_object};
+use crate::protocol::object::{Member, messages_expected, read_object};
 use crate::protocol::openai_responses::decode_request::item::{Decoded, decode_item};
 use crate::protocol::openai_responses::types::{
     INCLUDE_LOGPROBS, INSTRUCTIONS, ResponsesSemantics,
@@ -53,7 +53,7 @@ impl<'a> Decoding<'a> {
         key: &str,
         reader: &mut Reader<'a>,
         extras: &mut Extras<'a>,
-    ) -> Result<()> {
+    ) -> Result<Member> {
         match key {
             "model" => self.request.model = Some(reader.string()?),
             "stream" => self.request.stream = Some(reader.boolean()?),
@@ -74,10 +74,10 @@ impl<'a> Decoding<'a> {
             "conversation" => self.semantics.session_mut().conversation = Some(reader.raw()?),
             _ => return self.scalar(key, reader),
         }
-        Ok(())
+        Ok(Member::Read)
     }
 
-    fn scalar(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
+    fn scalar(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
         let request = &mut self.request;
         match key {
             "parallel_tool_calls" => request.parallel_tool_calls = Some(reader.boolean()?),
@@ -95,23 +95,23 @@ impl<'a> Decoding<'a> {
             "prompt_cache_retention" => request.cache.retention = Some(reader.string()?),
             _ => return self.declared(key, reader),
         }
-        Ok(())
+        Ok(Member::Read)
     }
 
     /// Takes a field of the namespace. A stated default is an extra instead, because leaving it out loses nothing.
-    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
+    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
         if !ResponsesSemantics::DECLARED.iter().any(|declared| declared.path == key) {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
         let value = reader.checkpoint().raw()?;
         if matches!((key, value.as_str()), ("background", "false") | ("truncation", "\"disabled\""))
         {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
         reader.skip()?;
         // The path is declared, so it is taken.
         let _ = self.semantics.responses_mut().take(key, value);
-        Ok(())
+        Ok(Member::Read)
     }
 
     fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::Place;
-use crate::protocol::object::{Unread, read_object, read_tag};
+use crate::protocol::object::{Member, Unread, read_object, read_tag};
 use crate::protocol::openai_responses::types::{IN_CONTENT, SELF, Shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{CacheMarker, Citation, Logprobs, media_type};
@@ -42,7 +42,7 @@ fn read_part<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
     semantics: &mut NodeSemantics<'a>,
-    mut member: impl FnMut(&str, &mut Reader<'a>, &mut NodeSemantics<'a>) -> Result<()>,
+    mut member: impl FnMut(&str, &mut Reader<'a>, &mut NodeSemantics<'a>) -> Result<Member>,
 ) -> Result<()> {
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader, _| {
@@ -51,7 +51,7 @@ fn read_part<'a>(
             "prompt_cache_breakpoint" => semantics.set_cache(cache_marker(reader.raw()?)),
             _ => return member(key, reader, semantics),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     semantics.keep(extras);
     Ok(())
@@ -63,25 +63,26 @@ fn decode_text<'a>(
     semantics: &mut NodeSemantics<'a>,
 ) -> Result<Option<Content<'a>>> {
     let mut text = None;
-    read_part(reader, unread, semantics, |key, reader, semantics| match (key, reader.kind()?) {
-        ("text", Kind::String) => reader.fill(&mut text),
-        ("text", _) => {
-            text = Some(reader.raw()?.to_text().into_owned());
-            semantics.add_shape(Shape::AS_JSON);
-            Ok(())
-        }
-        ("annotations", Kind::Array) => reader.array(|_, reader| {
-            semantics.add_citation(citation(reader.raw()?));
-            Ok(())
-        }),
-        ("logprobs", Kind::Array) => {
-            let logprobs = reader.raw()?;
-            if logprobs.compact() != "[]" {
-                semantics.set_logprobs(Logprobs::new(logprobs));
+    read_part(reader, unread, semantics, |key, reader, semantics| {
+        match (key, reader.kind()?) {
+            ("text", Kind::String) => text = Some(reader.string()?),
+            ("text", _) => {
+                text = Some(reader.raw()?.to_text().into_owned());
+                semantics.add_shape(Shape::AS_JSON);
             }
-            Ok(())
+            ("annotations", Kind::Array) => reader.array(|_, reader| {
+                semantics.add_citation(citation(reader.raw()?));
+                Ok(())
+            })?,
+            ("logprobs", Kind::Array) => {
+                let logprobs = reader.raw()?;
+                if logprobs.compact() != "[]" {
+                    semantics.set_logprobs(Logprobs::new(logprobs));
+                }
+            }
+            _ => return Ok(Member::Unknown),
         }
-        _ => Ok(()),
+        Ok(Member::Read)
     })?;
     Ok(text.map(Content::Text))
 }
@@ -95,9 +96,9 @@ fn decode_refusal<'a>(
     read_part(reader, unread, semantics, |key, reader, _| match key {
         "refusal" => {
             refusal = Some(reader.string()?);
-            Ok(())
+            Ok(Member::Read)
         }
-        _ => Ok(()),
+        _ => Ok(Member::Unknown),
     })?;
     Ok(refusal.map(Content::Refusal))
 }
@@ -145,9 +146,9 @@ fn decode_media<'a>(
             }
             "filename" if !is_image => name = Some(reader.string()?),
             "detail" => detail = Some(reader.string()?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     if let Some(Source::Base64 { mime: mime @ None, .. } | Source::Url { mime: mime @ None, .. }) =
         &mut source
@@ -163,17 +164,21 @@ fn decode_audio<'a>(
     unread: Unread,
     semantics: &mut NodeSemantics<'a>,
 ) -> Result<Option<Content<'a>>> {
-    let (mut data, mut format): (_, Option<Text<'_>>) = (None, None);
+    let (mut data, mut format) = (None, None);
     let mut inside = Extras::default();
     read_part(reader, unread, semantics, |key, reader, _| {
         if key != "input_audio" || reader.kind()? != Kind::Object {
-            return Ok(());
+            return Ok(Member::Unknown);
         }
-        read_object(reader, "input_audio", &mut inside, |key, reader, _| match key {
-            "data" => reader.fill(&mut data),
-            "format" => reader.fill(&mut format),
-            _ => Ok(()),
-        })
+        read_object(reader, "input_audio", &mut inside, |key, reader, _| {
+            match key {
+                "data" => data = Some(reader.string()?),
+                "format" => format = Some(reader.string()?),
+                _ => return Ok(Member::Unknown),
+            }
+            Ok(Member::Read)
+        })?;
+        Ok(Member::Read)
     })?;
     semantics.keep(inside);
     Ok(data.map(|data| {

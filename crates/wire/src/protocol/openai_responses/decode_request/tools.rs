@@ -7,7 +7,7 @@ use crate::conversation::{
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Unread, read_object, read_tag};
+use crate::protocol::object::{Member, Unread, read_object, read_tag};
 use crate::protocol::openai_responses::types::{SELF, qualified};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
@@ -83,9 +83,9 @@ fn decode_function<'a>(
             "parameters" => parameters = Some(reader.raw()?),
             "strict" => strict = Some(reader.boolean()?),
             "output_schema" => output_schema = Some(reader.raw()?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let Some(name) = name else { return Ok(None) };
     let tool = FunctionTool { name, description, parameters, strict, output_schema };
@@ -113,12 +113,12 @@ fn decode_custom<'a>(
                 format = decode_custom_format(reader, extras)?;
                 if format.is_none() {
                     *reader = start;
-                    return Ok(());
+                    return Ok(Member::Unknown);
                 }
             }
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let Some(name) = name else { return Ok(None) };
     let tool = CustomTool { name, description, format };
@@ -136,11 +136,14 @@ fn decode_custom_format<'a>(
     }
     let (mut definition, mut syntax) = (None, None);
     let mut own = Extras::default();
-    read_object(reader, "format", &mut own, |key, reader, _| match key {
-        "type" => reader.skip(),
-        "definition" if is_grammar => reader.fill(&mut definition),
-        "syntax" if is_grammar => reader.fill(&mut syntax),
-        _ => Ok(()),
+    read_object(reader, "format", &mut own, |key, reader, _| {
+        match key {
+            "type" => reader.skip()?,
+            "definition" if is_grammar => definition = Some(reader.string()?),
+            "syntax" if is_grammar => syntax = Some(reader.string()?),
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
     })?;
     let format = match (is_grammar, definition, syntax) {
         (false, ..) => CustomFormat::Text,
@@ -162,9 +165,9 @@ fn decode_namespace<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<
             "name" => name = Some(reader.string()?),
             "description" => description = Some(reader.string()?),
             "tools" => tools = Some(decode_tools(reader, place, Some(&own))?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let (Some(name), Some(tools)) = (name, tools) else { return Ok(None) };
     let tool = NamespaceTool { name, description, tools };

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::codec::RequestAndSemantics;
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
@@ -18,9 +18,9 @@ pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<Request
             ("limit", Kind::Number) => request.max_output_tokens = Some(reader.number()?),
             ("stream", Kind::Boolean) => request.stream = Some(reader.boolean()?),
             ("turns", Kind::Array) => request.messages = read_turns(reader)?,
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     reader.finish()?;
     Ok((request, semantics))
@@ -42,9 +42,9 @@ fn read_turn<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
         match (key, reader.kind()?) {
             ("who", Kind::String) => who = Some(reader.string()?),
             ("text", Kind::String) => text = Some(reader.string()?),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     })?;
     let role = who.as_ref().and_then(|who: &Text<'_>| role(&who.to_str())).ok_or_else(|| {
         Error::new(ErrorKind::Value, "expected `who` to be `system`, `user` or `model`")

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::read_object;
+use crate::protocol::object::{Member, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
 pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
@@ -49,7 +49,7 @@ impl<'a> AnswerObject<'a> {
         Ok(answer)
     }
 
-    fn member(&mut self, key: &str, reader: &mut Reader<'a>, place: Place) -> Result<()> {
+    fn member(&mut self, key: &str, reader: &mut Reader<'a>, place: Place) -> Result<Member> {
         match (key, reader.kind()?) {
             ("id", Kind::String) => self.id = Some(reader.string()?),
             ("model", Kind::String) => self.model = Some(reader.string()?),
@@ -59,9 +59,9 @@ impl<'a> AnswerObject<'a> {
                 self.usage = Some(USAGE.decode(reader, place.step(Step::Usage))?);
             }
             ("error", Kind::Object) => self.fault = Some(fault(&reader.raw()?)),
-            _ => {}
+            _ => return Ok(Member::Unknown),
         }
-        Ok(())
+        Ok(Member::Read)
     }
 }
 
