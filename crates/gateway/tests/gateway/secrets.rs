@@ -243,6 +243,47 @@ fn a_compression_that_nobody_asked_for_hides_no_secret() {
     }
 }
 
+/// Answers with the part of a body that a client asks for, as servers of files do; without a wish with all of it.
+fn start_ranged() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut asked = [0; 65_536];
+            let read = stream.read(&mut asked).unwrap();
+            let head = String::from_utf8_lossy(&asked[..read]).to_lowercase().replace('_', "-");
+            let range = head.lines().find_map(|line| line.strip_prefix("range: bytes="));
+            let (status, part) = match range.and_then(|range| range.split_once('-')) {
+                Some((from, to)) => ("206 Part", &KEY[from.parse().unwrap()..=to.parse().unwrap()]),
+                None => ("200 OK", KEY),
+            };
+            let length = part.len();
+            let head =
+                format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close");
+            stream.write_all(format!("{head}\r\n\r\n{part}").as_bytes()).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn a_secret_is_not_handed_out_in_parts() {
+    let address = start_ranged();
+    let keyed = gateway(address, "openai-chat");
+    for name in ["range", "Range", "if-range: \"tag\"\r\nrange"] {
+        let reply =
+            keyed.request(&format!("GET /passthrough/p/v1/files/f\r\n{name}: bytes=0-7\r\n"), "");
+        assert_eq!((reply.status, &*reply.body), (200, "[redacted]"), "{name}");
+    }
+    // Where nothing is secret, parts are what was asked for.
+    let open = Running::start(&format!(
+        "[[provider]]\nname = \"p\"\nprotocol = \"openai-chat\"\nbase_url = \"http://{address}/v1\"\n"
+    ));
+    let reply = open.request("GET /passthrough/p/v1/files/f\r\nrange: bytes=0-7\r\n", "");
+    assert_eq!((reply.status, &*reply.body), (206, &KEY[..8]));
+}
+
 #[test]
 fn media_types_and_names_of_programs_are_no_secrets() {
     let answer = json(200, "", r#"{"client":"my-program/1.0","beta":"tools-2026-01-01"}"#);
