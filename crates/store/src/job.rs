@@ -107,6 +107,11 @@ pub(crate) struct ReadJob {
     pub(crate) id: ResponseId,
 }
 
+pub(crate) struct ReadJobStatus {
+    pub(crate) owner: Owner,
+    pub(crate) id: ResponseId,
+}
+
 /// Somebody works on it now.
 pub(crate) struct BeginJob {
     pub(crate) owner: Owner,
@@ -172,6 +177,17 @@ impl Work for ReadJob {
             FROM job WHERE owner = $1 AND id = $2";
         let row = session.first(sql, &[(&self.owner).into(), (&self.id).into()]).await?;
         job(row.ok_or_else(|| Error::not_found("job"))?)
+    }
+}
+
+impl Work for ReadJobStatus {
+    type Output = JobStatus;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<JobStatus> {
+        let sql = "SELECT status FROM job WHERE owner = $1 AND id = $2";
+        let row = session.first(sql, &[(&self.owner).into(), (&self.id).into()]).await?;
+        let mut row = row.ok_or_else(|| Error::not_found("job"))?;
+        JobStatus::parse(&row.take::<String>()?)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Writer;
-use sabir_wire::protocol::AnswerContext;
+use sabir_wire::protocol::{AnswerContext, Echo};
 use sabir_wire::target::Target;
 
 use crate::answer::AnswerMode;
@@ -49,7 +49,9 @@ impl Rewritten {
         let mode = match mode {
             AnswerMode::PassThrough => AnswerMode::PassThrough,
             AnswerMode::Translate { context, offer } => {
-                AnswerMode::Translate { context: Box::new(AnswerContext::clone(&context)), offer }
+                let echo = context.echo.as_ref().map(Echo::apart);
+                let context = Box::new(AnswerContext { echo, ..AnswerContext::clone(&context) });
+                AnswerMode::Translate { context, offer }
             }
         };
         Self { body, mode }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use sabir_store::{NewJob, Record, ResponseId, TurnId};
 use sabir_wire::Protocol;
@@ -20,7 +21,7 @@ use crate::pool::Wanted;
 use crate::recall::{absent, out_of_order, trouble, without_members};
 use crate::route::Resolved;
 use crate::state::Snapshot;
-use crate::surface::{Background, Standing, Trouble};
+use crate::surface::{Background, Trouble};
 use crate::{egress, ingress, surface};
 
 /// Whether the provider works on the answer by itself: it speaks the client's protocol, and is sent what the client sent.
@@ -66,13 +67,13 @@ pub(crate) async fn announce(
     };
     let (is_streamed, bytes) = (call.delivery.is_stream(), call.body.len());
     let work = move |_: &Wanted| worked_on(call, &background, context);
-    let Written { call, body, running, first } = snapshot.shared.pool.run_on(bytes, work).await?;
+    let Written { call, announced, first } = snapshot.shared.pool.run_on(bytes, work).await?;
     let id = ResponseId::new((background.id)(flight.trace.id()));
     let id = id.map_err(|error| out_of_order(&error))?;
     let (store, owner) = (memory.store().clone(), memory.owner(key));
     let jobs_max = snapshot.config().limits.jobs_max;
     let guard = snapshot.shared.jobs.begin((owner.clone(), id.clone()), jobs_max)?;
-    let record = Record::new(&*body).map_err(|error| out_of_order(&error))?;
+    let record = Record::new(&announced[..]).map_err(|error| out_of_order(&error))?;
     let new = NewJob {
         owner: owner.clone(),
         id: id.clone(),
@@ -88,14 +89,14 @@ pub(crate) async fn announce(
         owner,
         id,
         background,
-        running,
+        announced: announced.clone(),
         guard,
         is_streamed,
     };
     if let Some(first) = first {
         job.emit_first(first).await?;
     }
-    let reply = reply(&job, body, (client, flight));
+    let reply = reply(&job, announced, (client, flight));
     Ok(Ok(Announced { job, call: Arc::new(call), reply }))
 }
 
@@ -117,9 +118,7 @@ struct Written {
     /// Without the field that providers are not to see.
     call: LargeCall,
     /// The answer, which repeats the call.
-    body: String,
-    /// The same while it is worked on.
-    running: Record,
+    announced: Bytes,
     /// The events that its stream begins with, if it is streamed.
     first: Option<String>,
 }
@@ -132,20 +131,18 @@ fn worked_on(
     let source = unmarked(&call.body);
     let echo = Echo::of(Reader::new(source))?.stored().in_background();
     let announced = (background.announce)(&AnswerContext { echo: Some(echo), ..context });
-    let running = Record::new((background.restate)(&announced, &Standing::Running));
-    let running = running.map_err(|error| out_of_order(&error))?;
     let first = call.delivery.is_stream().then(|| (background.announcement)(&announced));
     let body = without_members(source, &[background.member])?;
     let skimmed = ingress::skim(call.client, &body)?;
     let (nodes, model_at) = (skimmed.survey.nodes(), skimmed.model_at);
     let call = LargeCall { body, nodes, model_at, ..call };
-    Ok(Written { call, body: announced, running, first })
+    Ok(Written { call, announced: announced.into(), first })
 }
 
-fn reply(job: &Job, body: String, (client, flight): (Protocol, &InFlight)) -> Reply {
+fn reply(job: &Job, announced: Bytes, (client, flight): (Protocol, &InFlight)) -> Reply {
     let mut reply = match job.is_streamed {
         true => egress::stream(tail(&job.snapshot, (job.owner.clone(), job.id.clone()), client, 0)),
-        false => egress::json(StatusCode::OK, body),
+        false => egress::json(StatusCode::OK, announced),
     };
     egress::add_headers(reply.headers_mut(), client, &HeaderMap::new(), &flight.trace);
     reply

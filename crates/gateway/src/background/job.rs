@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use sabir_store::{JobStatus, Owner, Piece, Record, ResponseId, Store};
 use sabir_wire::json::{Json, Writer};
 use sabir_wire::sse::Parser;
@@ -11,7 +12,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::answer::Cut;
 use crate::egress::{Reply, next_bytes};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::jobs::JobGuard;
 use crate::recall::out_of_order;
 use crate::state::Snapshot;
@@ -24,8 +25,8 @@ pub(crate) struct Job {
     pub(super) owner: Owner,
     pub(super) id: ResponseId,
     pub(super) background: Background,
-    /// The answer as it stands while it is worked on.
-    pub(super) running: Record,
+    /// The answer before anybody works on it.
+    pub(super) announced: Bytes,
     pub(super) guard: JobGuard,
     pub(super) is_streamed: bool,
 }
@@ -54,9 +55,9 @@ impl Job {
     /// Works on it to its end.
     pub(crate) async fn run(mut self, answering: impl Future<Output = Reply>) {
         let deadline = self.snapshot.config().limits.job_duration_max;
-        let running = std::mem::take(&mut self.running);
+        let announced = std::mem::take(&mut self.announced);
         let broken = tokio::select! {
-            worked = self.work(running, answering) => worked.err(),
+            worked = self.work(announced, answering) => worked.err(),
             () = self.guard.stopped() => Some(Broken::Unwanted),
             () = self.unwanted() => Some(Broken::Unwanted),
             () = tokio::time::sleep(deadline) => Some(Broken::Failed(late(deadline))),
@@ -68,9 +69,10 @@ impl Job {
 
     async fn work(
         &self,
-        running: Record,
+        announced: Bytes,
         answering: impl Future<Output = Reply>,
     ) -> Result<(), Broken> {
+        let running = self.running(announced).await?;
         let begun = self.store.begin_job(&self.owner, &self.id, running).await;
         if !begun.map_err(|error| unkept(&error))? {
             return Err(Broken::Unwanted);
@@ -82,12 +84,26 @@ impl Job {
         }
     }
 
+    /// What it is while somebody works on it.
+    async fn running(&self, announced: Bytes) -> Result<Record, Broken> {
+        let (bytes, restate) = (announced.len(), self.background.restate);
+        let restated =
+            move |_: &_| Ok(restate(&String::from_utf8_lossy(&announced), &Standing::Running));
+        let restated = self.snapshot.shared.pool.run_on(bytes, restated).await;
+        let refused =
+            |failure: Box<Failure>| Broken::Failed(error(&failure.fault.message.to_str()));
+        Record::new(restated.map_err(refused)?).map_err(|error| unkept(&error))
+    }
+
     /// A whole answer is kept by whoever records it; an error is the end of the answer.
     async fn keep_whole(&self, mut reply: Reply) -> Result<(), Broken> {
         let is_refused = !reply.status().is_success();
         let mut body = Vec::new();
         while let Some(bytes) = next_bytes(&mut reply).await {
-            body.extend_from_slice(&bytes.map_err(|Cut| Broken::Failed(cut()))?);
+            let bytes = bytes.map_err(|Cut| Broken::Failed(cut()))?;
+            if is_refused {
+                body.extend_from_slice(&bytes);
+            }
         }
         if is_refused {
             let error = (self.background.error)(&String::from_utf8_lossy(&body));
@@ -121,8 +137,8 @@ impl Job {
 
     /// An answer that broke off was not recorded: what it said last is what there is of it.
     async fn settle(&self, ending: Option<String>) -> Result<(), Broken> {
-        let job = self.store.job(&self.owner, &self.id).await;
-        if job.is_ok_and(|job| !job.status.is_open()) {
+        let status = self.store.job_status(&self.owner, &self.id).await;
+        if status.is_ok_and(|status| !status.is_open()) {
             return Ok(());
         }
         match ending.map(Record::new) {
@@ -162,10 +178,8 @@ impl Job {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             looks.tick().await;
-            match self.store.job(&self.owner, &self.id).await {
-                Ok(job) if matches!(job.status, JobStatus::Cancelled | JobStatus::Interrupted) => {
-                    return;
-                }
+            match self.store.job_status(&self.owner, &self.id).await {
+                Ok(JobStatus::Cancelled | JobStatus::Interrupted) => return,
                 Err(error) if error.kind() == sabir_store::Kind::NotFound => return,
                 Ok(_) | Err(_) => {}
             }

@@ -12,7 +12,7 @@ use sabir_wire::Protocol;
 use tokio::time::Instant;
 
 use crate::answer::{Answering, Cut, InFlight};
-use crate::call::{Call, Delivery};
+use crate::call::{Delivery, Recipient};
 use crate::egress::headers;
 use crate::egress::live::Live;
 use crate::tap::Head;
@@ -102,7 +102,7 @@ pub(crate) async fn next_bytes(reply: &mut Reply) -> Option<Result<Bytes, Cut>> 
 
 /// The reply to a call that is being answered.
 pub(crate) fn answer(
-    call: &Call<'_>,
+    recipient: Recipient,
     mut answering: Box<Answering>,
     mut flight: InFlight,
 ) -> Reply {
@@ -114,11 +114,11 @@ pub(crate) fn answer(
     let headers = reply.headers_mut();
     // Room for what most have, so that they never move.
     headers.reserve(HEADERS);
-    headers.insert(CONTENT_TYPE, content_type(call.delivery, &head, &answering));
+    headers.insert(CONTENT_TYPE, content_type(recipient.delivery, &head, &answering));
     if !answering.is_whole() {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
-    headers::add(headers, call.client, &head.headers, &flight.trace);
+    headers::add(headers, recipient.client, &head.headers, &flight.trace);
     *reply.body_mut() = ReplyBody::of(answering, flight);
     reply
 }
@@ -159,16 +159,17 @@ const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; c
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A reply of Sabir's own.
-pub(crate) fn json(status: StatusCode, body: String) -> Reply {
-    whole(status, JSON, body)
+pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Reply {
+    whole(status, JSON, body.into())
 }
 
 pub(crate) fn text(body: impl Into<String>) -> Reply {
-    whole(StatusCode::OK, HeaderValue::from_static("text/plain; charset=utf-8"), body.into())
+    let body = body.into().into();
+    whole(StatusCode::OK, HeaderValue::from_static("text/plain; charset=utf-8"), body)
 }
 
-fn whole(status: StatusCode, kind: HeaderValue, body: String) -> Reply {
-    let mut reply = Response::new(ReplyBody::Whole(Some(body.into())));
+fn whole(status: StatusCode, kind: HeaderValue, body: Bytes) -> Reply {
+    let mut reply = Response::new(ReplyBody::Whole(Some(body)));
     *reply.status_mut() = status;
     reply.headers_mut().insert(CONTENT_TYPE, kind);
     reply

@@ -89,11 +89,15 @@ fn closing(
         report.lose("", LossKind::Dropped, NO_REASONING);
         losses.extend(report.into());
     }
-    let body = bodies.client.as_ref().unwrap_or(&bodies.own);
+    let Bodies { own, client } = bodies;
+    let body = client.unwrap_or(own);
     let settings = plan.settings.take();
-    let turn = Turn::new((&plan, is_whole), &answerer, &output, body);
+    let turn = Turn::new((&plan, is_whole), &answerer, &output, &body);
     let losses = Some(losses.to_json());
     let details = Details { losses, compacted, settings, ..turn.details() };
+    let written = Record::new(details.write())?;
+    // The settings may be as long as the request.
+    drop(details);
     let (items, responses) = (turn.items()?, turn.responses(body)?);
     let Lines { mut messages, .. } = plan.input;
     messages.extend(output.messages);
@@ -105,7 +109,7 @@ fn closing(
         messages,
         system: plan.system,
         tools: plan.tools,
-        details: Record::new(details.write())?,
+        details: written,
         responses,
         items,
         conversation: plan.conversation,
@@ -170,7 +174,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn responses(&self, body: &str) -> sabir_store::Result<Vec<NewResponse>> {
+    fn responses(&self, body: String) -> sabir_store::Result<Vec<NewResponse>> {
         let Some(id) = &self.response else { return Ok(Vec::new()) };
         Ok(vec![NewResponse { id: ResponseId::new(id.as_str())?, body: Record::new(body)? }])
     }

@@ -94,7 +94,9 @@ pub(super) async fn call_with(
         let compacting = compacted((handles, arrived.key), given, *pending, &mut flight);
         match Box::pin(compacting).await {
             Ok(Outcome::Call(recalled)) => routed.call.recalled = Some(recalled),
-            Ok(Outcome::Answer(answer)) => return egress::answer(&routed.call, answer, flight),
+            Ok(Outcome::Answer(answer)) => {
+                return egress::answer(routed.call.recipient(), answer, flight);
+            }
             Err(failure) => return egress::rescue(protocol, *failure, flight),
         }
     }
@@ -107,7 +109,7 @@ pub(super) async fn call_with(
         snapshot.shared.until_over(answering).await
     };
     match outcome {
-        Ok(answering) => egress::answer(&routed.call, answering, flight),
+        Ok(answering) => egress::answer(routed.call.recipient(), answering, flight),
         Err(failure) => egress::rescue(protocol, *failure, flight),
     }
 }
@@ -166,7 +168,7 @@ async fn pending_call(
             let call = Arc::new(with_conversation(Arc::clone(&call), Some(recalled)));
             long_call(handles, action, (call, resolved), flight).await
         }
-        Ok(Outcome::Answer(answer)) => egress::answer(&call.lend(), answer, flight),
+        Ok(Outcome::Answer(answer)) => egress::answer(call.lend().recipient(), answer, flight),
         Err(failure) => egress::rescue(call.client, *failure, flight),
     }
 }
@@ -212,15 +214,25 @@ async fn long_call(
     (call, resolved): (Arc<LargeCall>, Resolved),
     mut flight: InFlight,
 ) -> Reply {
-    let outcome = {
+    let (shared, recipient) = (&handles.snapshot.shared, call.lend().recipient());
+    let opened = {
         // A call that nobody waits for owns its body, however short that is.
         let routed = Routed { call: call.lend_below(pool::LARGE_BYTES), resolved };
-        let answering = pin!(answer(handles, &routed, action, &mut flight));
-        handles.snapshot.shared.until_over(answering).await
+        let opening = pin!(opened(handles, &routed, action, &mut flight));
+        shared.until_over(opening).await
     };
-    match outcome {
-        Ok(answering) => egress::answer(&call.lend(), answering, flight),
-        Err(failure) => egress::rescue(call.client, *failure, flight),
+    // Whoever keeps the answer has no use for the question.
+    drop(call);
+    let settled = match opened {
+        Ok(answering) => {
+            let settling = pin!(settled(answering, &mut flight));
+            shared.until_over(settling).await
+        }
+        Err(failure) => Err(failure),
+    };
+    match settled {
+        Ok(answering) => egress::answer(recipient, answering, flight),
+        Err(failure) => egress::rescue(recipient.client, *failure, flight),
     }
 }
 
@@ -299,17 +311,30 @@ async fn answer(
     action: Action,
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
+    let answering = opened(handles, routed, action, flight).await?;
+    settled(answering, flight).await
+}
+
+/// The beginning of an answer, or what is said in its place.
+async fn opened(
+    handles: Handles<'_>,
+    routed: &Routed<'_>,
+    action: Action,
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
     match ask(handles, routed, action, flight).await {
-        Ok(mut answering) => {
-            // What is to be kept is stored before the head of a whole answer leaves.
-            answering.settle(flight).await?;
-            Ok(answering)
-        }
+        Ok(answering) => Ok(answering),
         Err(failure) => {
             flight.give_up(&failure).await;
             Box::pin(stated_in_stream(handles.snapshot, &routed.call, failure, flight)).await
         }
     }
+}
+
+/// What is to be kept is stored before the head of a whole answer leaves.
+async fn settled(mut answering: Box<Answering>, flight: &mut InFlight) -> Result<Box<Answering>> {
+    answering.settle(flight).await?;
+    Ok(answering)
 }
 
 async fn ask(

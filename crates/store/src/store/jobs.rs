@@ -4,7 +4,8 @@ use crate::engine::Durability;
 use crate::error::Result;
 use crate::id::{Owner, ResponseId};
 use crate::job::{
-    AddJob, AddPiece, BeginJob, EndJob, Job, JobStatus, NewJob, Piece, ReadJob, ReadPieces,
+    AddJob, AddPiece, BeginJob, EndJob, Job, JobStatus, NewJob, Piece, ReadJob, ReadJobStatus,
+    ReadPieces,
 };
 use crate::record::Record;
 use crate::store::Store;
@@ -19,6 +20,12 @@ impl Store {
 
     pub async fn job(&self, owner: &Owner, id: &ResponseId) -> Result<Job> {
         self.inner.engine.read(ReadJob { owner: owner.clone(), id: id.clone() }).await
+    }
+
+    /// How far it has come. What it is so far, which may be long, is not read.
+    pub async fn job_status(&self, owner: &Owner, id: &ResponseId) -> Result<JobStatus> {
+        let read = ReadJobStatus { owner: owner.clone(), id: id.clone() };
+        self.inner.engine.read(read).await
     }
 
     /// Somebody begins to work on it, which changes what it is so far. False if it is no longer wanted.

@@ -1,12 +1,17 @@
 //! What an answer of Responses repeats of its request: the settings that it was made with.
 
+use std::sync::Arc;
+
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader};
 use crate::protocol::object::Object;
 
-/// The settings of a request of Responses, as the client wrote them.
+/// The settings of a request of Responses, as the client wrote them. They may be as long as the request, and all who know of one
+/// answer share them.
 #[derive(Clone, Debug, Default)]
-pub struct Echo<'a>(Vec<(&'static str, Json<'a>)>);
+pub struct Echo<'a>(Arc<Settings<'a>>);
+
+type Settings<'a> = Vec<(&'static str, Json<'a>)>;
 
 /// What is repeated, and what a request that does not say it means.
 const REPEATED: [(&str, &str); 20] = [
@@ -45,19 +50,27 @@ impl<'a> Echo<'a> {
             }
             Ok(())
         })?;
-        Ok(Self(settings))
+        Ok(Self(settings.into()))
     }
 
     /// Says that the answer is kept, and can be asked for by its id.
-    pub fn stored(mut self) -> Self {
-        self.0.push(("store", Json::literal("true")));
-        self
+    pub fn stored(self) -> Self {
+        self.with("store")
     }
 
     /// Says that the client need not wait for the answer.
-    pub fn in_background(mut self) -> Self {
-        self.0.push(("background", Json::literal("true")));
-        self
+    pub fn in_background(self) -> Self {
+        self.with("background")
+    }
+
+    fn with(self, name: &'static str) -> Self {
+        let mut settings = self.into_settings();
+        settings.push((name, Json::literal("true")));
+        Self(settings.into())
+    }
+
+    fn into_settings(self) -> Settings<'a> {
+        Arc::try_unwrap(self.0).unwrap_or_else(|shared| (*shared).clone())
     }
 
     pub(super) fn write(&self, object: &mut Object<'_, '_>) {
@@ -82,7 +95,15 @@ impl<'a> Echo<'a> {
     }
 
     pub fn into_owned(self) -> Echo<'static> {
-        Echo(self.0.into_iter().map(|(name, value)| (name, value.into_owned())).collect())
+        let settings = self.into_settings().into_iter();
+        let settings: Settings<'_> =
+            settings.map(|(name, value)| (name, value.into_owned())).collect();
+        Echo(settings.into())
+    }
+
+    /// The same in memory that nobody else has a part of.
+    pub fn apart(&self) -> Self {
+        Self(Arc::new((*self.0).clone()))
     }
 }
 
