@@ -1,8 +1,6 @@
 //! Elements of a conversation as lines of the log: each in the spelling of its own protocol, under a hash over all that was
 //! meant up to it and over the ids of all calls.
 
-use std::collections::HashMap;
-
 use sabir_store::{Conversation, Direction, Hash, ItemId, NewItem, NewMessage, Record, Time};
 use sabir_wire::Protocol;
 use sabir_wire::json::Reader;
@@ -167,28 +165,86 @@ pub(crate) fn timed_lines(
 ) -> sabir_store::Result<(Lines, Option<Record>)> {
     let leading = times.len().saturating_sub(history.entries.len());
     let (instructed, times) = times.split_at(leading);
-    let mut lines = match known_by {
-        KnownBy::Meaning | KnownBy::Writing => lines(protocol, None, &history.entries)?,
-        KnownBy::Message => each_line(protocol, &history.entries)?,
-    };
-    lines.keep_times(times.iter().copied())?;
-    if known_by != KnownBy::Meaning {
-        lines = lines.into_written();
+    let mut lines = HeldLines::new(protocol, known_by);
+    for (index, entry) in history.entries.iter().enumerate() {
+        lines.add(&entry.json, &entry.content, times.get(index).copied().flatten())?;
     }
     let system = history.system.as_deref();
     let system = system.map(|system| record_of_all(protocol, system, instructed));
-    Ok((lines, system.transpose()?))
+    Ok((lines.finish()?, system.transpose()?))
 }
 
-/// Makes a line of each element, by its number.
-fn each_line(protocol: Protocol, entries: &[Entry<'_>]) -> sabir_store::Result<Lines> {
-    let mut lines = Lines::default();
-    for (number, entry) in entries.iter().enumerate() {
-        let hash = Hash::of_bytes(&number.to_be_bytes());
-        lines.places.push((hash, 0));
-        lines.messages.push(NewMessage { hash, record: record(protocol, &entry.json)? });
+/// Lines of a history that was held elsewhere, in the making. Of its elements nothing but their places is kept beside.
+#[derive(Debug)]
+pub(crate) struct HeldLines {
+    protocol: Protocol,
+    known_by: KnownBy,
+    lines: Lines,
+    /// The elements of the next line, and how many there are.
+    waiting: String,
+    waiting_count: u32,
+    /// When the last of them was said that has a time.
+    time: Option<Time>,
+    /// The last line as it is written.
+    written: Hash,
+}
+
+impl HeldLines {
+    pub(crate) fn new(protocol: Protocol, known_by: KnownBy) -> Self {
+        Self {
+            protocol,
+            known_by,
+            lines: Lines::default(),
+            waiting: String::new(),
+            waiting_count: 0,
+            time: None,
+            written: Hash::of_bytes(WRITTEN),
+        }
     }
-    Ok(lines)
+
+    pub(crate) fn add(
+        &mut self,
+        json: &str,
+        content: &Element,
+        time: Option<Time>,
+    ) -> sabir_store::Result<()> {
+        if self.waiting_count > 0 {
+            self.waiting.push(',');
+        }
+        self.waiting.push_str(json);
+        self.waiting_count += 1;
+        self.time = time.or(self.time);
+        match self.known_by {
+            KnownBy::Message => self.close(None),
+            KnownBy::Meaning | KnownBy::Writing => match self.lines.end.step(content) {
+                Step::Line { hash, .. } => self.close(Some(hash)),
+                Step::Instructs | Step::Silent => Ok(()),
+            },
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> sabir_store::Result<Lines> {
+        if self.waiting_count > 0 {
+            let hash = self.lines.end.think();
+            self.close(Some(hash))?;
+        }
+        Ok(self.lines)
+    }
+
+    /// Ends a line, which is known by its meaning or by how it is written, told apart from all that mean the same.
+    fn close(&mut self, meant: Option<Hash>) -> sabir_store::Result<()> {
+        let record = match self.time.take() {
+            Some(time) => record_of(self.protocol, &self.waiting, time)?,
+            None => record(self.protocol, &self.waiting)?,
+        };
+        self.written = Hash::of_message(Some(&self.written), record.as_bytes());
+        let hash = meant.filter(|_| self.known_by == KnownBy::Meaning).unwrap_or(self.written);
+        self.lines.places.extend((0..self.waiting_count).map(|part| (hash, part)));
+        self.lines.messages.push(NewMessage { hash, record });
+        self.waiting.clear();
+        self.waiting_count = 0;
+        Ok(())
+    }
 }
 
 impl Lines {
@@ -204,20 +260,6 @@ impl Lines {
         self.messages.push(NewMessage { hash, record });
         elements.clear();
         Ok(())
-    }
-
-    /// The same lines as they are written, told apart from all that mean the same.
-    pub(crate) fn into_written(mut self) -> Self {
-        let mut last = Hash::of_bytes(WRITTEN);
-        let mut written = HashMap::with_capacity(self.messages.len());
-        for message in &mut self.messages {
-            last = Hash::of_message(Some(&last), message.record.as_bytes());
-            written.insert(std::mem::replace(&mut message.hash, last), last);
-        }
-        for (line, _) in &mut self.places {
-            *line = written.get(line).copied().unwrap_or(*line);
-        }
-        self
     }
 
     /// Elements that came with an id are found by it.
@@ -239,23 +281,6 @@ impl Lines {
         self.ids.extend(more.ids);
         self.states.extend(more.states);
         self.end = more.end;
-    }
-
-    /// Writes each line with the time of its last element.
-    fn keep_times(&mut self, times: impl Iterator<Item = Option<Time>>) -> sabir_store::Result<()> {
-        let placed = self.places.iter().zip(times);
-        let times: HashMap<Hash, Time> =
-            placed.filter_map(|((line, _), time)| time.map(|time| (*line, time))).collect();
-        for message in &mut self.messages {
-            let timed = match (times.get(&message.hash), read(&message.record)) {
-                (Some(time), Some((protocol, text))) => Some(record_of(protocol, text, *time)?),
-                _ => None,
-            };
-            if let Some(timed) = timed {
-                message.record = timed;
-            }
-        }
-        Ok(())
     }
 
     /// The hash of the history that ends with these lines.

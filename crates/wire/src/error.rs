@@ -58,6 +58,18 @@ impl Error {
         self
     }
 
+    /// Says that so many elements more stand before those of the list at `list`.
+    #[cold]
+    pub(crate) fn behind(mut self, list: &str, elements: usize) -> Self {
+        let below = self.0.pointer.strip_prefix(list).and_then(|below| below.strip_prefix('/'));
+        let (index, below) =
+            below.map_or(("", ""), |it| it.split_at(it.find('/').unwrap_or(it.len())));
+        if let Ok(index) = index.parse::<usize>() {
+            self.0.pointer = format!("{list}/{}{below}", index + elements);
+        }
+        self
+    }
+
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }

@@ -5,8 +5,8 @@ mod received;
 mod recorder;
 
 pub(crate) use crate::lines::{
-    KnownBy, Lines, Position, Step, digits, lines, read as read_record, record, time_of,
-    timed_lines, times_of,
+    HeldLines, KnownBy, Lines, Position, Step, digits, lines, read as read_record, record,
+    record_of_all, time_of, times_of,
 };
 pub(crate) use recorder::Recorder;
 
@@ -67,7 +67,9 @@ pub(crate) struct Details {
 
 impl Details {
     pub(crate) fn write(&self) -> String {
-        let mut writer = sabir_wire::json::Writer::default();
+        let long = [&self.usage, &self.losses, &self.settings];
+        let bytes: usize = long.into_iter().flatten().map(String::len).sum();
+        let mut writer = sabir_wire::json::Writer::with_capacity(bytes + 1024);
         writer.object(|it| {
             it.optional("response", self.response.as_deref());
             it.optional("conversation", self.conversation.as_deref());

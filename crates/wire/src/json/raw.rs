@@ -106,7 +106,7 @@ impl<'a> Json<'a> {
         Json(Cow::Borrowed(&self.0))
     }
 
-    pub(crate) fn into_cow(self) -> Cow<'a, str> {
+    pub fn into_cow(self) -> Cow<'a, str> {
         self.0
     }
 

@@ -2,13 +2,13 @@
 
 use sabir_store::{
     Addition, Change, Conversation, ConversationId, Deletion, Fork, Kind as StoreKind,
-    NewConversation, Origin, PATH_MESSAGES_MAX, Time, Title, TurnId,
+    NewConversation, Origin, Time, Title, TurnId,
 };
 use sabir_wire::json::{Json, Kind, Reader};
 use sabir_wire::unified::read_timestamp;
 use sabir_wire::{FaultKind, Protocol};
 
-use super::import::{Import, Source, Written, too_many};
+use super::import::{ELEMENTS_MAX, Import, Source, Written, too_many};
 use super::join::Joined;
 use super::messages::unknown_protocol;
 use super::{Archive, is_made_id, list, unknown};
@@ -21,8 +21,8 @@ use crate::pool::Wanted;
 use crate::recall::{found, out_of_order};
 use crate::record::KnownBy;
 
-/// Times of elements: more than a history has.
-const TIMES_MAX: usize = PATH_MESSAGES_MAX as usize;
+/// Times of elements, instructions among them.
+const TIMES_MAX: usize = ELEMENTS_MAX;
 
 /// What a conversation is to begin with.
 struct Order {

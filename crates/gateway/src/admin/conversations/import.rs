@@ -2,17 +2,19 @@
 //! of a request in any protocol.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use sabir_store::{MESSAGES_MAX, Record, Time};
-use sabir_wire::json::{Json, Kind};
-use sabir_wire::protocol::Entry;
+use sabir_wire::json::{Json, Kind, Reader, Survey};
+use sabir_wire::protocol::{Entry, Outline};
 use sabir_wire::unified::Transcript;
 use sabir_wire::{FaultKind, Protocol};
 
 use crate::admin::kept::metadata::{invalid, mistyped};
 use crate::failure::{Failure, Result};
+use crate::members::edited;
 use crate::recall::{out_of_order, title};
-use crate::record::{KnownBy, Lines, record, timed_lines};
+use crate::record::{HeldLines, KnownBy, Lines, record, record_of_all};
 use crate::{ingress, memory, surface};
 
 /// A history that can be kept.
@@ -47,14 +49,8 @@ impl Source {
     /// The history as lines that are known by their meaning or by how they are written.
     pub(super) fn read(&self, known_by: KnownBy) -> Result<Import> {
         match self {
-            Self::Transcript(transcript) => {
-                let transcript = read(transcript)?;
-                let (body, times) = (memory::as_request(&transcript), memory::times(&transcript));
-                import(surface::DEFAULT, &body, &times, KnownBy::Message)
-            }
-            Self::Messages(Written { protocol, body, times }) => {
-                import(*protocol, body.as_str(), times, known_by)
-            }
+            Self::Transcript(transcript) => import_transcript(transcript),
+            Self::Messages(written) => written.import(known_by),
         }
     }
 
@@ -62,7 +58,8 @@ impl Source {
     pub(super) fn entries(&self) -> Result<(Protocol, Vec<Entry<'static>>)> {
         let (protocol, body) = match self {
             Self::Transcript(transcript) => {
-                (surface::DEFAULT, Cow::Owned(memory::as_request(&read(transcript)?)))
+                let elements = listed(transcript)?;
+                (surface::DEFAULT, Cow::Owned(memory::as_request(&read(&elements, 0)?)))
             }
             Self::Messages(written) => (written.protocol, Cow::Borrowed(written.body.as_str())),
         };
@@ -72,29 +69,141 @@ impl Source {
     }
 }
 
-/// Makes lines of the log of a request's messages, in their own protocol: nothing is lost.
-fn import(
-    protocol: Protocol,
-    body: &str,
-    times: &[Option<Time>],
-    known_by: KnownBy,
-) -> Result<Import> {
-    ingress::check_history_density(body)?;
-    let decoded = protocol.decode_request_text(body)?;
-    let history = decoded.entries()?;
-    if history.entries.len() > MESSAGES_MAX {
-        return Err(too_many("messages", MESSAGES_MAX, history.entries.len()));
+impl Written {
+    /// Makes lines of the log of a request's messages, in their own protocol: nothing is lost.
+    fn import(&self, known_by: KnownBy) -> Result<Import> {
+        let (protocol, body) = (self.protocol, self.body.as_str());
+        ingress::check_history_density(body)?;
+        let list = surface::of(protocol).state.messages;
+        check_count(body, list)?;
+        let emptied =
+            |name: &str, value| Some(if name == list { Json::literal("[]") } else { value });
+        protocol.decode_request_text(&edited(body, emptied)?)?;
+        let survey = Survey::new(body);
+        let outline = Outline::of(protocol, &survey)?;
+        let count = outline.elements().len();
+        let mut gathered = Gathered::new(protocol, known_by);
+        for block in blocks(outline.elements()) {
+            // Times that stand before those of the elements are times of the instructions.
+            let time = |number: usize, leading: usize| {
+                let instructed = self.times.len().saturating_sub(count - leading);
+                self.times.get(instructed + number).copied().flatten()
+            };
+            gathered.add(&outline, block, time)?;
+        }
+        let instructed = self.times.len().saturating_sub(count - gathered.instructions.len());
+        gathered.finish((outline.system(0), &self.times[..instructed]), outline.tools())
     }
-    let stored = |error: sabir_store::Error| out_of_order(&error);
-    let (lines, system) = timed_lines(protocol, &history, times, known_by).map_err(stored)?;
-    let tools = history.tools.as_deref().map(|tools| record(protocol, tools));
-    Ok(Import {
-        lines,
-        system,
-        tools: tools.transpose().map_err(stored)?,
-        title: title(&decoded.request().messages),
-        from_user: history.entries.iter().map(Entry::is_from_user).collect(),
+}
+
+fn import_transcript(transcript: &Json<'_>) -> Result<Import> {
+    let elements = listed(transcript)?;
+    let mut gathered = Gathered::new(surface::DEFAULT, KnownBy::Message);
+    let mut instructed = Vec::new();
+    for block in blocks(&elements) {
+        let transcript = read(&elements[block.clone()], block.start)?;
+        let (body, times) = (memory::as_request(&transcript), memory::times(&transcript));
+        let survey = Survey::new(&body);
+        let outline = Outline::of(surface::DEFAULT, &survey)?;
+        let time = |number: usize, leading: usize| times[number + leading - block.start];
+        let leading = gathered.add(&outline, 0..block.len(), time)?;
+        instructed.extend_from_slice(&times[..leading]);
+    }
+    gathered.finish((None, &instructed), None)
+}
+
+/// How many elements a history has, leading instructions among them.
+pub(super) const ELEMENTS_MAX: usize = 2 * MESSAGES_MAX;
+
+/// How many elements are decoded at a time, and of how many bytes if they are long: what is decoded takes far more memory than
+/// its text.
+const BLOCK_ELEMENTS: usize = 1_024;
+const BLOCK_BYTES: usize = 256 * 1024;
+
+/// A history block by block.
+fn blocks<T: AsRef<str>>(elements: &[T]) -> impl Iterator<Item = Range<usize>> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let (first, mut bytes) = (next, 0);
+        let is_room = |bytes: usize, count: usize| bytes < BLOCK_BYTES && count < BLOCK_ELEMENTS;
+        while next < elements.len() && is_room(bytes, next - first) {
+            bytes += elements[next].as_ref().len();
+            next += 1;
+        }
+        (next > first).then_some(first..next)
     })
+}
+
+/// What was read of a history so far.
+struct Gathered {
+    protocol: Protocol,
+    lines: HeldLines,
+    /// The leading instructions among its elements, if nothing else has come yet.
+    instructions: Vec<String>,
+    title: String,
+    from_user: Vec<bool>,
+}
+
+impl Gathered {
+    fn new(protocol: Protocol, known_by: KnownBy) -> Self {
+        let lines = HeldLines::new(protocol, known_by);
+        let (instructions, title, from_user) = (Vec::new(), String::new(), Vec::new());
+        Self { protocol, lines, instructions, title, from_user }
+    }
+
+    /// Adds a block, and says how many elements of it are leading instructions. When an element was said is known by its number
+    /// and that of the instructions before it.
+    fn add(
+        &mut self,
+        outline: &Outline<'_>,
+        block: Range<usize>,
+        time: impl Fn(usize, usize) -> Option<Time>,
+    ) -> Result<usize> {
+        let elements = &outline.elements()[block.clone()];
+        let contents = outline.read_block(block, |messages, contents| {
+            if self.title.is_empty() || self.title.starts_with('<') {
+                let found = title(messages);
+                if self.title.is_empty() || !found.is_empty() && !found.starts_with('<') {
+                    self.title = found;
+                }
+            }
+            contents
+        })?;
+        let leading = if self.from_user.is_empty() { contents.leading } else { 0 };
+        self.instructions.extend(elements[..leading].iter().map(|it| it.clone().into_owned()));
+        for (json, content) in elements.iter().zip(&contents.elements).skip(leading) {
+            if self.from_user.len() == MESSAGES_MAX {
+                return Err(too_many("messages", MESSAGES_MAX, MESSAGES_MAX + 1));
+            }
+            let moment = time(self.from_user.len(), self.instructions.len());
+            let added = self.lines.add(json, content, moment);
+            added.map_err(|error| out_of_order(&error))?;
+            self.from_user.push(content.is_from_user());
+        }
+        Ok(leading)
+    }
+
+    fn finish(
+        self,
+        (own, instructed): (Option<String>, &[Option<Time>]),
+        tools: Option<&str>,
+    ) -> Result<Import> {
+        let stored = |error: sabir_store::Error| out_of_order(&error);
+        let protocol = self.protocol;
+        let list = surface::of(protocol).state.messages;
+        let listed = (!self.instructions.is_empty())
+            .then(|| format!("\"{list}\":[{}]", self.instructions.join(",")));
+        let system: Vec<String> = own.into_iter().chain(listed).collect();
+        let system =
+            (!system.is_empty()).then(|| record_of_all(protocol, &system.join(","), instructed));
+        Ok(Import {
+            lines: self.lines.finish().map_err(stored)?,
+            system: system.transpose().map_err(stored)?,
+            tools: tools.map(|tools| record(protocol, tools)).transpose().map_err(stored)?,
+            title: self.title,
+            from_user: self.from_user,
+        })
+    }
 }
 
 pub(super) fn too_many(what: &str, most: usize, found: usize) -> Box<Failure> {
@@ -102,7 +211,8 @@ pub(super) fn too_many(what: &str, most: usize, found: usize) -> Box<Failure> {
     Failure::client(FaultKind::TooLarge, message)
 }
 
-fn read(transcript: &Json<'_>) -> Result<Transcript> {
+/// The elements of a transcript as they are written.
+fn listed<'t>(transcript: &'t Json<'_>) -> Result<Vec<Cow<'t, str>>> {
     if transcript.kind() != Kind::Array {
         return Err(mistyped("transcript", "an array of messages", transcript.kind()));
     }
@@ -112,17 +222,116 @@ fn read(transcript: &Json<'_>) -> Result<Transcript> {
         count += 1;
         element.skip()
     })?;
-    match count > MESSAGES_MAX {
+    if count > MESSAGES_MAX {
+        return Err(too_many("messages", MESSAGES_MAX, count));
+    }
+    let mut elements = Vec::with_capacity(count);
+    transcript.reader().array(|_, element| {
+        elements.push(element.raw()?.into_cow());
+        Ok(())
+    })?;
+    Ok(elements)
+}
+
+/// Some elements of a transcript, behind so many others.
+fn read(elements: &[Cow<'_, str>], before: usize) -> Result<Transcript> {
+    let list = format!("[{}]", elements.join(","));
+    Transcript::parse(&list).map_err(|error| misread(&error, before))
+}
+
+/// Refuses a list of more elements than a history has, before each takes a place in memory. Instructions may be among them.
+fn check_count(body: &str, list: &str) -> Result<()> {
+    let mut count = 0;
+    Reader::new(body).object(|name, reader| {
+        match name == list && reader.kind()? == Kind::Array {
+            true => reader.array(|_, element| {
+                count += 1;
+                element.skip()
+            }),
+            false => reader.skip(),
+        }
+    })?;
+    match count > ELEMENTS_MAX {
         true => Err(too_many("messages", MESSAGES_MAX, count)),
-        false => Transcript::parse(transcript.as_str()).map_err(|error| misread(&error)),
+        false => Ok(()),
     }
 }
 
-fn misread(error: &sabir_wire::Error) -> Box<Failure> {
+fn misread(error: &sabir_wire::Error, before: usize) -> Box<Failure> {
     let pointer = error.pointer().trim_start_matches('/');
     let (index, below) = pointer.split_once('/').unwrap_or((pointer, ""));
+    let index = index.parse::<usize>().unwrap_or_default() + before;
     let below = if below.is_empty() { String::new() } else { format!(".{below}") };
     let param = format!("transcript[{index}]{}", below.replace('/', "."));
     let message = format!("{} at {param}", error.message());
     invalid(&param, message, "invalid_value")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::lines::timed_lines;
+
+    /// A long history of a protocol: instructions, and elements without a meaning of their own at the ends of blocks.
+    fn history(protocol: Protocol, count: usize) -> String {
+        let list = surface::of(protocol).state.messages;
+        let element = |number: usize| match protocol {
+            Protocol::OpenaiResponses if number % BLOCK_ELEMENTS >= BLOCK_ELEMENTS - 2 => {
+                json!({"type": "reasoning", "id": format!("rs_{number}"), "summary": []})
+            }
+            Protocol::Gemini => {
+                let role = if number.is_multiple_of(2) { "user" } else { "model" };
+                json!({"role": role, "parts": [{"text": number.to_string()}]})
+            }
+            _ => {
+                let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
+                json!({"role": role, "content": number.to_string()})
+            }
+        };
+        let mut elements: Vec<Value> = (0..count).map(element).collect();
+        if protocol == surface::DEFAULT {
+            elements.insert(0, json!({"role": "system", "content": "be brief"}));
+        }
+        json!({ "max_tokens": 9, list: elements }).to_string()
+    }
+
+    #[test]
+    fn a_history_in_blocks_is_read_like_one_at_once() {
+        for protocol in Protocol::ALL {
+            let body = history(protocol, 2 * BLOCK_ELEMENTS + 7);
+            let decoded = protocol.decode_request_text(&body).unwrap();
+            let entries = decoded.entries().unwrap();
+            let times: Vec<Option<Time>> = (0..entries.entries.len())
+                .map(|it| (it % 3 > 0).then_some(Time(it as i64)))
+                .collect();
+            for known_by in [KnownBy::Meaning, KnownBy::Writing, KnownBy::Message] {
+                let (whole, system) = timed_lines(protocol, &entries, &times, known_by).unwrap();
+                let json = Json::parse(body.clone()).unwrap();
+                let written = Written { protocol, body: json, times: times.clone() };
+                let read = written.import(known_by).unwrap();
+                assert_eq!(read.lines.messages, whole.messages, "{protocol:?} {known_by:?}");
+                assert_eq!(read.lines.places, whole.places, "{protocol:?} {known_by:?}");
+                assert_eq!((read.system, &*read.title), (system, "0"), "{protocol:?}");
+                assert_eq!(read.from_user.len(), entries.entries.len(), "{protocol:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_found_at_its_own_place_in_any_block() {
+        let transcript = vec![r#"{"role":"user","content":"a"}"#; 3_000].join(",");
+        let wrong =
+            Json::parse(format!(r#"[{transcript},{{"role":"user","content":7}}]"#)).unwrap();
+        let failure = Source::Transcript(wrong).read(KnownBy::Writing).err().unwrap();
+        let message = failure.fault.message.to_str().into_owned();
+        assert!(message.contains("transcript[3000]"), "{message}");
+        let body = format!(r#"{{"messages":[{transcript},{{"role":"user","content":7}}]}}"#);
+        let body = Json::parse(body).unwrap();
+        let written = Written { protocol: Protocol::OpenaiChat, body, times: Vec::new() };
+        let message =
+            written.import(KnownBy::Writing).err().unwrap().fault.message.to_str().into_owned();
+        assert!(message.contains("/messages/3000"), "{message}");
+    }
 }

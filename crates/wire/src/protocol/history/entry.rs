@@ -78,11 +78,13 @@ impl Entry<'_> {
     pub fn into_owned(self) -> Entry<'static> {
         Entry { json: Cow::Owned(self.json.into_owned()), content: self.content }
     }
+}
 
+impl Element {
     /// Whether the user says something in it, apart from results of tools and from what agents say in tags.
     pub fn is_from_user(&self) -> bool {
         let is_tagged = |text: &str| text.trim_start().starts_with('<');
-        let users = self.content.meanings.iter().filter(|meaning| meaning::is_users(meaning));
+        let users = self.meanings.iter().filter(|meaning| meaning::is_users(meaning));
         users.map(|meaning| meaning::text_of(meaning)).any(|text| !text.is_some_and(is_tagged))
     }
 }

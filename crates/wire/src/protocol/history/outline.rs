@@ -1,8 +1,10 @@
 //! A request taken apart without being decoded: what instructs, the tools, and the conversation element by element.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::meaning::Element;
+use crate::conversation::Message;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader, Survey, Writer};
 use crate::protocol::Protocol;
@@ -58,10 +60,21 @@ impl<'a> Outline<'a> {
 
     /// What the elements from this one on say. What stands before them has no part in it.
     pub fn contents_from(&self, first: usize) -> Result<Contents> {
-        let rest = self.elements.get(first..).unwrap_or_default();
-        let body = self.protocol.body_of(&rest.join(","));
-        let decoded = self.protocol.decode_request_text(&body)?;
-        Ok(decoded.contents(rest.len()))
+        self.read_block(first..self.elements.len(), |_, contents| contents)
+    }
+
+    /// What some of the elements say, and the messages that they are: a block of a history that is too long to be decoded at once.
+    pub fn read_block<T>(
+        &self,
+        block: Range<usize>,
+        read: impl FnOnce(&[Message<'_>], Contents) -> T,
+    ) -> Result<T> {
+        let elements = self.elements.get(block.clone()).unwrap_or_default();
+        let body = self.protocol.body_of(&elements.join(","));
+        let decoded = self.protocol.decode_request_text(&body);
+        let decoded = decoded
+            .map_err(|error| error.behind(self.protocol.facts().messages_pointer, block.start))?;
+        Ok(read(&decoded.request().messages, decoded.contents(elements.len())))
     }
 
     /// The instructions as members of a request, so many elements among them.
