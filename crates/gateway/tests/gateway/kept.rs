@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{
     CHAT_END, Provider, Running, Script, chat, chat_answer, chat_chunk, messages, sse,
 };
+use crate::memory::STORE;
 
 const RESPONSE: &str = r#"{"id":"resp_1","object":"response","created_at":1,"model":"m","status":"completed","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"hi","annotations":[]}]}]}"#;
 
@@ -53,6 +54,27 @@ fn a_translated_answer_says_whether_it_is_kept() {
         assert_eq!(gateway.post("/v1/responses", without_store).json()["store"], is_kept);
         let refused = r#"{"model":"p/m","input":"hello","store":false}"#;
         assert_eq!(gateway.post("/v1/responses", refused).json()["store"], false);
+    }
+}
+
+#[test]
+fn an_answer_of_any_provider_says_whether_it_is_kept() {
+    let gateway = Running::start(STORE);
+    for simulator in ["sim-chat", "sim-responses", "sim-anthropic", "sim-gemini"] {
+        for is_kept in [true, false] {
+            let mut request =
+                json!({"model": format!("{simulator}/m"), "input": "hello", "store": is_kept});
+            let whole = gateway.post("/v1/responses", &request.to_string());
+            assert_eq!(whole.json()["store"], is_kept, "{simulator}: {}", whole.body);
+            let id = whole.json()["id"].as_str().unwrap().to_owned();
+            let found = gateway.get(&format!("/v1/responses/{id}")).status;
+            assert_eq!(found, if is_kept { 200 } else { 404 }, "{simulator}");
+            request["stream"] = json!(true);
+            let stream = gateway.post("/v1/responses", &request.to_string());
+            let stated = responses(&stream.body);
+            assert!(!stated.is_empty(), "{simulator}: {}", stream.body);
+            assert!(stated.iter().all(|it| it["store"] == is_kept), "{simulator}: {}", stream.body);
+        }
     }
 }
 

@@ -89,13 +89,17 @@ fn a_large_request_is_refused_like_a_small_one() {
         (body.replace("p/m", "nobody"), 404, "not_found_error"),
         (body.replace("\"user\"", "7"), 400, "invalid_request_error"),
     ] {
+        let before = jobs(&gateway);
         let reply = gateway.post("/v1/messages", &body);
         assert_eq!((reply.status, reply.json()["error"]["type"].as_str()), (status, Some(kind)));
+        assert!(jobs(&gateway) > before, "read on the thread of its connection");
     }
+    let before = jobs(&gateway);
     let strict = body.replacen('{', "{\"container\":\"c\",\"top_k\":4,", 1);
     let reply = gateway.request("POST /v1/messages\r\nsabir-strict: true\r\n", &strict);
     assert_eq!(reply.status, 400, "{}", reply.body);
     assert!(reply.body.contains("sabir-strict"), "{}", reply.body);
+    assert!(jobs(&gateway) >= before + 2, "read and translated elsewhere");
     assert!(provider.received().is_empty());
 }
 
@@ -111,6 +115,8 @@ fn a_large_request_goes_to_the_next_target_like_a_small_one() {
     assert_eq!((reply.status, reply.header("sabir-route")), (200, Some("fallback:2")));
     assert!(broken.received()[0].body.starts_with("{\"contents\""));
     assert!(other.received()[0].body.len() > LARGE);
+    // It is read once, and translated for each target.
+    assert!(jobs(&gateway) >= 3, "{}", jobs(&gateway));
 }
 
 #[test]

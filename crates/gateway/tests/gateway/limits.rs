@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::harness::*;
+use crate::memory::STORE;
 use crate::waiting::let_pass;
 
 /// Begins a request whose body has so many bytes, and sends some of them.
@@ -54,6 +55,28 @@ fn a_body_counts_as_far_as_it_has_come() {
     gateway.wait_for_metric("sabir_bodies_bytes 200");
     assert_eq!(gateway.post("/v1/messages", &messages("p/m", false)).status, 200);
     drop(waiting);
+}
+
+#[test]
+fn what_is_recalled_counts_like_a_body() {
+    let provider = Provider::whole(&chat_answer("hi"));
+    let limits = "[limits]\nbodies_bytes_max = \"1MB\"\n";
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE + limits));
+    let long = "hello ".repeat(100_000);
+    let first = gateway.post("/v1/responses", &format!(r#"{{"model":"p/m","input":"{long}"}}"#));
+    let id = first.json()["id"].as_str().unwrap().to_owned();
+    let next = format!(r#"{{"model":"p/m","input":"on","previous_response_id":"{id}"}}"#);
+    gateway.wait_for_metric("sabir_bodies_bytes 0");
+    let other = half_sent(&gateway, 900_000, 700_000);
+    gateway.wait_for_metric("sabir_bodies_bytes 700000");
+    let refused = gateway.post("/v1/responses", &next);
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("2")));
+    assert_eq!(provider.received().len(), 1);
+    drop(other);
+    gateway.wait_for_metric("sabir_bodies_bytes 0");
+    let reply = gateway.post("/v1/responses", &next);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    gateway.wait_for_metric("sabir_bodies_bytes 0");
 }
 
 #[test]
