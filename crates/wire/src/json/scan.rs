@@ -172,6 +172,7 @@ impl<S: Strings> Scan<'_, S> {
     /// Opens a container, and closes it again if it is empty.
     #[inline]
     fn passes_empty(&mut self, object: u128, end: u8) -> Result<bool> {
+        self.strings.opens(self.depth, self.at);
         self.depth = deeper(self.depth)?;
         self.objects = self.objects << 1 | object;
         self.at += 1;
@@ -187,6 +188,7 @@ impl<S: Strings> Scan<'_, S> {
         self.depth -= 1;
         self.objects >>= 1;
         self.at += 1;
+        self.strings.closed(self.depth, self.at);
     }
 
     #[inline]

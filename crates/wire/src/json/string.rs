@@ -30,6 +30,14 @@ pub(super) trait Strings {
     /// The same for a string or container in a list.
     #[inline]
     fn element(&mut self, _depth: usize) {}
+
+    /// Notes a container that begins at `at`, inside `depth` others.
+    #[inline]
+    fn opens(&mut self, _depth: usize, _at: usize) {}
+
+    /// The same where it has ended before `at`.
+    #[inline]
+    fn closed(&mut self, _depth: usize, _at: usize) {}
 }
 
 /// Looks.

@@ -7,7 +7,7 @@ use super::special;
 use super::string::{Escapes, StringBody, Strings, Unseen};
 use crate::error::Result;
 
-/// A text, and where the long strings in it end that have been passed.
+/// A text, and where the long strings in it end that have been passed, and the outermost containers with what they hold.
 #[derive(Clone)]
 pub struct Survey<'a> {
     source: &'a str,
@@ -16,7 +16,7 @@ pub struct Survey<'a> {
     nodes: usize,
 }
 
-/// Where a string ends.
+/// Where a string ends, from its first byte behind the quote to the quote; or a container, brackets included.
 #[derive(Clone, Copy)]
 pub(super) struct End {
     start: u32,
@@ -27,7 +27,7 @@ pub(super) struct End {
 /// Says how much is known, never of what.
 impl fmt::Debug for Survey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Survey({} strings in {} bytes)", self.ends.len(), self.source.len())
+        write!(f, "Survey({} values in {} bytes)", self.ends.len(), self.source.len())
     }
 }
 
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
     /// of another text learns nothing.
     pub fn survey(&mut self, survey: &mut Survey<'a>) -> Result<()> {
         match std::ptr::eq(self.source(), survey.source) {
-            true => self.skip_by(&mut Noting { ends: &mut survey.ends, nodes: &mut survey.nodes }),
+            true => self.skip_by(&mut Noting::new(survey)),
             false => self.skip(),
         }
     }
@@ -78,6 +78,8 @@ impl<'a> Reader<'a> {
 struct Noting<'s> {
     ends: &'s mut Vec<End>,
     nodes: &'s mut usize,
+    /// Which of the ends are those of the containers that are open, by their depth.
+    open: [Option<usize>; CONTAINERS_DEPTH_MAX + 1],
 }
 
 /// How deep a request can have members of its own: those of the function of a call. What lies deeper is kept as it is.
@@ -85,6 +87,19 @@ const MEMBERS_DEPTH_MAX: usize = 6;
 
 /// How deep a request can have lists of its own: the parts of a result, which is a part of a message.
 const ELEMENTS_DEPTH_MAX: usize = 7;
+
+/// How deep containers are noted: the members of a request, and what their lists hold.
+const CONTAINERS_DEPTH_MAX: usize = 2;
+
+/// Passing over a shorter container costs little more than to know where it ends.
+const CONTAINER_BYTES_MIN: usize = 128;
+
+impl<'s> Noting<'s> {
+    fn new(survey: &'s mut Survey<'_>) -> Self {
+        let Survey { ends, nodes, .. } = survey;
+        Self { ends, nodes, open: [None; CONTAINERS_DEPTH_MAX + 1] }
+    }
+}
 
 impl Strings for Noting<'_> {
     #[inline(never)]
@@ -108,6 +123,31 @@ impl Strings for Noting<'_> {
     fn element(&mut self, depth: usize) {
         *self.nodes += usize::from(depth <= ELEMENTS_DEPTH_MAX);
     }
+
+    #[inline]
+    fn opens(&mut self, depth: usize, at: usize) {
+        if let Some(open) = self.open.get_mut(depth) {
+            let start = u32::try_from(at).ok();
+            let start = start.filter(|start| self.ends.last().is_none_or(|it| it.start < *start));
+            *open = start.map(|start| {
+                self.ends.push(End { start, end: start, escapes: Escapes::Absent });
+                self.ends.len() - 1
+            });
+        }
+    }
+
+    #[inline]
+    fn closed(&mut self, depth: usize, at: usize) {
+        let Some(index) = self.open.get_mut(depth).and_then(Option::take) else { return };
+        let noted = self.ends.get_mut(index).zip(u32::try_from(at).ok());
+        match noted {
+            Some((noted, end)) if at - noted.start as usize >= CONTAINER_BYTES_MIN => {
+                noted.end = end;
+            }
+            // The few strings in it keep their places.
+            _ => drop(self.ends.remove(index)),
+        }
+    }
 }
 
 /// Knows the ends of strings, and looks where it does not.
@@ -124,16 +164,28 @@ impl<'a> Knowing<'a> {
         Self { ends }
     }
 
-    /// The string whose body starts at `start`, if it was seen before. Strings are asked for in their order.
+    /// The string whose body starts at `start`, if it was seen before. Values are asked for in their order.
     #[inline]
     pub(super) fn body(&mut self, start: usize) -> Option<StringBody> {
+        let next = self.from(start)?;
+        Some(StringBody { end: next.end as usize, escapes: next.escapes })
+    }
+
+    /// The index behind the container that begins at `start`, if it was seen before.
+    #[inline]
+    pub(super) fn container(&mut self, start: usize) -> Option<usize> {
+        // One that has no end was never passed.
+        self.from(start).map(|next| next.end as usize).filter(|end| *end > start)
+    }
+
+    #[inline]
+    fn from(&mut self, start: usize) -> Option<&'a End> {
         while let Some((next, behind)) = self.ends.split_first()
             && (next.start as usize) < start
         {
             self.ends = behind;
         }
-        let next = self.ends.first().filter(|next| next.start as usize == start)?;
-        Some(StringBody { end: next.end as usize, escapes: next.escapes })
+        self.ends.first().filter(|next| next.start as usize == start)
     }
 }
 
@@ -225,9 +277,28 @@ mod tests {
             "c".repeat(32)
         );
         let mut survey = surveyed(&text);
-        assert_eq!(survey.ends().len(), 3);
+        // The list around them is long as well.
+        assert_eq!(survey.ends().len(), 1 + 3);
         Reader::new(&text).survey(&mut survey).unwrap();
-        assert_eq!(survey.ends().len(), 3);
+        assert_eq!(survey.ends().len(), 1 + 3);
+    }
+
+    #[test]
+    fn members_and_what_their_lists_hold_are_noted_if_they_are_long() {
+        let element = format!(r#"{{"a":[{}1]}}"#, "1,".repeat(80));
+        let text = format!(r#"{{"list":[{{"short":"{}"}},{element},[]]}}"#, "s".repeat(40));
+        let survey = surveyed(&text);
+        // The whole, the list, the string in a short element, and the long element.
+        let starts = [0, 8, 19, text.find(&element).unwrap()];
+        assert_eq!(survey.ends().iter().map(|it| it.start as usize).collect::<Vec<_>>(), starts);
+        let mut elements = Vec::new();
+        let _ = Reader::surveyed(&survey).object(|_, list| {
+            list.array(|_, reader| {
+                elements.push(reader.raw()?.as_str().len());
+                Ok(())
+            })
+        });
+        assert_eq!(elements, [52, element.len(), 2]);
     }
 
     #[test]

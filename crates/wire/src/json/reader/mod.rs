@@ -165,7 +165,10 @@ impl<'a> Reader<'a> {
     /// The same for what is no clean string.
     #[inline(never)]
     fn skip_other(&mut self) -> Result<()> {
-        self.at = scan::value(self.source.as_bytes(), self.at, self.depth, &mut self.strings)?;
+        self.at = match self.strings.container(self.at) {
+            Some(behind) => behind,
+            None => scan::value(self.bytes(), self.at, self.depth, &mut self.strings)?,
+        };
         Ok(())
     }
 
