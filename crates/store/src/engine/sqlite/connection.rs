@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault;
@@ -22,7 +23,7 @@ const UNCHECKED: &str = "PRAGMA foreign_keys = OFF;";
 pub(super) fn in_memory() -> Result<Connection> {
     let connection = Connection::open_in_memory().map_err(|error| fault::error(&error))?;
     apply(&connection, UNCHECKED)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_statements(&connection)?;
     Ok(connection)
 }
 
@@ -53,8 +54,16 @@ fn open(path: &Path, access: OpenFlags) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(|error| fault::error(&error))?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| fault::error(&error))?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_statements(&connection)?;
     Ok(connection)
+}
+
+/// Every statement is prepared once. Left to itself, SQLite prepares some anew whenever they are given other values, since a
+/// plan might be better for these: that takes longer than to run them.
+fn keep_statements(connection: &Connection) -> Result<()> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    let stable = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true);
+    stable.map(|_| ()).map_err(|error| fault::error(&error))
 }
 
 fn apply(connection: &Connection, pragmas: &str) -> Result<()> {
