@@ -128,7 +128,7 @@ impl Store {
             return Ok(());
         }
         let heartbeat = Heartbeat { node: self.inner.node.clone(), now };
-        self.inner.engine.start(heartbeat).await?;
+        self.inner.engine.start(Durability::Volatile, heartbeat).await?;
         self.inner.renewed_at.store(now.0, Ordering::Relaxed);
         Ok(())
     }

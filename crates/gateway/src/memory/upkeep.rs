@@ -57,6 +57,7 @@ impl Keeper {
             () = self.sweep() => {}
         }
         let _ = tokio::time::timeout(FLUSH_MAX, async {
+            let _ = self.store.flush().await;
             self.write_artefacts().await;
             self.flush(&mut rows).await;
         })

@@ -349,7 +349,12 @@ impl<'c> Task<'c> {
             settings: draft.request,
             job: self.job(),
         };
-        self.store.open_turn(plan.opening.clone()).await.map_err(invalid)?;
+        let opening = plan.opening.clone();
+        let opened = match plan.is_awaited {
+            true => self.store.open_turn(opening).await,
+            false => self.store.open_turn_late(opening).await,
+        };
+        opened.map_err(invalid)?;
         flight.trace.set_turn(names);
         let snapshot = Arc::clone(flight.admission.snapshot());
         flight.watch(Box::new(Recorder::new(snapshot, self.store.clone(), plan)));

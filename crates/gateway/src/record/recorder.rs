@@ -56,7 +56,7 @@ impl Recorder {
         let inserted = end.inserted.map(str::to_owned);
         let compacted = end.compacted.map(str::to_owned);
         let (snapshot, store) = (Arc::clone(&self.snapshot), self.store.clone());
-        let (beside, opened) = (plan.beside.take(), Opened::of(&plan));
+        let (beside, opened, is_awaited) = (plan.beside.take(), Opened::of(&plan), self.is_awaited);
         let saving = self.underway(&plan);
         self.saving = Some(tokio::task::spawn_local(async move {
             // What is kept of a large answer is written on another thread.
@@ -68,7 +68,11 @@ impl Recorder {
             };
             let saved = match snapshot.shared.pool.run_on(bytes, work).await {
                 Ok(Ok(Some(Left::Turn(closing)))) => {
-                    close(&store, *closing, beside).await.map_err(Unsaved::Store)
+                    let closed = match is_awaited {
+                        true => store.close_turn(*closing).await,
+                        false => close_late(&store, *closing, beside).await,
+                    };
+                    closed.map_err(Unsaved::Store)
                 }
                 Ok(Ok(Some(Left::Job(job)))) => pass_on(&store, job).await.map_err(Unsaved::Store),
                 Ok(Ok(None)) => opened.abandon(&store).await,
@@ -164,17 +168,17 @@ async fn pass_on(store: &Store, job: NewJob) -> sabir_store::Result<()> {
     store.abandon_turn(&owner, &turn).await
 }
 
-/// Closes a turn. Where its conversation has gone on meanwhile, it may begin one beside it.
-async fn close(
+/// Closes a turn that nobody waits for. Where its conversation has gone on meanwhile, it may begin one beside it.
+async fn close_late(
     store: &Store,
     closing: Closing,
     beside: Option<NewConversation>,
 ) -> sabir_store::Result<()> {
-    let Some(new) = beside else { return store.close_turn(closing).await };
+    let Some(new) = beside else { return store.close_turn_late(closing).await };
     let conversation = Some(Advance { id: new.id.clone(), from: None });
     let beside = Closing { conversation, begins: Some(new), ..closing.clone() };
-    match store.close_turn(closing).await {
-        Err(error) if error.kind() == Kind::Conflict => store.close_turn(beside).await,
+    match store.close_turn_late(closing).await {
+        Err(error) if error.kind() == Kind::Conflict => store.close_turn_late(beside).await,
         closed => closed,
     }
 }

@@ -66,6 +66,8 @@ pub(crate) trait Work: Send + Sync + 'static {
 /// What a writer may take for done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
+    /// It is written before long, with others: nobody needs it soon. A crash may undo it.
+    Late,
     /// A crash of the machine may undo it.
     Volatile,
     /// It is on disk when the caller is answered.
@@ -107,11 +109,24 @@ impl Engine {
     }
 
     /// Writes without waiting where that is possible; an engine in trouble is waited for, so that its error is known.
-    pub(crate) async fn start<W: Work<Output = ()>>(&self, work: W) -> Result<()> {
+    pub(crate) async fn start<W: Work<Output = ()>>(
+        &self,
+        durability: Durability,
+        work: W,
+    ) -> Result<()> {
         match self {
-            Self::Sqlite(sqlite) => sqlite.start(work).await,
+            Self::Sqlite(sqlite) => sqlite.start(durability, work).await,
             // A server is asked without waiting for its disk.
-            Self::Postgres(postgres) => postgres.write(Durability::Volatile, work).await,
+            Self::Postgres(postgres) => postgres.write(durability, work).await,
+        }
+    }
+
+    /// Writes what was to be written late.
+    pub(crate) async fn flush(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.flush().await,
+            // A server is asked at once.
+            Self::Postgres(_) => Ok(()),
         }
     }
 

@@ -15,23 +15,46 @@ impl Store {
     /// Opens a turn without waiting for the disk. While the store is in trouble, its error comes back at once.
     pub async fn open_turn(&self, opening: Opening) -> Result<()> {
         self.stay_alive().await?;
-        let open = Open { opening, node: self.inner.node.clone(), now: self.now() };
-        self.inner.engine.start(open).await
+        self.inner.engine.start(Durability::Volatile, self.opened(opening)).await
+    }
+
+    /// The same for a turn that nobody waits for: it is written before long, with others.
+    pub async fn open_turn_late(&self, opening: Opening) -> Result<()> {
+        self.stay_alive().await?;
+        self.inner.engine.start(Durability::Late, self.opened(opening)).await
+    }
+
+    fn opened(&self, opening: Opening) -> Open {
+        Open { opening, node: self.inner.node.clone(), now: self.now() }
     }
 
     /// The first event of the answer is there.
     pub async fn stream_turn(&self, owner: &Owner, turn: &TurnId) -> Result<()> {
         let stream = Stream { owner: owner.clone(), turn: turn.clone() };
-        self.inner.engine.start(stream).await
+        self.inner.engine.start(Durability::Volatile, stream).await
     }
 
     /// Ends a turn with all that it leaves. It is on disk when this returns.
     pub async fn close_turn(&self, closing: Closing) -> Result<()> {
+        self.close(Durability::Durable, closing).await
+    }
+
+    /// The same for a turn that nobody waits for. It is there when this returns, and a crash of the machine may undo it.
+    pub async fn close_turn_late(&self, closing: Closing) -> Result<()> {
+        self.close(Durability::Late, closing).await
+    }
+
+    async fn close(&self, durability: Durability, closing: Closing) -> Result<()> {
         let close = Close { closing, node: self.inner.node.clone(), now: self.now() };
         if let Some(files) = &self.inner.files {
             return files.close(&self.inner.engine, close).await;
         }
-        self.inner.engine.write(Durability::Durable, close).await
+        self.inner.engine.write(durability, close).await
+    }
+
+    /// Writes what was to be written late.
+    pub async fn flush(&self) -> Result<()> {
+        self.inner.engine.flush().await
     }
 
     /// Takes a turn back that got no answer, and ends what it held.
@@ -83,7 +106,7 @@ impl Store {
         let now = self.now();
         if used_at.plus(USE_RESOLUTION) < now {
             let touch = Touch { owner: owner.clone(), what: what(), now };
-            let _ = self.inner.engine.start(touch).await;
+            let _ = self.inner.engine.start(Durability::Volatile, touch).await;
         }
     }
 }

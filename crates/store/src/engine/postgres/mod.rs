@@ -133,7 +133,7 @@ impl Postgres {
 
     async fn begin(&self, session: &mut PostgresSession, durability: Durability) -> Result<()> {
         let volatile =
-            durability == Durability::Volatile && self.has_volatile_commits.load(Ordering::Relaxed);
+            durability != Durability::Durable && self.has_volatile_commits.load(Ordering::Relaxed);
         if !volatile {
             return session.begin("BEGIN").await;
         }

@@ -10,7 +10,7 @@ mod writer;
 
 use std::path::Path;
 
-use super::{Activity, Durability, Work};
+use super::{Activity, Durability, Session, Work};
 use crate::error::Result;
 use reader::Reader;
 #[cfg(test)]
@@ -22,6 +22,17 @@ pub(crate) struct Sqlite {
     writer: Writer,
     /// A store in memory is one connection: its writer reads as well.
     reader: Option<Reader>,
+}
+
+/// Work that is done when all before it is.
+struct Nothing;
+
+impl Work for Nothing {
+    type Output = ();
+
+    async fn run<S: Session>(&self, _: &mut S) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Sqlite {
@@ -49,8 +60,16 @@ impl Sqlite {
         self.writer.write(durability, work).await
     }
 
-    pub(crate) async fn start<W: Work<Output = ()>>(&self, work: W) -> Result<()> {
-        self.writer.start_work(work).await
+    pub(crate) async fn start<W: Work<Output = ()>>(
+        &self,
+        durability: Durability,
+        work: W,
+    ) -> Result<()> {
+        self.writer.start_work(durability, work).await
+    }
+
+    pub(crate) async fn flush(&self) -> Result<()> {
+        self.writer.write(Durability::Volatile, Nothing).await
     }
 
     pub(crate) fn activity(&self) -> Activity {

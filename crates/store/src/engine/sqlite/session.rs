@@ -56,7 +56,12 @@ impl Session for SqliteSession {
     async fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
         #[cfg(test)]
         plans::note(&self.connection, sql);
-        let run = |mut statement: CachedStatement<'_>| statement.execute(params_from_iter(params));
+        let run = |mut statement: CachedStatement<'_>| {
+            let rows = statement.execute(params_from_iter(params));
+            #[cfg(test)]
+            plans::check(&statement, sql);
+            rows
+        };
         self.prepared(sql)
             .and_then(run)
             .map(|rows| rows as u64)
@@ -72,7 +77,10 @@ impl Session for SqliteSession {
                 let values = (0..columns).map(|column| row.get_ref(column).map(value));
                 values.collect::<rusqlite::Result<Vec<_>>>().map(Row::new)
             })?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
+            let rows = rows.collect::<rusqlite::Result<Vec<_>>>();
+            #[cfg(test)]
+            plans::check(&statement, sql);
+            rows
         };
         self.prepared(sql).and_then(run).map_err(|error| fault::error(&error))
     }
@@ -127,13 +135,22 @@ impl ToSql for Param<'_> {
 /// The plans of all queries of this process, for the test that looks at them.
 #[cfg(test)]
 pub(crate) mod plans {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::sync::Mutex;
 
-    use rusqlite::Connection;
+    use rusqlite::{CachedStatement, Connection, StatementStatus};
 
     pub(crate) static SEEN: Mutex<BTreeMap<&'static str, Vec<String>>> =
         Mutex::new(BTreeMap::new());
+
+    /// Queries that SQLite prepared once more, as it does where the plan hangs on what they are given.
+    pub(crate) static PREPARED_AGAIN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+
+    pub(super) fn check(statement: &CachedStatement<'_>, sql: &'static str) {
+        if statement.get_status(StatementStatus::RePrepare) > 0 {
+            PREPARED_AGAIN.lock().unwrap().insert(sql);
+        }
+    }
 
     pub(super) fn note(connection: &Connection, sql: &'static str) {
         let mut seen = SEEN.lock().unwrap();

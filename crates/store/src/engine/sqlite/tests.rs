@@ -46,11 +46,14 @@ async fn a_full_disk_fails_what_does_not_fit_and_nothing_else() {
     write(&sqlite, Run("PRAGMA max_page_count = 20")).await.unwrap();
     assert_eq!(write(&sqlite, Insert(200_000)).await.unwrap_err().kind(), Kind::Full);
     // After trouble, even what is not waited for is.
-    assert_eq!(sqlite.start(Insert(200_000)).await.unwrap_err().kind(), Kind::Full);
+    assert_eq!(
+        sqlite.start(Durability::Volatile, Insert(200_000)).await.unwrap_err().kind(),
+        Kind::Full
+    );
     write(&sqlite, Insert(10)).await.unwrap();
     write(&sqlite, Run("PRAGMA max_page_count = 1000")).await.unwrap();
     write(&sqlite, Insert(200_000)).await.unwrap();
-    sqlite.start(Insert(10)).await.unwrap();
+    sqlite.start(Durability::Volatile, Insert(10)).await.unwrap();
 }
 
 #[tokio::test]
@@ -70,6 +73,38 @@ async fn work_that_fails_is_undone_alone() {
     done.unwrap();
     let rows = sqlite.read(Count).await.unwrap();
     assert_eq!(rows, 1);
+}
+
+#[tokio::test]
+async fn what_may_be_late_waits_for_company_or_for_whoever_needs_it() {
+    let sqlite = sqlite().await;
+    for _ in 0..3 {
+        sqlite.start(Durability::Late, Insert(10)).await.unwrap();
+    }
+    sqlite.flush().await.unwrap();
+    assert_eq!(sqlite.read(Count).await.unwrap(), 3);
+    // Nobody else comes.
+    sqlite.write(Durability::Late, Insert(10)).await.unwrap();
+    assert_eq!(sqlite.read(Count).await.unwrap(), 4);
+    // One that fails is undone alone, and whoever brought it knows.
+    let failing = sqlite.write(Durability::Late, Run("INSERT INTO missing VALUES (1)"));
+    let (failed, done) = tokio::join!(failing, sqlite.write(Durability::Late, Insert(10)));
+    assert!(failed.is_err());
+    done.unwrap();
+    assert_eq!(sqlite.read(Count).await.unwrap(), 5);
+}
+
+#[tokio::test]
+async fn what_may_be_late_is_written_when_the_store_is_closed() {
+    let folder = std::env::temp_dir().join(format!("sabir-late-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("sabir.db");
+    let sqlite = Sqlite::open(&path).unwrap();
+    write(&sqlite, Run("CREATE TABLE a (b BLOB)")).await.unwrap();
+    let late = sqlite.writer.start_late(Insert(10)).unwrap();
+    drop(sqlite);
+    late.await.unwrap().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 struct Count;

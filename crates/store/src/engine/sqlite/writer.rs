@@ -3,9 +3,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -23,15 +23,26 @@ const BATCH: usize = 512;
 const MOMENT: Duration = Duration::from_millis(1);
 /// So many that waited for the disk together are a crowd: a few more are worth the wait.
 const CROWD: usize = 4;
+/// How long what may be late waits for others: all that they share is written once.
+const WHILE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub(super) struct Writer {
-    jobs: SyncSender<Box<dyn Job>>,
+    orders: SyncSender<Order>,
     state: Arc<State>,
 }
 
-#[derive(Debug, Default)]
+/// What the thread is told.
+enum Order {
+    Run(Box<dyn Job>),
+    /// Something lies there that may be late, by so much.
+    Look(Duration),
+}
+
+#[derive(Default)]
 struct State {
+    /// What may be late, until the next transaction. The thread is not woken for each of it.
+    late: Mutex<Vec<Box<dyn Job>>>,
     /// What was wrong with the disk at the newest transaction, if anything was.
     trouble: Mutex<Option<Error>>,
     durable_writes: AtomicU64,
@@ -59,6 +70,16 @@ enum Wait {
     Disk,
 }
 
+impl Wait {
+    /// How long it may wait for others.
+    fn patience(self) -> Duration {
+        match self {
+            Self::Nothing => MOMENT,
+            Self::Commit | Self::Disk => Duration::ZERO,
+        }
+    }
+}
+
 struct Pending<W: Work> {
     work: W,
     wait: Wait,
@@ -68,14 +89,14 @@ struct Pending<W: Work> {
 
 impl Writer {
     pub(super) fn start(connection: Connection) -> Result<Self> {
-        let (jobs, queue) = mpsc::sync_channel(QUEUE);
+        let (orders, queue) = mpsc::sync_channel(QUEUE);
         let state = Arc::new(State::default());
         let (session, shared) = (SqliteSession::new(connection), Arc::clone(&state));
         thread::Builder::new()
             .name("store-write".to_owned())
             .spawn(move || serve(session, &queue, &shared))
             .map_err(|_| Error::new(Kind::Unavailable, "no thread for the store's writer"))?;
-        Ok(Self { jobs, state })
+        Ok(Self { orders, state })
     }
 
     pub(super) async fn write<W: Work>(
@@ -83,18 +104,25 @@ impl Writer {
         durability: Durability,
         work: W,
     ) -> Result<W::Output> {
-        let wait = match durability {
-            Durability::Volatile => Wait::Commit,
-            Durability::Durable => Wait::Disk,
+        let outcome = match durability {
+            Durability::Late => self.start_late(work)?,
+            Durability::Volatile => self.enqueue(Wait::Commit, work)?,
+            Durability::Durable => self.enqueue(Wait::Disk, work)?,
         };
-        let outcome = self.enqueue(wait, work)?;
         outcome.await.unwrap_or_else(|_| Err(stopped()))
     }
 
     /// Hands work over and does not wait for it, unless the newest transaction failed: then the caller must know whether
     /// this one does as well.
-    pub(super) async fn start_work<W: Work<Output = ()>>(&self, work: W) -> Result<()> {
-        let outcome = self.enqueue(Wait::Nothing, work)?;
+    pub(super) async fn start_work<W: Work<Output = ()>>(
+        &self,
+        durability: Durability,
+        work: W,
+    ) -> Result<()> {
+        let outcome = match durability {
+            Durability::Late => self.start_late(work)?,
+            Durability::Volatile | Durability::Durable => self.enqueue(Wait::Nothing, work)?,
+        };
         if self.state.trouble().is_none() {
             return Ok(());
         }
@@ -108,18 +136,38 @@ impl Writer {
         }
     }
 
+    /// Lays work down for the next transaction, and has the thread look for it in a while.
+    pub(super) fn start_late<W: Work>(
+        &self,
+        work: W,
+    ) -> Result<oneshot::Receiver<Result<W::Output>>> {
+        let (job, outcome) = Pending::new(Wait::Nothing, work);
+        let mut late = self.state.late();
+        if late.len() >= QUEUE {
+            return Err(overloaded());
+        }
+        late.push(Box::new(job));
+        let look = match late.len() {
+            1 => Order::Look(WHILE),
+            BATCH => Order::Look(Duration::ZERO),
+            _ => return Ok(outcome),
+        };
+        drop(late);
+        match self.orders.try_send(look) {
+            Err(mpsc::TrySendError::Disconnected(_)) => Err(stopped()),
+            // Whatever fills the queue is followed by a look as well.
+            Err(mpsc::TrySendError::Full(_)) | Ok(()) => Ok(outcome),
+        }
+    }
+
     fn enqueue<W: Work>(
         &self,
         wait: Wait,
         work: W,
     ) -> Result<oneshot::Receiver<Result<W::Output>>> {
-        let (reply, outcome) = oneshot::channel();
-        let job = Pending { work, wait, outcome: None, reply };
-        self.jobs.try_send(Box::new(job)).map_err(|error| match error {
-            mpsc::TrySendError::Full(_) => Error::new(
-                Kind::Unavailable,
-                "the store's disk does not keep up with what is written",
-            ),
+        let (job, outcome) = Pending::new(wait, work);
+        self.orders.try_send(Order::Run(Box::new(job))).map_err(|error| match error {
+            mpsc::TrySendError::Full(_) => overloaded(),
             mpsc::TrySendError::Disconnected(_) => stopped(),
         })?;
         Ok(outcome)
@@ -127,6 +175,10 @@ impl Writer {
 }
 
 impl State {
+    fn late(&self) -> MutexGuard<'_, Vec<Box<dyn Job>>> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn trouble(&self) -> Option<Error> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -134,6 +186,20 @@ impl State {
     fn count(&self, durable_writes: u64) {
         self.durable_writes.fetch_add(durable_writes, Ordering::Relaxed);
         self.durable_commits.fetch_add(u64::from(durable_writes > 0), Ordering::Relaxed);
+    }
+}
+
+/// Says nothing of what waits.
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
+impl<W: Work> Pending<W> {
+    fn new(wait: Wait, work: W) -> (Self, oneshot::Receiver<Result<W::Output>>) {
+        let (reply, outcome) = oneshot::channel();
+        (Self { work, wait, outcome: None, reply }, outcome)
     }
 }
 
@@ -166,16 +232,19 @@ impl<W: Work> Job for Pending<W> {
     }
 }
 
-fn serve(mut session: SqliteSession, queue: &Receiver<Box<dyn Job>>, state: &State) {
+fn serve(mut session: SqliteSession, queue: &Receiver<Order>, state: &State) {
     let mut is_crowded = false;
     while let Ok(first) = queue.recv() {
         if is_crowded {
             thread::sleep(MOMENT);
         }
-        let mut batch = gather(first, queue);
+        let mut batch = gather(first, queue, state);
         let durable = batch.iter().filter(|job| job.wait() == Wait::Disk).count();
         is_crowded = durable >= CROWD;
-        let committed = transact(&mut session, &mut batch, durable > 0);
+        let committed = match batch.is_empty() {
+            true => continue,
+            false => transact(&mut session, &mut batch, durable > 0),
+        };
         if committed.is_ok() {
             state.count(durable as u64);
         }
@@ -185,18 +254,37 @@ fn serve(mut session: SqliteSession, queue: &Receiver<Box<dyn Job>>, state: &Sta
     }
 }
 
-/// What shares the next transaction: all that is there, and what comes within a moment while nobody waits.
-fn gather(first: Box<dyn Job>, queue: &Receiver<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
-    let until = Instant::now() + MOMENT;
-    let mut batch = vec![first];
-    loop {
-        batch.extend(queue.try_iter().take(BATCH - batch.len()));
-        if batch.len() == BATCH || batch.iter().any(|job| job.wait() != Wait::Nothing) {
-            return batch;
+/// What shares the next transaction: all that is there, and what comes while everybody can wait. What may be late comes
+/// first: others may be about the same.
+fn gather(first: Order, queue: &Receiver<Order>, state: &State) -> Vec<Box<dyn Job>> {
+    let now = Instant::now();
+    let mut until = now + first.patience();
+    let mut jobs = Vec::from_iter(first.into_job());
+    while jobs.len() < BATCH {
+        let wait = until.saturating_duration_since(Instant::now());
+        let next =
+            if wait.is_zero() { queue.try_recv().ok() } else { queue.recv_timeout(wait).ok() };
+        let Some(next) = next else { break };
+        until = until.min(Instant::now() + next.patience());
+        jobs.extend(next.into_job());
+    }
+    let mut batch = std::mem::take(&mut *state.late());
+    batch.append(&mut jobs);
+    batch
+}
+
+impl Order {
+    fn patience(&self) -> Duration {
+        match self {
+            Self::Run(job) => job.wait().patience(),
+            Self::Look(late_by) => *late_by,
         }
-        match queue.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(job) => batch.push(job),
-            Err(_) => return batch,
+    }
+
+    fn into_job(self) -> Option<Box<dyn Job>> {
+        match self {
+            Self::Run(job) => Some(job),
+            Self::Look(_) => None,
         }
     }
 }
@@ -274,6 +362,10 @@ fn run(session: &SqliteSession, sql: &str) -> Result<()> {
 
 fn undone() -> Error {
     Error::new(Kind::Unavailable, "the disk of the store failed, and the transaction with it")
+}
+
+fn overloaded() -> Error {
+    Error::new(Kind::Unavailable, "the store's disk does not keep up with what is written")
 }
 
 fn stopped() -> Error {
