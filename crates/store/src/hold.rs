@@ -164,6 +164,11 @@ pub(crate) async fn settle<S: Session>(
     owner: &Owner,
     turn: &TurnId,
 ) -> Result<()> {
+    // Most hold nothing.
+    let sql = "SELECT 1 FROM hold WHERE owner = $1 AND turn = $2 LIMIT 1";
+    if session.first(sql, &[owner.into(), turn.into()]).await?.is_none() {
+        return Ok(());
+    }
     let sql = "UPDATE hold SET settled = 1 WHERE owner = $1 AND turn = $2 AND purpose <> $3";
     session.execute(sql, &[owner.into(), turn.into(), CONVERSATION.into()]).await?;
     release(session, owner, turn).await

@@ -47,8 +47,8 @@ mod turn;
 pub use artefact::{Artefact, ArtefactKey};
 pub use clock::{Clock, Time};
 pub use conversation::{
-    Addition, Change, Conversation, Deletion, Fork, Listing, NewConversation, Origin, Overview,
-    Page, Search,
+    Addition, Change, Conversation, Deletion, Followed, Fork, Listing, NewConversation, Origin,
+    Overview, Page, Search,
 };
 pub use engine::Activity;
 pub use error::{Error, Kind, Result};
@@ -60,7 +60,7 @@ pub use id::{ConversationId, ExchangeId, Hash, ItemId, Name, NodeId, Owner, Resp
 pub use job::{EVENTS_KEPT, Job, JobStatus, NewJob, Piece};
 pub use limit::{
     ID_BYTES_MAX, ITEMS_MAX, MESSAGES_MAX, PAGE_MAX, PATH_BYTES_MAX, PATH_MESSAGES_MAX,
-    RECORD_BYTES_MAX,
+    RECORD_BYTES_MAX, TIPS_MAX,
 };
 pub use message::{History, Message, NewMessage, Window};
 pub use record::{Record, Title};

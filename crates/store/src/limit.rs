@@ -19,7 +19,7 @@ pub const PATH_BYTES_MAX: u64 = 1 << 30;
 /// Bytes of a title, and of a search for one.
 pub(crate) const TITLE_BYTES_MAX: usize = 512;
 /// Messages of a history, from its end, at which a conversation is looked for.
-pub(crate) const TIPS_MAX: usize = 16;
+pub const TIPS_MAX: usize = 16;
 /// Different protocols, or models, that a conversation's overview names.
 pub(crate) const NAMES_MAX: usize = 16;
 

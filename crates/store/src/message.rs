@@ -151,21 +151,30 @@ impl Work for Beginning {
 impl Work for Known {
     type Output = usize;
 
-    /// A message is only there with all before it, so the border can be searched by halves, from the end that is likely.
     async fn run<S: Session>(&self, session: &mut S) -> Result<usize> {
-        let (mut known, mut unknown) = (0, self.hashes.len() + 1);
-        let mut step = 1;
-        while known + 1 < unknown {
-            let middle = unknown.saturating_sub(step).max(known + 1);
-            if find(session, &self.owner, &self.hashes[middle - 1]).await?.is_some() {
-                (known, step) = (middle, ((unknown - middle) / 2).max(1));
-            } else {
-                unknown = middle;
-                step = (step * 2).min(((unknown - known) / 2).max(1));
-            }
-        }
-        Ok(known)
+        known(session, &self.owner, &self.hashes).await
     }
+}
+
+/// How many of these messages are there, from the first on. A message is only there with all before it, so the border can be
+/// searched by halves, from the end that is likely.
+pub(crate) async fn known<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    hashes: &[Hash],
+) -> Result<usize> {
+    let (mut known, mut unknown) = (0, hashes.len() + 1);
+    let mut step = 1;
+    while known + 1 < unknown {
+        let middle = unknown.saturating_sub(step).max(known + 1);
+        if find(session, owner, &hashes[middle - 1]).await?.is_some() {
+            (known, step) = (middle, ((unknown - middle) / 2).max(1));
+        } else {
+            unknown = middle;
+            step = (step * 2).min(((unknown - known) / 2).max(1));
+        }
+    }
+    Ok(known)
 }
 
 /// Adds messages after `base`, those that are there already included, and returns the last.

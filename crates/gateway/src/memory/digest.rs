@@ -83,12 +83,16 @@ impl Digest {
 
     /// This and one more text.
     pub(crate) fn with(mut self, key: &DigestKey, text: &[u8]) -> Self {
-        // The length tells how many sums are to come, and what of the last is filled up.
-        let length = text.len() as u128;
-        self.add(key, [length, length]);
-        for block in text.chunks(BLOCK_BYTES) {
+        let mut rest = text;
+        while let Some((block, behind)) = rest.split_at_checked(BLOCK_BYTES)
+            && !behind.is_empty()
+        {
             self.add(key, key.sums(block));
+            rest = behind;
         }
+        // The last block is told from all others, and from one that zeros fill up, by its length.
+        let length = 1 + rest.len() as u128;
+        self.add(key, key.sums(rest).map(|sum| sum.wrapping_add(length)));
         self
     }
 
@@ -114,13 +118,12 @@ fn reduced(value: u128) -> u128 {
 fn multiplied(one: u128, other: u128) -> u128 {
     let [a, b] = [one >> 64, u128::from(low(one))];
     let [c, d] = [other >> 64, u128::from(low(other))];
-    // 2^128 is two modulo the prime, and 2^127 is one. The high halves have 63 bits.
+    // The high halves have 63 bits, so that the sum of both products fits.
     let middle = a * d + b * c;
-    let folded = |value: u128| (value & PRIME) + (value >> 127);
-    let high = reduced(folded(a * c * 2));
-    let shifted = reduced(folded((middle >> 63) + ((middle & (u128::from(u64::MAX) >> 1)) << 64)));
-    let sum = reduced(high + shifted);
-    reduced(sum + reduced(folded(b * d)))
+    let (bottom, carries) = (b * d).overflowing_add(middle << 64);
+    let top = a * c + (middle >> 64) + u128::from(carries);
+    // 2^127 is one modulo the prime.
+    reduced((bottom & PRIME) + (top << 1 | bottom >> 127))
 }
 
 /// The key is a secret.

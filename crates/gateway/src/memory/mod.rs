@@ -22,6 +22,6 @@ pub(crate) use artefacts::{Artefacts, Issuer, Known, Lacking};
 pub(crate) use form::{NO_REASONING, as_request, check as check_form, lost_of, thinks, times};
 pub(crate) use open::Memory;
 pub use open::NotOpened;
-pub(crate) use readings::{Mark, Readings};
+pub(crate) use readings::{Look, Mark, Readings};
 pub(crate) use row::{AskedModel, Row, Try};
 pub(crate) use underway::Saving;

@@ -54,24 +54,15 @@ impl Readings {
         marks.collect()
     }
 
-    /// What is known of the elements from the first on.
-    pub(crate) fn known(&self, marks: &[Mark]) -> Vec<Step> {
+    /// Looks at what is known of elements. What was found is known for longer.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Look<'_>) -> T) -> T {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let mut steps = Vec::with_capacity(marks.len());
-        let mut ageing = Vec::new();
-        for mark in marks {
-            match (known.young.get(mark), known.old.get(mark)) {
-                (Some(step), _) => steps.push(*step),
-                (None, Some(step)) => {
-                    ageing.push((*mark, *step));
-                    steps.push(*step);
-                }
-                (None, None) => break,
-            }
-        }
+        let mut looking = Look { known: &known, ageing: Vec::new() };
+        let seen = look(&mut looking);
+        let ageing = looking.ageing;
         drop(known);
         self.add(&ageing);
-        steps
+        seen
     }
 
     pub(crate) fn add(&self, steps: &[(Mark, Step)]) {
@@ -79,6 +70,33 @@ impl Readings {
             let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
             steps.iter().for_each(|(mark, step)| known.put(*mark, *step));
         }
+    }
+}
+
+#[cfg(test)]
+impl Readings {
+    /// Forgets some of what is known.
+    pub(crate) fn forget(&self, mut is_forgotten: impl FnMut() -> bool) {
+        let mut known = self.known.write().unwrap();
+        known.young.retain(|_, _| !is_forgotten());
+    }
+}
+
+/// A look at what is known.
+pub(crate) struct Look<'k> {
+    known: &'k Known,
+    /// What was found among the old.
+    ageing: Vec<(Mark, Step)>,
+}
+
+impl Look<'_> {
+    pub(crate) fn step(&mut self, mark: &Mark) -> Option<Step> {
+        let young = self.known.young.get(mark).copied();
+        young.or_else(|| {
+            let step = self.known.old.get(mark).copied();
+            self.ageing.extend(step.map(|step| (*mark, step)));
+            step
+        })
     }
 }
 
@@ -119,13 +137,17 @@ mod tests {
         readings.add(&steps);
     }
 
+    /// How many of them are known.
+    fn known(readings: &Readings, marks: &[Mark]) -> usize {
+        readings.look(|look| marks.iter().filter(|mark| look.step(mark).is_some()).count())
+    }
+
     #[test]
     fn a_history_is_known_as_far_as_nothing_of_it_changed() {
         let readings = Readings::default();
         remember(&readings, &marks(&readings, "me", &["a", "b", "c"]));
-        let known = |owner: &str, elements: &[&str]| {
-            readings.known(&marks(&readings, owner, elements)).len()
-        };
+        let known =
+            |owner: &str, elements: &[&str]| known(&readings, &marks(&readings, owner, elements));
         assert_eq!(known("me", &["a", "b", "c", "d"]), 3);
         assert_eq!(known("me", &["a", "B", "c", "d"]), 1);
         assert_eq!(known("me", &["b", "c"]), 0);
@@ -144,10 +166,10 @@ mod tests {
             for other in &others {
                 remember(&readings, &marks(&readings, "me", &[other]));
             }
-            assert_eq!(readings.known(&used).len(), 1, "{round}");
-            let known = readings.known.read().unwrap();
-            assert!(known.young.len() <= STEPS_MAX && known.old.len() <= STEPS_MAX);
+            assert_eq!(known(&readings, &used), 1, "{round}");
+            let held = readings.known.read().unwrap();
+            assert!(held.young.len() <= STEPS_MAX && held.old.len() <= STEPS_MAX);
         }
-        assert!(readings.known(&unused).is_empty());
+        assert_eq!(known(&readings, &unused), 0);
     }
 }

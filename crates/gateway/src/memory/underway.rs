@@ -6,9 +6,13 @@ use std::time::Duration;
 
 use sabir_store::{Hash, Owner};
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 /// How long a call waits for the turns before it: longer than a disk takes, and shorter than anybody minds.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A turn may be handed over just after the hurry.
+const HURRIED_EVERY: Duration = Duration::from_millis(10);
 
 /// By the end of what their calls stated, which is part of every history that goes on from them.
 #[derive(Debug, Default)]
@@ -36,15 +40,25 @@ impl Underway {
         Saving { underway: Arc::clone(self), key, end }
     }
 
-    /// Waits until the turns are there that a history of these states goes on from.
-    pub(crate) async fn settled(&self, owner: &Owner, states: &[Option<Hash>]) {
+    /// Waits until the turns are there that a history of these states goes on from. Whoever writes them is hurried.
+    pub(crate) async fn settled(
+        &self,
+        owner: &Owner,
+        states: &[Option<Hash>],
+        hurry: impl AsyncFn(),
+    ) {
         let waits = async {
             for mut ended in self.before(owner, states) {
-                // It is never sent anything, and ends.
-                let _ = ended.changed().await;
+                loop {
+                    hurry().await;
+                    // It is never sent anything, and ends.
+                    if timeout(HURRIED_EVERY, ended.changed()).await.is_ok() {
+                        break;
+                    }
+                }
             }
         };
-        let _ = tokio::time::timeout(PATIENCE, waits).await;
+        let _ = timeout(PATIENCE, waits).await;
     }
 
     fn before(&self, owner: &Owner, states: &[Option<Hash>]) -> Vec<watch::Receiver<()>> {
@@ -90,7 +104,7 @@ mod tests {
         assert!(underway.before(&nobody, &states[..2]).is_empty());
         assert!(underway.before(&Owner::key("ann").unwrap(), &states).is_empty());
         let began = tokio::time::Instant::now();
-        let wait = underway.settled(&nobody, &states);
+        let wait = underway.settled(&nobody, &states, async || {});
         let end = async {
             drop(first);
             tokio::task::yield_now().await;
@@ -100,7 +114,7 @@ mod tests {
         assert!(began.elapsed() < PATIENCE && underway.turns().is_empty());
         // A store that does not answer is not waited for.
         let _stuck = underway.begin(nobody.clone(), stated);
-        underway.settled(&nobody, &states).await;
+        underway.settled(&nobody, &states, async || {}).await;
         assert!(began.elapsed() >= PATIENCE);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use sabir_store::{Hash, NewMessage};
+use sabir_store::{Hash, NewMessage, TIPS_MAX};
 use sabir_wire::Protocol;
 use sabir_wire::json::Survey;
 use sabir_wire::protocol::{Contents, Outline};
 
 use crate::failure::Result;
-use crate::memory::{Mark, Readings};
+use crate::memory::{Look, Mark, Readings};
 use crate::pool;
 use crate::recall::out_of_order;
 use crate::recalled::Settings;
@@ -22,13 +22,26 @@ pub(super) struct Sender {
     pub(super) client: Protocol,
 }
 
+/// How much of a history is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// The lines that were not read before, written out, and so many before them that a conversation is found by one.
+    New,
+    /// The same, and all lines before them.
+    All,
+    /// All lines, so many of the last ones written out.
+    Last(usize),
+}
+
 /// A history, of which the last lines are written out.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SentHistory {
-    /// The names of all lines.
+    /// The names of the lines.
     pub(super) hashes: Vec<Hash>,
     /// What was meant up to the end of each line.
     pub(super) states: Vec<Option<Hash>>,
+    /// Whether there are lines before these.
+    pub(super) is_cut: bool,
     /// The first of the lines that are written out.
     first: usize,
     messages: Vec<NewMessage>,
@@ -44,19 +57,23 @@ impl SentHistory {
     }
 }
 
-/// Reads a history. The lines from `first` on are written out, or those that were not read before.
+/// Reads a history as far as it is wanted and was not read before.
 pub(super) fn read_sent(
     readings: &Readings,
     sender: &Sender,
     body: &Survey<'_>,
-    first: Option<usize>,
+    wanted: Wanted,
 ) -> Result<SentHistory> {
     pool::check_thread(body.source().len());
     let (client, outline) = (sender.client, Outline::of(sender.client, body)?);
-    let (steps, read_before) = steps(readings, sender, &outline)?;
-    let (lines, end) = lines(&steps);
-    let is_read_before = |line: &&Line| line.elements.end <= read_before;
-    let first = first.unwrap_or_else(|| lines.iter().take_while(is_read_before).count());
+    let passage = Passage::read(readings, sender, &outline, wanted)?;
+    let (lines, end) = passage.lines();
+    let first = match wanted {
+        Wanted::New | Wanted::All => {
+            lines.iter().take_while(|line| line.elements.end <= passage.read_before).count()
+        }
+        Wanted::Last(count) => lines.len().saturating_sub(count),
+    };
     let write = |line: &Line| {
         let elements = &outline.elements()[line.elements.clone()];
         let record = record(client, &elements.join(",")).map_err(|it| out_of_order(&it))?;
@@ -64,67 +81,132 @@ pub(super) fn read_sent(
     };
     let messages = lines.iter().skip(first).map(write).collect::<Result<_>>()?;
     let kept = |text: Option<String>| text.map(|text| (client, text));
-    let system = kept(outline.system(leading(&steps)));
+    let system = kept(outline.system(passage.leading));
     let settings = Settings { system, tools: kept(outline.tools().map(str::to_owned)) };
     let hashes = lines.iter().map(|line| line.hash).collect();
-    let states = steps.iter().filter_map(|step| step.end().map(|end| end.meaning)).collect();
-    Ok(SentHistory { hashes, states, first, messages, end, settings })
+    let states = passage.steps.iter().filter_map(|step| step.end().map(|it| it.meaning)).collect();
+    let is_cut = passage.is_cut();
+    Ok(SentHistory { hashes, states, is_cut, first, messages, end, settings })
 }
 
-/// Each element of a history, and how many of them were read before.
-fn steps(
-    readings: &Readings,
-    sender: &Sender,
-    outline: &Outline<'_>,
-) -> Result<(Vec<Step>, usize)> {
-    let elements = outline.elements().iter().map(|element| &**element);
-    let marks = readings.marks([&sender.owner, sender.client.as_str()], elements);
-    let mut steps = readings.known(&marks);
-    let mut end = steps.iter().rev().find_map(Step::end);
-    // Which elements are the leading instructions is sent together with the first that is none.
-    if end.is_none() {
-        steps.clear();
+/// The last elements of a history: from one with which a line begins up to the end.
+struct Passage {
+    /// How many elements of the history are the leading instructions.
+    leading: usize,
+    /// The first of the elements.
+    first: usize,
+    steps: Vec<Step>,
+    /// The elements of the history before this one were read before.
+    read_before: usize,
+}
+
+impl Passage {
+    fn read(
+        readings: &Readings,
+        sender: &Sender,
+        outline: &Outline<'_>,
+        wanted: Wanted,
+    ) -> Result<Self> {
+        let elements = outline.elements().iter().map(|element| &**element);
+        let marks = readings.marks([&sender.owner, sender.client.as_str()], elements);
+        let lines_max = if wanted == Wanted::New { TIPS_MAX } else { usize::MAX };
+        let known = readings.look(|look| Self::known(look, &marks, lines_max));
+        let known = known.filter(|it| wanted == Wanted::New || !it.is_cut());
+        match known {
+            Some(passage) => passage.read_on(readings, outline, &marks),
+            None => Self::read_all(readings, outline, &marks),
+        }
     }
-    let read_before = steps.len();
-    if read_before < marks.len() {
-        let Contents { leading, elements } = outline.contents_from(read_before)?;
-        let leading = if end.is_none() { leading } else { 0 };
-        let end = end.get_or_insert_default();
-        steps.resize(read_before + leading, Step::Instructs);
+
+    /// What was read before of a history, as far as so many lines go back; none if that is no line, or nobody knows any more
+    /// where the history begins.
+    fn known(look: &mut Look<'_>, marks: &[Mark], lines_max: usize) -> Option<Self> {
+        let last = (0..marks.len()).rev().find(|at| look.step(&marks[*at]).is_some())?;
+        let mut leading = 0;
+        while look.step(marks.get(leading)?)? == Step::Instructs {
+            leading += 1;
+        }
+        let mut steps = Vec::new();
+        let mut lines = Vec::new();
+        for at in (leading..=last).rev() {
+            let Some(step) = look.step(&marks[at]) else { break };
+            if let Step::Line { .. } = step {
+                lines.push(at);
+            }
+            if lines.len() > lines_max {
+                break;
+            }
+            steps.push(step);
+        }
+        let mut first = last + 1 - steps.len();
+        if first > leading && lines.len() <= lines_max {
+            // What stands before is not known any more: the first line that is may have begun there.
+            let behind = lines.last()? + 1;
+            steps.truncate(last + 1 - behind);
+            first = behind;
+        }
+        steps.reverse();
+        let has_line = steps.iter().any(|step| step.end().is_some());
+        has_line.then_some(Self { leading, first, steps, read_before: last + 1 })
+    }
+
+    fn read_all(readings: &Readings, outline: &Outline<'_>, marks: &[Mark]) -> Result<Self> {
+        let Contents { leading, elements } = outline.contents_from(0)?;
+        let mut end = Position::default();
+        let mut steps = vec![Step::Instructs; leading];
         steps.extend(elements[leading..].iter().map(|content| end.step(content)));
-        let new: Vec<(Mark, Step)> = marks.into_iter().zip(steps.iter().copied()).collect();
-        readings.add(&new[read_before..]);
+        remember(readings, marks, &steps);
+        Ok(Self { leading, first: leading, steps: steps.split_off(leading), read_before: 0 })
     }
-    Ok((steps, read_before))
+
+    fn read_on(
+        mut self,
+        readings: &Readings,
+        outline: &Outline<'_>,
+        marks: &[Mark],
+    ) -> Result<Self> {
+        if self.read_before < marks.len() {
+            let mut end = self.steps.iter().rev().find_map(Step::end).unwrap_or_default();
+            let contents = outline.contents_from(self.read_before)?;
+            let known = self.steps.len();
+            self.steps.extend(contents.elements.iter().map(|content| end.step(content)));
+            remember(readings, &marks[self.read_before..], &self.steps[known..]);
+        }
+        Ok(self)
+    }
+
+    fn is_cut(&self) -> bool {
+        self.first > self.leading
+    }
+
+    /// The lines that the elements make, and where they end.
+    fn lines(&self) -> (Vec<Line>, Position) {
+        let mut lines = Vec::with_capacity(self.steps.len());
+        let mut position = Position::default();
+        let (mut start, behind) = (self.first, self.first + self.steps.len());
+        for (at, step) in (self.first..).zip(&self.steps) {
+            if let Step::Line { hash, end } = step {
+                lines.push(Line { hash: *hash, elements: start..at + 1 });
+                (start, position) = (at + 1, *end);
+            }
+        }
+        if start < behind {
+            let hash = position.think();
+            lines.push(Line { hash, elements: start..behind });
+        }
+        (lines, position)
+    }
+}
+
+fn remember(readings: &Readings, marks: &[Mark], steps: &[Step]) {
+    let new: Vec<(Mark, Step)> = marks.iter().copied().zip(steps.iter().copied()).collect();
+    readings.add(&new);
 }
 
 /// A line of the log, and its elements.
 struct Line {
     hash: Hash,
     elements: Range<usize>,
-}
-
-/// The lines that elements make, and where they end.
-fn lines(steps: &[Step]) -> (Vec<Line>, Position) {
-    let mut lines = Vec::with_capacity(steps.len());
-    let mut position = Position::default();
-    let mut start = leading(steps);
-    for (at, step) in steps.iter().enumerate() {
-        if let Step::Line { hash, end } = step {
-            lines.push(Line { hash: *hash, elements: start..at + 1 });
-            (start, position) = (at + 1, *end);
-        }
-    }
-    if start < steps.len() {
-        let hash = position.think();
-        lines.push(Line { hash, elements: start..steps.len() });
-    }
-    (lines, position)
-}
-
-/// How many elements are the leading instructions.
-fn leading(steps: &[Step]) -> usize {
-    steps.iter().take_while(|step| **step == Step::Instructs).count()
 }
 
 #[cfg(test)]
@@ -139,13 +221,8 @@ mod tests {
         Sender { owner: "me".to_owned(), client }
     }
 
-    fn sent(
-        readings: &Readings,
-        client: Protocol,
-        body: &str,
-        first: Option<usize>,
-    ) -> SentHistory {
-        read_sent(readings, &sender(client), &Survey::new(body), first).unwrap()
+    fn sent(readings: &Readings, client: Protocol, body: &str, wanted: Wanted) -> SentHistory {
+        read_sent(readings, &sender(client), &Survey::new(body), wanted).unwrap()
     }
 
     /// The same by reading all of it.
@@ -160,6 +237,7 @@ mod tests {
         SentHistory {
             hashes: lines.messages.iter().map(|message| message.hash).collect(),
             states,
+            is_cut: false,
             first: 0,
             messages: lines.messages,
             end: lines.end,
@@ -282,10 +360,12 @@ mod tests {
     }
 
     proptest! {
-        /// Calls of one process: each goes on from a part of the one before it.
+        /// Calls of one process: each goes on from a part of the one before it, and some of what was read is forgotten.
         #[test]
         fn what_was_read_before_changes_nothing(
-            calls in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(piece(), 0..6)), 1..6),
+            calls in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(piece(), 0..12)), 1..6),
+            mut forgets in any::<u64>(),
+            last in 0_usize..40,
         ) {
             for (client, _) in SPELLINGS {
                 let readings = Readings::default();
@@ -295,15 +375,28 @@ mod tests {
                     pieces.extend(more.iter().cloned());
                     let body = body(client, &pieces);
                     let whole = read_whole(client, &body);
-                    let mut new = sent(&readings, client, &body, None);
-                    prop_assert_eq!(&new.hashes, &whole.hashes);
-                    prop_assert_eq!(&new.states, &whole.states);
+                    let mut new = sent(&readings, client, &body, Wanted::New);
+                    let cut = whole.hashes.len() - new.hashes.len();
+                    prop_assert_eq!(new.is_cut, cut > 0);
+                    prop_assert!(!new.is_cut || new.first <= TIPS_MAX);
+                    prop_assert_eq!(&new.hashes, &whole.hashes[cut..]);
+                    prop_assert!(whole.states.ends_with(&new.states));
                     prop_assert_eq!(new.end, whole.end);
                     prop_assert_eq!(&new.settings, &whole.settings);
                     let first = new.first;
-                    prop_assert_eq!(new.lines_after(first).unwrap(), &whole.messages[first..]);
+                    prop_assert_eq!(new.lines_after(first).unwrap(), &whole.messages[cut + first..]);
                     // By now all is known, and can be written out all the same.
-                    prop_assert_eq!(sent(&readings, client, &body, Some(0)), whole);
+                    let all = sent(&readings, client, &body, Wanted::All);
+                    prop_assert_eq!((&all.hashes, &all.states), (&whole.hashes, &whole.states));
+                    let count = last.min(whole.messages.len());
+                    let mut ended = sent(&readings, client, &body, Wanted::Last(count));
+                    let first = whole.messages.len() - count;
+                    prop_assert_eq!(ended.lines_after(first).unwrap(), &whole.messages[first..]);
+                    prop_assert_eq!(sent(&readings, client, &body, Wanted::Last(usize::MAX)), whole);
+                    readings.forget(|| {
+                        forgets = forgets.rotate_left(1);
+                        forgets & 0b111 == 0
+                    });
                 }
             }
         }
@@ -313,10 +406,10 @@ mod tests {
     fn only_what_is_new_is_written_out() {
         let (readings, client) = (Readings::default(), Protocol::OpenaiChat);
         let mut pieces = vec![Piece::Instructions, Piece::User(1), Piece::Called(1)];
-        let before = sent(&readings, client, &body(client, &pieces), None);
+        let before = sent(&readings, client, &body(client, &pieces), Wanted::New);
         assert_eq!((before.first, before.messages.len()), (0, 3));
         pieces.push(Piece::User(2));
-        let mut after = sent(&readings, client, &body(client, &pieces), None);
+        let mut after = sent(&readings, client, &body(client, &pieces), Wanted::New);
         assert_eq!((after.first, after.messages.len()), (3, 1));
         assert_eq!(after.lines_after(2), None);
         assert_eq!(after.lines_after(4), Some(Vec::new()));
@@ -324,11 +417,24 @@ mod tests {
     }
 
     #[test]
+    fn no_more_is_looked_at_than_a_conversation_is_found_by() {
+        let (readings, client) = (Readings::default(), Protocol::OpenaiChat);
+        let mut pieces: Vec<Piece> = (0..40).map(Piece::User).collect();
+        let whole = sent(&readings, client, &body(client, &pieces), Wanted::New);
+        assert_eq!((whole.hashes.len(), whole.is_cut), (40, false));
+        pieces.push(Piece::User(40));
+        let new = sent(&readings, client, &body(client, &pieces), Wanted::New);
+        assert_eq!((new.hashes.len(), new.is_cut, new.first), (TIPS_MAX + 1, true, TIPS_MAX));
+    }
+
+    #[test]
     fn what_cannot_be_read_is_not_taken_for_known() {
         let (readings, client) = (Readings::default(), Protocol::OpenaiChat);
         let broken = r#"{"messages":[{"role":"user","content":"a"},{"role":7}]}"#;
         for _ in 0..2 {
-            assert!(read_sent(&readings, &sender(client), &Survey::new(broken), None).is_err());
+            assert!(
+                read_sent(&readings, &sender(client), &Survey::new(broken), Wanted::New).is_err()
+            );
         }
     }
 }

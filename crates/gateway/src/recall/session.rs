@@ -4,7 +4,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use sabir_store::{Advance, Conversation, ConversationId, Hash, NewConversation, Origin, TurnId};
+use sabir_store::{
+    Advance, Conversation, ConversationId, Followed, Hash, NewConversation, NewMessage, Origin,
+    TurnId,
+};
 use sabir_wire::json::Survey;
 use sabir_wire::protocol::Coverage;
 
@@ -13,13 +16,26 @@ use crate::failure::Result;
 use crate::ingress;
 use crate::recall::base::found;
 use crate::recall::history::recollect;
-use crate::recall::sent::{Sender, SentHistory, read_sent};
+use crate::recall::sent::{Sender, SentHistory, Wanted, read_sent};
 use crate::recall::{Asker, Draft, Task, out_of_order};
 use crate::record::Lines;
 use crate::trace::TurnNames;
 
-/// The conversation that a call is part of.
-struct Followed {
+/// What a call tells, and what the store has of it.
+struct Matched {
+    sent: SentHistory,
+    followed: Followed,
+}
+
+impl Matched {
+    /// The lines that the store has.
+    fn known(&self) -> &[Hash] {
+        &self.sent.hashes[..self.followed.known]
+    }
+}
+
+/// What a call adds to which conversation.
+struct Follower {
     previous: Option<TurnId>,
     advance: Advance,
     /// Present if it begins with this call.
@@ -36,28 +52,26 @@ impl Task<'_> {
 
     async fn followed(&self, body: Option<String>, flight: &mut InFlight) -> Result<()> {
         ingress::check_density(&self.asker.call.survey)?;
-        let mut sent = self.sent_history(body.clone(), None).await?;
-        self.memory.underway().settled(&self.owner, &sent.states).await;
-        let known = self.store.known(&self.owner, sent.hashes.clone()).await;
-        let known = known.map_err(|error| out_of_order(&error))?;
-        let base = known.checked_sub(1).map(|last| sent.hashes[last]);
-        let title = self.title(body.clone()).await?;
-        let followed = match self.joined(&sent.hashes[..known], body.clone()).await? {
-            Joined::Conversation(conversation) => Followed::after(*conversation),
-            Joined::None(id) => {
-                Followed::new(self.new_conversation(&id, &title, Origin::Followed)?)
-            }
-        };
-        let Followed { previous, advance, begins } = followed;
-        let beside = self.new_conversation(&self.made_id(), &title, Origin::Followed)?;
-        let messages = match sent.lines_after(known) {
-            Some(new) => new,
+        let mut matched = self.matched(&body, Wanted::New).await?;
+        if matched.known().is_empty() && matched.sent.is_cut {
             // What was read before is not kept any more, or was another node's to keep.
-            None => {
-                let mut whole = self.sent_history(body, Some(known)).await?;
-                whole.lines_after(known).unwrap_or_default()
+            matched = self.matched(&body, Wanted::All).await?;
+        }
+        let joined = self.joined(&mut matched, &body).await?;
+        let title = match &joined {
+            Joined::Conversation(conversation) => conversation.title.as_str().to_owned(),
+            Joined::None(_) => self.title(body.clone()).await?,
+        };
+        let beside = self.new_conversation(&self.made_id(), &title, Origin::Followed)?;
+        let Follower { previous, advance, begins } = match joined {
+            Joined::Conversation(conversation) => Follower::after(*conversation),
+            Joined::None(id) => {
+                Follower::new(self.new_conversation(&id, &title, Origin::Followed)?)
             }
         };
+        let base = matched.known().last().copied();
+        let messages = self.new_lines(&mut matched, body).await?;
+        let Matched { sent, .. } = matched;
         let draft = Draft {
             previous,
             base,
@@ -80,50 +94,81 @@ impl Task<'_> {
         self.open(draft, names, flight).await
     }
 
-    /// Reads the history of the call.
-    async fn sent_history(
+    /// Reads the history of the call, and looks for it in the store, where the turns are that it goes on from.
+    async fn matched(&self, body: &Option<String>, wanted: Wanted) -> Result<Matched> {
+        let sent = self.sent_history(body.clone(), wanted).await?;
+        let hurry = async || drop(self.store.flush().await);
+        self.memory.underway().settled(&self.owner, &sent.states, hurry).await;
+        let followed = self.store.follow(&self.owner, sent.hashes.clone()).await;
+        Ok(Matched { sent, followed: followed.map_err(|error| out_of_order(&error))? })
+    }
+
+    /// The lines that the store does not have.
+    async fn new_lines(
         &self,
+        matched: &mut Matched,
         body: Option<String>,
-        first: Option<usize>,
-    ) -> Result<SentHistory> {
+    ) -> Result<Vec<NewMessage>> {
+        let known = matched.followed.known;
+        if let Some(new) = matched.sent.lines_after(known) {
+            return Ok(new);
+        }
+        let new = matched.sent.hashes.len() - known;
+        let mut whole = self.sent_history(body, Wanted::Last(new)).await?;
+        let known = whole.hashes.len().saturating_sub(new);
+        Ok(whole.lines_after(known).unwrap_or_default())
+    }
+
+    async fn sent_history(&self, body: Option<String>, wanted: Wanted) -> Result<SentHistory> {
         let Asker { call, key, .. } = self.asker;
         let owner = key.map(|key| key.name.clone()).unwrap_or_default();
         let sender = Sender { owner, client: call.client };
         let readings = Arc::clone(self.memory.readings());
         match (&body, call.large) {
-            (None, None) => read_sent(&readings, &sender, &call.survey, first),
+            (None, None) => read_sent(&readings, &sender, &call.survey, wanted),
             _ => {
                 let work = move |body: Cow<'_, str>| {
-                    read_sent(&readings, &sender, &Survey::new(&body), first)
+                    read_sent(&readings, &sender, &Survey::new(&body), wanted)
                 };
                 self.on_body(body, work).await
             }
         }
     }
 
-    /// The conversation that a call with this known beginning goes on with: that of the agent's session, else the one with the
-    /// longest history that the call begins with. Calls of a session that do not go on from its end, such as those of
-    /// sub-agents, are known by their histories alone.
-    async fn joined(&self, known: &[Hash], body: Option<String>) -> Result<Joined> {
+    /// The conversation that a call goes on with: that of the agent's session, else the one with the longest history that the
+    /// call begins with. Calls of a session that do not go on from its end, such as those of sub-agents, are known by their
+    /// histories alone.
+    async fn joined(&self, matched: &mut Matched, body: &Option<String>) -> Result<Joined> {
         let named = self.asker.call.session_name();
         if let Some(session) = named.and_then(|name| ConversationId::new(name).ok()) {
-            match found(self.store.conversation(&self.owner, &session).await)? {
-                None => return Ok(Joined::None(session.as_str().to_owned())),
-                Some(conversation) if goes_on(&conversation, known) => {
-                    return Ok(Joined::Conversation(Box::new(conversation)));
-                }
-                Some(conversation) if self.retells(&conversation, body).await? => {
-                    return Ok(Joined::Conversation(Box::new(conversation)));
-                }
-                Some(_) => {}
+            let Some(conversation) = found(self.store.conversation(&self.owner, &session).await)?
+            else {
+                return Ok(Joined::None(session.as_str().to_owned()));
+            };
+            if self.goes_on(&conversation, matched, body).await?
+                || self.retells(&conversation, body.clone()).await?
+            {
+                return Ok(Joined::Conversation(Box::new(conversation)));
             }
         }
-        let joined = self.store.followed_conversation(&self.owner, known.to_vec()).await;
-        let joined = joined.map_err(|error| out_of_order(&error))?;
-        Ok(match joined {
+        Ok(match matched.followed.conversation.take() {
             Some(conversation) => Joined::Conversation(Box::new(conversation)),
             None => Joined::None(self.made_id()),
         })
+    }
+
+    /// Whether all that was said in a conversation is known at the beginning of a call.
+    async fn goes_on(
+        &self,
+        conversation: &Conversation,
+        matched: &mut Matched,
+        body: &Option<String>,
+    ) -> Result<bool> {
+        let Some(tip) = conversation.tip else { return Ok(true) };
+        if !matched.known().contains(&tip) && matched.sent.is_cut {
+            *matched = self.matched(body, Wanted::All).await?;
+        }
+        Ok(matched.known().contains(&tip))
     }
 
     /// Whether a call says all that a conversation holds which was taken in from elsewhere: such a telling lacks what the agent
@@ -159,12 +204,7 @@ enum Joined {
     None(String),
 }
 
-/// Whether all that was said in a conversation is known at the beginning of a call.
-fn goes_on(conversation: &Conversation, known: &[Hash]) -> bool {
-    conversation.tip.is_none_or(|tip| known.contains(&tip))
-}
-
-impl Followed {
+impl Follower {
     fn after(conversation: Conversation) -> Self {
         let Conversation { id, tip, last_turn, .. } = conversation;
         Self { previous: last_turn, advance: Advance { id, from: tip }, begins: None }

@@ -1,7 +1,7 @@
 //! How a conversation goes on: its tip moves from where the caller saw it, or not at all.
 
-use super::Addition;
 use super::read::read;
+use super::{Addition, NewConversation, searchable};
 use crate::clock::Time;
 use crate::engine::{Session, Work, optional};
 use crate::error::{Error, Result};
@@ -24,6 +24,14 @@ pub(crate) struct Step<'a> {
     pub(crate) protocol: Option<&'a Name>,
     pub(crate) model: Option<&'a Name>,
     pub(crate) now: Time,
+}
+
+impl Step<'_> {
+    /// From nothing to nothing.
+    pub(super) fn none(now: Time) -> Self {
+        let (from, to, turn, protocol, model) = (None, None, None, None, None);
+        Self { from, to, is_longer: false, turn, turns: 0, protocol, model, now }
+    }
 }
 
 /// Messages put into a conversation without a call, or taken from its end: they stand after their base, which becomes part
@@ -58,6 +66,35 @@ impl Work for Append {
         advance(session, &self.owner, &self.id, &step).await?;
         Ok(to)
     }
+}
+
+/// Begins a conversation with its first step, unless the owner has one of this id. Says whether it did.
+pub(crate) async fn begin<S: Session>(
+    session: &mut S,
+    new: &NewConversation,
+    step: &Step<'_>,
+) -> Result<bool> {
+    let search = searchable(&new.id, &new.title);
+    let sql = "INSERT INTO conversation (owner, id, title, search, metadata, created_at,
+            updated_at, used_at, turns, protocols, models, followed, tip, last_turn)
+        VALUES ($1, $2, $3, $4, $5, $6, $6, $6, $8, $9, $10, $7,
+            (SELECT number FROM message WHERE owner = $1 AND hash = $11), $12)
+        ON CONFLICT (owner, id) DO NOTHING";
+    let params = [
+        (&new.owner).into(),
+        (&new.id).into(),
+        (&new.title).into(),
+        search.as_str().into(),
+        (&new.metadata).into(),
+        step.now.into(),
+        new.origin.column().into(),
+        step.turns.cast_signed().into(),
+        step.protocol.map_or("", Name::as_str).into(),
+        step.model.map_or("", Name::as_str).into(),
+        optional(step.to.as_ref()),
+        optional(step.turn),
+    ];
+    Ok(session.execute(sql, &params).await? == 1)
 }
 
 /// Moves the tip by compare-and-set. A turn that lost its hold to another may not move it either.

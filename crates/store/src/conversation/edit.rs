@@ -1,7 +1,8 @@
 //! How a conversation begins, changes and ends.
 
+use super::advance::{Step, begin};
 use super::read::read;
-use super::{Change, Conversation, Deletion, NewConversation, Origin, searchable};
+use super::{Change, Conversation, Deletion, NewConversation, searchable};
 use crate::clock::Time;
 use crate::engine::{Param, Session, Work, optional};
 use crate::error::Result;
@@ -35,32 +36,9 @@ impl Work for Create {
     type Output = Conversation;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Conversation> {
-        create(session, &self.new, self.now).await?;
+        begin(session, &self.new, &Step::none(self.now)).await?;
         read(session, &self.new.owner, &self.new.id).await
     }
-}
-
-/// Makes a conversation unless the owner has one of this id.
-pub(crate) async fn create<S: Session>(
-    session: &mut S,
-    new: &NewConversation,
-    now: Time,
-) -> Result<()> {
-    let search = searchable(&new.id, &new.title);
-    let sql = "INSERT INTO conversation (owner, id, title, search, metadata, created_at,
-            updated_at, used_at, turns, protocols, models, followed)
-        VALUES ($1, $2, $3, $4, $5, $6, $6, $6, 0, '', '', $7)
-        ON CONFLICT (owner, id) DO NOTHING";
-    let params = [
-        (&new.owner).into(),
-        (&new.id).into(),
-        (&new.title).into(),
-        search.as_str().into(),
-        (&new.metadata).into(),
-        now.into(),
-        i64::from(new.origin == Origin::Followed).into(),
-    ];
-    session.execute(sql, &params).await.map(|_| ())
 }
 
 impl Work for Edit {

@@ -14,13 +14,13 @@ use crate::message::NewMessage;
 use crate::record::{Record, Title};
 use crate::response::NewItem;
 
-pub(crate) use advance::{Append, Step, advance};
-pub(crate) use edit::{Create, Delete, Edit, create, delete};
+pub(crate) use advance::{Append, Step, advance, begin};
+pub(crate) use edit::{Create, Delete, Edit, delete};
 pub(crate) use fork::ForkConversation;
 pub(crate) use interrupt::{interrupt, interrupt_all};
 pub(crate) use list::List;
 pub(crate) use load::Load;
-pub(crate) use read::{ReadConversation, ReadFollowed};
+pub(crate) use read::{Follow, ReadConversation};
 
 /// What a conversation begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,16 @@ pub struct Conversation {
     pub turns: u64,
     pub protocols: Vec<Name>,
     pub models: Vec<Name>,
+}
+
+/// What is kept of a history that a client tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// How many of its messages, from the first on.
+    pub known: usize,
+    /// The conversation that nobody asked for and that ends with one of these, the last of them that has one. The newest,
+    /// should there be several.
+    pub conversation: Option<Conversation>,
 }
 
 /// Messages that are put into a conversation without a call.
@@ -128,6 +138,13 @@ pub struct Overview {
     pub turns: u64,
     pub protocols: Vec<Name>,
     pub models: Vec<Name>,
+}
+
+impl Origin {
+    /// The column: whether nobody asked for it.
+    fn column(self) -> i64 {
+        i64::from(self == Self::Followed)
+    }
 }
 
 impl Search {

@@ -1,36 +1,48 @@
 //! One conversation, by its id.
 
-use super::{Conversation, names};
+use super::{Conversation, Followed, names};
 use crate::engine::{Row, Session, Work};
 use crate::error::{Error, Result};
 use crate::id::{ConversationId, Hash, Owner};
 use crate::limit::TIPS_MAX;
+use crate::message::known;
 
 pub(crate) struct ReadConversation {
     pub(crate) owner: Owner,
     pub(crate) id: ConversationId,
 }
 
-/// The conversation that nobody asked for and that ends with one of these messages: the last of them that has one. The
-/// newest, should there be several.
-pub(crate) struct ReadFollowed {
+/// How much of a history is kept, and which conversation goes on with it.
+pub(crate) struct Follow {
     pub(crate) owner: Owner,
     pub(crate) hashes: Vec<Hash>,
 }
 
-impl Work for ReadFollowed {
-    type Output = Option<Conversation>;
+/// The newest conversation that nobody asked for and that ends with this message, or with the last before it that has one.
+/// SQLite follows a `CROSS JOIN` from the left: the other way round it would look at all conversations.
+const FOLLOWED: &str = "WITH RECURSIVE path (number, parent, place) AS (
+        SELECT number, parent, CAST(1 AS BIGINT) FROM message WHERE owner = $1 AND hash = $2
+        UNION ALL
+        SELECT m.number, m.parent, p.place + 1
+        FROM path p JOIN message m ON m.number = p.parent WHERE p.place < $3
+    )
+    SELECT c.id FROM path p CROSS JOIN conversation c WHERE c.tip = p.number AND c.followed = 1
+    ORDER BY p.place, c.updated_at DESC LIMIT 1";
 
-    async fn run<S: Session>(&self, session: &mut S) -> Result<Option<Conversation>> {
-        let sql = "SELECT id FROM conversation
-            WHERE tip = (SELECT number FROM message WHERE owner = $1 AND hash = $2) AND followed = 1
-            ORDER BY updated_at DESC LIMIT 1";
-        for hash in self.hashes.iter().rev().take(TIPS_MAX) {
-            if let Some(mut row) = session.first(sql, &[(&self.owner).into(), hash.into()]).await? {
-                return read(session, &self.owner, &row.take()?).await.map(Some);
-            }
-        }
-        Ok(None)
+impl Work for Follow {
+    type Output = Followed;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Followed> {
+        let known = known(session, &self.owner, &self.hashes).await?;
+        let Some(last) = known.checked_sub(1).map(|last| &self.hashes[last]) else {
+            return Ok(Followed { known, conversation: None });
+        };
+        let params = [(&self.owner).into(), last.into(), (TIPS_MAX as i64).into()];
+        let conversation = match session.first(FOLLOWED, &params).await? {
+            Some(mut row) => Some(read(session, &self.owner, &row.take()?).await?),
+            None => None,
+        };
+        Ok(Followed { known, conversation })
     }
 }
 

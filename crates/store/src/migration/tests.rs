@@ -76,8 +76,8 @@ async fn check(url: &str, folder: &Path) {
     let kept = store.conversation(&owner, &id).await.unwrap();
     assert_eq!((kept.tip, kept.system), (Some(hash("second")), Some(hash("system"))));
     assert_eq!((kept.title.as_str(), kept.metadata.as_bytes()), ("Title", &b"{}"[..]));
-    let followed = store.followed_conversation(&owner, vec![hash("second")]).await.unwrap();
-    assert_eq!(followed.map(|it| it.id), Some(id));
+    let followed = store.follow(&owner, vec![hash("first"), hash("second")]).await.unwrap();
+    assert_eq!(followed.conversation.map(|it| it.id), Some(id));
     let history = store.history(&owner, hash("second"), Window::default()).await.unwrap();
     let texts: Vec<&[u8]> = history.messages.iter().map(|it| it.record.as_bytes()).collect();
     assert_eq!((texts, history.is_complete()), (vec![&b"first"[..], b"second"], true));

@@ -1,8 +1,8 @@
 //! Conversations and their summaries.
 
 use crate::conversation::{
-    Addition, Append, Change, Conversation, Create, Delete, Deletion, Edit, Fork, ForkConversation,
-    List, Listing, NewConversation, Page, ReadConversation, ReadFollowed,
+    Addition, Append, Change, Conversation, Create, Delete, Deletion, Edit, Follow, Followed, Fork,
+    ForkConversation, List, Listing, NewConversation, Page, ReadConversation,
 };
 use crate::engine::Durability;
 use crate::error::Result;
@@ -32,13 +32,10 @@ impl Store {
         Ok(conversation)
     }
 
-    /// The conversation that nobody asked for and that ends with one of these messages, looked for from the last on.
-    pub async fn followed_conversation(
-        &self,
-        owner: &Owner,
-        hashes: Vec<Hash>,
-    ) -> Result<Option<Conversation>> {
-        self.inner.engine.read(ReadFollowed { owner: owner.clone(), hashes }).await
+    /// How many of these messages are kept, from the first on, and the conversation that goes on with them. Each hash is over
+    /// the one before it.
+    pub async fn follow(&self, owner: &Owner, hashes: Vec<Hash>) -> Result<Followed> {
+        self.inner.engine.read(Follow { owner: owner.clone(), hashes }).await
     }
 
     /// Puts messages after their base and moves the conversation's tip from `from` to the last of them. Without messages the

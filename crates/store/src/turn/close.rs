@@ -1,9 +1,9 @@
 //! The end of a turn: all that it leaves, in one transaction.
 
-use super::open::{add_reference, ensure};
+use super::open::ensure;
 use super::{Closing, Ending, Status};
 use crate::clock::Time;
-use crate::conversation::{Step, advance, create};
+use crate::conversation::{Step, advance, begin};
 use crate::engine::{Param, Session, Work, optional};
 use crate::error::{Error, Result};
 use crate::id::{Hash, NodeId, Owner, TurnId};
@@ -58,19 +58,18 @@ impl Close {
         let owner = &closing.turn.owner;
         let system = keep(session, owner, closing.system.as_ref()).await?;
         let tools = keep(session, owner, closing.tools.as_ref()).await?;
+        // Its base stands there since it was opened. What is not named here is not written again, nor its index.
         let sql = "UPDATE turn SET status = $3, node = '',
-                base = (SELECT number FROM message WHERE owner = $1 AND hash = $4),
-                tip = (SELECT number FROM message WHERE owner = $1 AND hash = $5),
-                provider = $6, model = $7,
-                system = (SELECT number FROM setting WHERE owner = $1 AND hash = $8),
-                tools = (SELECT number FROM setting WHERE owner = $1 AND hash = $9),
-                closed_at = $10, used_at = $10, details = $11
+                tip = (SELECT number FROM message WHERE owner = $1 AND hash = $4),
+                provider = $5, model = $6,
+                system = (SELECT number FROM setting WHERE owner = $1 AND hash = $7),
+                tools = (SELECT number FROM setting WHERE owner = $1 AND hash = $8),
+                closed_at = $9, used_at = $9, details = $10, refs = refs + $11
             WHERE owner = $1 AND id = $2 AND status IN ('opened', 'streaming', 'interrupted')";
         let params = [
             owner.into(),
             (&closing.turn.id).into(),
             Status::from(closing.ending).as_str().into(),
-            optional(closing.turn.base.as_ref()),
             optional(tip),
             optional(closing.provider.as_ref()),
             optional(closing.model.as_ref()),
@@ -78,6 +77,8 @@ impl Close {
             optional(tools.as_ref()),
             self.now.into(),
             (&closing.details).into(),
+            // The conversation that it advances ends on it.
+            i64::from(closing.conversation.is_some()).into(),
         ];
         if session.execute(sql, &params).await? == 1 {
             return Ok(());
@@ -94,9 +95,6 @@ impl Close {
         let Some(target) = &closing.conversation else {
             return Ok(());
         };
-        if let Some(new) = &closing.begins {
-            create(session, new, self.now).await?;
-        }
         let step = Step {
             from: target.from,
             to: tip,
@@ -107,8 +105,12 @@ impl Close {
             model: closing.model.as_ref(),
             now: self.now,
         };
-        advance(session, &closing.turn.owner, &target.id, &step).await?;
-        add_reference(session, &closing.turn.owner, &closing.turn.id, self.now).await
+        if let Some(new) = &closing.begins
+            && begin(session, new, &step).await?
+        {
+            return Ok(());
+        }
+        advance(session, &closing.turn.owner, &target.id, &step).await
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sabir_store::{
-    Addition, Advance, Change, Deletion, Direction, Fork, Hash, Held, ItemId, Kind,
+    Addition, Advance, Change, Deletion, Direction, Followed, Fork, Hash, Held, ItemId, Kind,
     NewConversation, NewItem, Origin, Page, Purpose, Search, Title,
 };
 
@@ -130,9 +130,9 @@ each_engine! {
         begun("asked", "t3", &["a", "d"], Origin::Asked).await.unwrap();
         let end = async |texts: &[&str]| {
             let hashes = chain(None, texts).iter().map(|it| it.hash).collect::<Vec<_>>();
-            let found = store.followed_conversation(owner, hashes.clone()).await.unwrap();
-            assert_eq!(store.followed_conversation(&other(), hashes).await.unwrap(), None);
-            found.map(|found| (found.id.to_string(), found.turns))
+            let found = store.follow(owner, hashes.clone()).await.unwrap();
+            assert_eq!(store.follow(&other(), hashes).await.unwrap(), Followed::default());
+            found.conversation.map(|found| (found.id.to_string(), found.turns))
         };
         let expected = Some(("f".to_owned(), 1));
         assert_eq!(end(&["a", "b"]).await, expected);

@@ -48,10 +48,8 @@ impl Archive<'_> {
             return Ok(Some(conversation));
         }
         let hashes: Vec<Hash> = import.lines.messages.iter().map(|line| line.hash).collect();
-        let known = self.store.known(&self.owner, hashes.clone()).await;
-        let known = known.map_err(|error| out_of_order(&error))?;
-        let followed = self.store.followed_conversation(&self.owner, hashes[..known].to_vec());
-        let followed = followed.await.map_err(|error| out_of_order(&error))?;
+        let followed = self.store.follow(&self.owner, hashes).await;
+        let followed = followed.map_err(|error| out_of_order(&error))?.conversation;
         Ok(followed.filter(|conversation| is_made_id(conversation.id.as_str())))
     }
 
