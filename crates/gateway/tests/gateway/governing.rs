@@ -10,7 +10,13 @@ use serde_json::{Value, json};
 use crate::harness::*;
 use crate::rounds::{calling_by, last, response};
 
-const PROTOCOLS: [Protocol; 4] = Protocol::ALL;
+/// Those that the requests below are written in.
+const PROTOCOLS: [Protocol; 4] = [
+    Protocol::OpenaiChat,
+    Protocol::OpenaiResponses,
+    Protocol::AnthropicMessages,
+    Protocol::Gemini,
+];
 
 /// The path of a protocol's calls of the model `p/m`.
 fn path(client: Protocol, streams: bool) -> &'static str {
@@ -18,8 +24,8 @@ fn path(client: Protocol, streams: bool) -> &'static str {
         (Protocol::OpenaiChat, _) => "/v1/chat/completions",
         (Protocol::OpenaiResponses, _) => "/v1/responses",
         (Protocol::AnthropicMessages, _) => "/v1/messages",
-        (Protocol::Gemini, false) => "/v1beta/models/p%2Fm:generateContent",
-        (Protocol::Gemini, true) => "/v1beta/models/p%2Fm:streamGenerateContent?alt=sse",
+        (_, false) => "/v1beta/models/p%2Fm:generateContent",
+        (_, true) => "/v1beta/models/p%2Fm:streamGenerateContent?alt=sse",
     }
 }
 
@@ -40,7 +46,7 @@ fn offering(client: Protocol, names: &[&str], streams: bool) -> Value {
         Protocol::AnthropicMessages => json!({"model": "p/m", "stream": streams, "max_tokens": 99,
             "messages": [{"role": "user", "content": "hi"}],
             "tools": each(&|name| json!({"name": name, "input_schema": schema}))}),
-        Protocol::Gemini => json!({"contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        _ => json!({"contents": [{"role": "user", "parts": [{"text": "hi"}]}],
             "tools": [{"functionDeclarations":
                 each(&|name| json!({"name": name, "parametersJsonSchema": schema}))}]}),
     }
