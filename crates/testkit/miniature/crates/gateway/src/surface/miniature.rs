@@ -38,7 +38,7 @@ pub(super) static SURFACE: Surface = Surface {
         whole_page: "",
         field: "models",
         write_head: |_, _| {},
-        write_model: |name, writer| writer.field("id", name),
+        write_model: |model, writer| writer.field("id", &*model.name),
     },
     history: History::of(|issuer, _| issuer != Protocol::Miniature),
     simulator: Simulated {
