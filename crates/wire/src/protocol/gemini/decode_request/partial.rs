@@ -63,7 +63,8 @@ impl<'a> Piece<'a> {
             match (&*key, reader.kind()?) {
                 ("id", Kind::String) => piece.id = Some(reader.string()?),
                 ("name", Kind::String) => piece.name = Some(reader.string()?),
-                ("partialArgs" | "partial_args", Kind::Array) => {
+                // What is no list has no pieces that could be joined, and is no complete call all the same.
+                ("partialArgs" | "partial_args", kind) if kind != Kind::Null => {
                     piece.arguments = Some(reader.raw()?);
                 }
                 ("willContinue" | "will_continue", Kind::Boolean) => {
@@ -268,11 +269,19 @@ impl Node {
                     reader.skip()?;
                     value = Some(Node::Plain(Json::literal("null")));
                 }
+                (key, _) if key.ends_with("Value") || key.ends_with("_value") => {
+                    return Err(odd("a piece of a known type"));
+                }
                 _ => reader.skip()?,
             }
             Ok(())
         })?;
-        let (Some(path), Some(value)) = (path, value) else { return Ok(()) };
+        let (path, value) = match (path, value) {
+            (Some(path), Some(value)) => (path, value),
+            (None, Some(_)) => return Err(odd("a piece with a path")),
+            // A path alone ends what came before it.
+            (_, None) => return Ok(()),
+        };
         let path = path.to_str();
         let steps = steps(&path).ok_or_else(|| odd("a path into the arguments"))?;
         self.put(&steps, value)
@@ -397,6 +406,19 @@ mod tests {
         let expected = r#"{"port":"Porto","days":[{"of":6},{"a b":true}],"x":null}"#;
         assert_eq!(joined(&pieces).unwrap(), expected);
         assert_eq!(joined(&[]).unwrap(), "{}");
+    }
+
+    #[test]
+    fn pieces_that_cannot_be_read_are_refused() {
+        for piece in [
+            r#"{"jsonPath":"$.a","structValue":{"x":1}}"#,
+            r#"{"jsonPath":"$.a","stringValue":5}"#,
+            r#"{"stringValue":"x"}"#,
+            "5",
+        ] {
+            assert!(joined(&[&format!("[{piece}]")]).is_err(), "{piece}");
+        }
+        assert!(joined(&[r#"{"jsonPath":"$.a","stringValue":"x"}"#]).is_err());
     }
 
     #[test]
