@@ -205,7 +205,12 @@ class Bench:
         return figures
 
     def prefix(self, manner, upstream, turns):
-        """How much each turn has in common with the one before it."""
+        """How much each turn has in common with the one before it.
+
+        Markers of prompt caches do not count. Claude Code moves its own to the newest block with every call, so that its requests
+        differ there before anybody translates them; a provider takes a marker as an order and caches what stands around it. Where
+        the markers stand, and that they find what was kept, is what `cost` measures.
+        """
         model = Model(turns)
         short = Manner(manner.title, manner.agent, 0, turns, 1_000)
         session = Session(self, short, upstream, model)

@@ -13,7 +13,7 @@ use crate::surface::ContextEdits;
 pub(super) struct Edited {
     pub(super) applied: Vec<AppliedEdit>,
     /// The member of the request that asked for it, if all was done that it asked for.
-    member: Option<&'static str>,
+    pub(super) member: Option<&'static str>,
 }
 
 /// Leaves out what the client wants left out; none if it says nothing of that.

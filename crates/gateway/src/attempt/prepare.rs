@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Writer;
-use sabir_wire::protocol::{AnswerContext, Echo};
+use sabir_wire::protocol::{AnswerContext, AppliedEdit, Echo};
 use sabir_wire::target::Target;
 
 use crate::answer::AnswerMode;
@@ -159,19 +159,27 @@ fn rewrite(
         return same_protocol::governed(snapshot, call, candidate, notes);
     }
     if endpoint.is_native_to(call.client) {
-        let body = same_protocol::rewritten(snapshot, call, candidate, notes)?;
-        return Ok(Rewritten { body, mode: own_mode(call, notes)? });
+        let (body, applied) = match same_protocol::cleared(snapshot, call, candidate, notes)? {
+            Some((body, applied)) => (Some(body), Some(applied)),
+            None => (same_protocol::rewritten(snapshot, call, candidate, notes)?, None),
+        };
+        return Ok(Rewritten { body, mode: own_mode(call, applied, notes)? });
     }
     translated(snapshot, call, (candidate, endpoint), notes)
 }
 
 /// An answer in the client's own protocol passes as it is, unless it must say what its provider does not know.
-fn own_mode(call: &Call<'_>, notes: &Notes<'_>) -> Result<AnswerMode> {
+fn own_mode(
+    call: &Call<'_>,
+    applied_edits: Option<Vec<AppliedEdit>>,
+    notes: &Notes<'_>,
+) -> Result<AnswerMode> {
     let facts = GatewayFacts::of(call, notes);
-    if facts.are_default() {
+    if facts.are_default() && applied_edits.is_none() {
         return Ok(AnswerMode::PassThrough);
     }
     let context = AnswerContext::by(&call.decoded()?, call.client, &Target::default());
+    let context = AnswerContext { applied_edits, ..context };
     Ok(AnswerMode::translate(facts.added_to(context)))
 }
 

@@ -1,21 +1,26 @@
 //! A request that stays in its protocol and yet must change: histories that no provider takes, where the operator wants them
-//! mended, fields that the provider refuses, and artefacts that this gateway put into an earlier answer on another vendor's
-//! behalf. Those go home when their issuer serves again, and nowhere else.
+//! mended, fields that the provider refuses, what the client wants left out and its server does not, and artefacts that this
+//! gateway put into an earlier answer on another vendor's behalf. Those go home when their issuer serves again, and nowhere else.
 
+use memchr::memmem;
 use sabir_wire::conversation::{Content, Part, Request};
 use sabir_wire::json::Text;
-use sabir_wire::protocol::{AnswerContext, Artefact, DecodedRequest, Encoded, splice_model};
+use sabir_wire::protocol::{
+    AnswerContext, AppliedEdit, Artefact, DecodedRequest, Encoded, splice_model,
+};
 use sabir_wire::target::Target;
 use sabir_wire::{LossKind, Protocol, Report};
 
 use crate::answer::AnswerMode;
+use crate::attempt::edits::Edited;
 use crate::attempt::gateway_facts::GatewayFacts;
 use crate::attempt::notes::Notes;
 use crate::attempt::prepare::Rewritten;
-use crate::attempt::{repair, translated};
+use crate::attempt::{edits, repair, translated};
 use crate::call::Call;
 use crate::config::types::Repair;
 use crate::failure::Result;
+use crate::recall::without_members;
 use crate::recalled::Recalled;
 use crate::route::Candidate;
 use crate::state::Snapshot;
@@ -74,7 +79,8 @@ pub(super) fn governed(
             notes.add_losses(call.name_turns(governed.report));
             let is_mended = recalled.is_some() || may_be_mended(snapshot, call);
             let changing = Changing { is_mended, is_needed: true };
-            changed(call, (candidate, &target), decoded, changing, notes)?
+            let body = changed(call, (candidate, &target), decoded, changing, notes)?;
+            body.map(|body| body.into_bytes().into())
         }
     };
     let facts = GatewayFacts::of(call, notes);
@@ -92,6 +98,33 @@ fn check_drops(call: &Call<'_>, report: &Report) -> Result<()> {
         true => dropped.strict().map(drop).map_err(translated::refused),
         false => Ok(()),
     }
+}
+
+/// The body without what the client wants left out, for a server that leaves nothing out itself: those of other vendors have
+/// the protocol, and not all of its additions.
+pub(super) fn cleared(
+    snapshot: &Snapshot,
+    call: &Call<'_>,
+    candidate: &Candidate,
+    notes: &mut Notes<'_>,
+) -> Result<Option<(Payload<'static>, Vec<AppliedEdit>)>> {
+    let recalled = call.recalled_for(&candidate.provider.name);
+    let body = recalled.map_or(call.body, |recalled| &recalled.body);
+    let edited_by = surface::of(call.client).compaction.edited_by;
+    let is_edited =
+        edited_by.is_some_and(|member| memmem::find(body.as_bytes(), member.as_bytes()).is_some());
+    if !is_edited || candidate.provider.config.dialect.is_none() {
+        return Ok(None);
+    }
+    ingress::check_density(&call.survey)?;
+    let mut decoded = call.decoded()?;
+    let Some(Edited { applied, member }) = edits::apply(&mut decoded)? else { return Ok(None) };
+    let is_mended = may_be_mended(snapshot, call) || recalled.is_some_and(|it| !it.is_fresh());
+    let changing = Changing { is_mended, is_needed: true };
+    let target = candidate.provider.targets.of(&candidate.model);
+    let body = changed(call, (candidate, &target), decoded, changing, notes)?.unwrap_or_default();
+    let members: Vec<&str> = member.into_iter().collect();
+    Ok(Some((without_members(&body, &members)?.into_bytes().into(), applied)))
 }
 
 /// A body that goes on from what the gateway keeps. Where nothing stands before the client's own messages, they are sent as
@@ -119,7 +152,7 @@ fn continued(
     }
     let changing = Changing { is_mended: true, is_needed: true };
     let body = changed(call, (candidate, target), recalled.decoded()?, changing, notes)?;
-    Ok(body.unwrap_or_else(|| recalled.body.clone().into_bytes().into()))
+    Ok(body.unwrap_or_else(|| recalled.body.clone()).into_bytes().into())
 }
 
 /// The client's own bytes without the fields that the server would refuse.
@@ -162,7 +195,9 @@ fn encoded(
         return Ok(None);
     }
     let is_mended = may_be_mended(snapshot, call);
-    changed(call, (candidate, target), decoded, Changing { is_mended, is_needed: false }, notes)
+    let changing = Changing { is_mended, is_needed: false };
+    let body = changed(call, (candidate, target), decoded, changing, notes)?;
+    Ok(body.map(|body| body.into_bytes().into()))
 }
 
 /// Why a request is written anew.
@@ -181,7 +216,7 @@ fn changed(
     mut decoded: DecodedRequest<'_>,
     changing: Changing,
     notes: &mut Notes<'_>,
-) -> Result<Option<Payload<'static>>> {
+) -> Result<Option<String>> {
     let surface = surface::of(call.client);
     notes.check()?;
     let Changing { is_mended, is_needed } = changing;
@@ -209,7 +244,7 @@ fn changed(
         }
         None => encoded.body,
     };
-    Ok(Some(body.into_bytes().into()))
+    Ok(Some(body))
 }
 
 fn may_be_mended(snapshot: &Snapshot, call: &Call<'_>) -> bool {

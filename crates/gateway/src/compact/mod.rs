@@ -14,6 +14,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderMap;
 use sabir_compose::compact::summary_text;
+use sabir_wire::Protocol;
 use sabir_wire::json::{Json, Reader as JsonReader, Text};
 use sabir_wire::protocol::{AnswerContext, Echo};
 
@@ -40,7 +41,7 @@ use crate::state::Snapshot;
 use crate::summaries::Made;
 use crate::surface;
 use crate::surface::{
-    CompactionAnswer, CompactionAsked, CompactionTrouble, Summarised, Then, When,
+    CompactionAnswer, CompactionAsked, CompactionTrouble, Misasked, Summarised, Then, When,
 };
 use crate::tap::Head;
 use crate::upstream::Body;
@@ -155,7 +156,9 @@ impl Stage<'_> {
         self.pooled(move |_: &_| {
             let asked = match action {
                 Action::Compact => Some(CompactionAsked { when: When::Now, instructions: None }),
-                Action::Generate | Action::CountTokens => read(source.as_str())?,
+                Action::Generate | Action::CountTokens => {
+                    read(source.as_str()).map_err(|misasked| refused(client, misasked))?
+                }
             };
             let mut base = match &recalled {
                 Some(recalled) => Recalled::clone(recalled),
@@ -297,8 +300,7 @@ impl Stage<'_> {
     }
 
     fn trouble(&self, trouble: &CompactionTrouble) -> Box<Failure> {
-        let explain = surface::of(self.call.client).compaction.explain;
-        Failure::stating(Whose::Client, explain(trouble))
+        explained(self.call.client, trouble)
     }
 
     /// The summary as the client carries it.
@@ -438,6 +440,18 @@ impl Source {
             Self::Small(body) => body,
             Self::Large(call) => unmarked(&call.body),
         }
+    }
+}
+
+/// Says in the client's protocol why there is no summary.
+fn explained(client: Protocol, trouble: &CompactionTrouble) -> Box<Failure> {
+    Failure::stating(Whose::Client, (surface::of(client).compaction.explain)(trouble))
+}
+
+fn refused(client: Protocol, misasked: Misasked) -> Box<Failure> {
+    match misasked {
+        Misasked::Unread(error) => error.into(),
+        Misasked::Refused(trouble) => explained(client, &trouble),
     }
 }
 

@@ -27,11 +27,11 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// The conversation that a call goes on with by header, unless summaries are switched off.
+    /// The conversation that a call names and goes on with, unless summaries are switched off.
     pub(super) fn of(handles: Handles<'_>, flight: &InFlight) -> Option<Self> {
         let auto = handles.snapshot.config().compaction.auto;
-        let names = flight.trace.turn().filter(|names| names.is_named_by_header)?;
-        let id = ConversationId::new(names.conversation.as_deref()?).ok()?;
+        let id = flight.trace.turn()?.conversation.as_deref()?;
+        let id = ConversationId::new(id).ok()?;
         let memory = handles.snapshot.shared.memory.as_ref();
         let memory = memory.filter(|_| auto != AutoCompaction::Off)?;
         let (store, owner) = (memory.store().clone(), memory.owner(flight.trace.key()));

@@ -9,7 +9,8 @@ use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::target::Target;
 
 use crate::attempt::estimated_tokens;
-use crate::failure::{Failure, Result, Whose};
+use crate::compact::explained;
+use crate::failure::{Failure, Result};
 use crate::recalled::{Recalled, Stretch};
 use crate::seal::{PREFIX, Seal};
 use crate::summaries::{Returned, StandsFor, Summaries, is_trigger, newest};
@@ -119,7 +120,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn trouble(&self, trouble: &CompactionTrouble) -> Box<Failure> {
-        Failure::stating(Whose::Client, (surface::of(self.client).compaction.explain)(trouble))
+        explained(self.client, trouble)
     }
 }
 

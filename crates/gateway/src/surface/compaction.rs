@@ -11,7 +11,7 @@ pub(crate) use crate::summaries::COMPACTION;
 /// What a protocol says of compaction.
 pub(crate) struct Compaction {
     /// Reads what a body asks for; none if it asks for nothing.
-    pub(crate) read: fn(&str) -> sabir_wire::Result<Option<CompactionAsked>>,
+    pub(crate) read: fn(&str) -> Result<Option<CompactionAsked>, Misasked>,
     /// The body without what asks for it.
     pub(crate) strip: fn(&str) -> sabir_wire::Result<String>,
     /// The item or block that stands for a summary.
@@ -21,6 +21,8 @@ pub(crate) struct Compaction {
     /// Whether a message before a compaction still counts beside it.
     pub(crate) still_counts: fn(&Message<'_>) -> bool,
     pub(crate) explain: fn(&CompactionTrouble) -> Fault<'static>,
+    /// The member by which a request wants something left out of its conversation.
+    pub(crate) edited_by: Option<&'static str>,
     /// Reads what a request wants left out of its conversation; none if it says nothing of that.
     pub(crate) edits: fn(&DecodedRequest<'_>) -> sabir_wire::Result<Option<ContextEdits>>,
 }
@@ -39,6 +41,21 @@ pub(crate) struct CompactionAsked {
     pub(crate) when: When,
     /// What the client wants of the summary, in place of the gateway's own prompt.
     pub(crate) instructions: Option<String>,
+}
+
+/// Why nobody can do what a body asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Misasked {
+    /// It cannot be read.
+    Unread(sabir_wire::Error),
+    /// The protocol does not allow it.
+    Refused(CompactionTrouble),
+}
+
+impl From<sabir_wire::Error> for Misasked {
+    fn from(error: sabir_wire::Error) -> Self {
+        Self::Unread(error)
+    }
 }
 
 /// When a conversation is compacted.
@@ -91,6 +108,16 @@ pub(crate) enum CompactionTrouble {
     Changed,
     /// Another provider made it, and nobody else can read it.
     Foreign(String),
+    /// What asks for it does not stand last.
+    Misplaced {
+        place: String,
+    },
+    /// The threshold is lower than any that there may be.
+    Low {
+        place: String,
+        least: u64,
+        found: u64,
+    },
 }
 
 impl Compaction {
@@ -103,6 +130,7 @@ impl Compaction {
             write_answer: |_| String::new(),
             still_counts: |_| true,
             explain,
+            edited_by: None,
             edits: |_| Ok(None),
         }
     }
@@ -123,9 +151,16 @@ pub(super) fn explain(trouble: &CompactionTrouble) -> Fault<'static> {
             "This compaction was made by another provider than {provider}, which cannot read it. Continue with the provider \
              that made it, or send the conversation that it stands for."
         ),
+        CompactionTrouble::Misplaced { place } => {
+            format!("Invalid '{place}': a 'compaction_trigger' must be the last item of the input.")
+        }
+        CompactionTrouble::Low { place, least, found } => format!(
+            "Invalid '{place}': integer below minimum value. Expected a value >= {least}, but got {found} instead."
+        ),
     };
     let mut fault = Fault::new(FaultKind::BadRequest, Text::plain(message));
     fault.code = Some(Text::literal(trouble.code()));
+    fault.param = trouble.place().map(|place| Text::plain(place.to_owned()));
     fault
 }
 
@@ -136,6 +171,16 @@ impl CompactionTrouble {
             Self::Unsealed => "compaction_signature_invalid",
             Self::Changed => "compaction_content_mismatch",
             Self::Foreign(_) => "compaction_unreadable",
+            Self::Misplaced { .. } => "invalid_value",
+            Self::Low { .. } => "integer_below_min_value",
+        }
+    }
+
+    /// The parameter that is to blame.
+    fn place(&self) -> Option<&str> {
+        match self {
+            Self::Misplaced { place } | Self::Low { place, .. } => Some(place),
+            Self::Nothing | Self::Unsealed | Self::Changed | Self::Foreign(_) => None,
         }
     }
 }

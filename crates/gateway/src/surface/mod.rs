@@ -22,7 +22,7 @@ pub(crate) use auth::{Auth, is_key_header, key_places, without_key};
 pub use capabilities::Capabilities;
 pub(crate) use compaction::{
     COMPACTION, Compaction, CompactionAnswer, CompactionAsked, CompactionTrouble, ContextEdits,
-    Summarised, Then, When,
+    Misasked, Summarised, Then, When,
 };
 pub(crate) use history::{Change, History};
 pub(crate) use model_list::{Listed, ModelList, ids as listed_ids};

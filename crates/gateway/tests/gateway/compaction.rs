@@ -219,6 +219,26 @@ fn what_was_not_sealed_here_is_refused_in_the_clients_words() {
 }
 
 #[test]
+fn what_the_vendor_refuses_is_refused_in_its_words() {
+    let house = House::of(&["BLUE"]);
+    let management = json!([{"type": "compaction", "compact_threshold": 999}]);
+    let low = json!({"model": "gemini/m", "input": "x", "context_management": management});
+    let misplaced = json!({"model": "gemini/m",
+        "input": [{"type": "compaction_trigger"}, {"role": "user", "content": "x"}]});
+    for (body, code, param) in [
+        (low, "integer_below_min_value", "context_management[0].compact_threshold"),
+        (misplaced, "invalid_value", "input[0]"),
+    ] {
+        let reply = house.responses(&body);
+        let error = &reply.json()["error"];
+        assert_eq!(reply.status, 400, "{}", reply.body);
+        assert_eq!((&error["code"], &error["param"]), (&json!(code), &json!(param)), "{error}");
+        assert!(error["message"].as_str().unwrap().contains(param), "{error}");
+    }
+    assert!(house.providers.iter().all(|(_, provider)| provider.received().is_empty()));
+}
+
+#[test]
 fn a_provider_of_the_same_protocol_compacts_by_itself() {
     let house = House::of(&["BLUE"]);
     let request = triggered("openai-responses/m");

@@ -4,7 +4,7 @@ use sabir_wire::Protocol;
 use serde_json::{Value, json};
 
 use crate::harness::*;
-use crate::memory::House;
+use crate::memory::{House, answer};
 
 const UPSTREAMS: [Protocol; 3] =
     [Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Gemini];
@@ -141,6 +141,36 @@ fn the_vendor_itself_is_left_to_it() {
     let sent = house.sent(Protocol::AnthropicMessages);
     assert!(sent.contains("clear_tool_uses_20250919") && sent.contains("FACT1"), "{sent}");
     assert!(reply.json()["context_management"].is_null());
+}
+
+#[test]
+fn a_server_of_another_vendor_has_it_done_for_it() {
+    let answers = [
+        answer(Protocol::AnthropicMessages, "BLUE", 1),
+        answer(Protocol::AnthropicMessages, "RED", 2),
+    ];
+    let provider =
+        Provider::start(answers.iter().map(|it| Script::Reply(json(200, "", it))).collect());
+    let toml = provider.toml("p", "anthropic-messages") + "dialect = \"deepseek\"\n";
+    let gateway = Running::start(&toml);
+    let reply = gateway.post("/v1/messages", &request("p/m", tool_uses(json!({}))).to_string());
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let applied = &reply.json()["context_management"]["applied_edits"][0];
+    assert_eq!(applied["cleared_tool_uses"], 2, "{}", reply.body);
+    assert_eq!(reply.json()["content"][0]["text"], "BLUE");
+    let sent = provider.received().remove(0).body;
+    for (fact, is_there) in
+        [("FACT1", false), ("FACT2", false), ("FACT3", true), ("context_management", false)]
+    {
+        assert_eq!(sent.contains(fact), is_there, "{fact}: {sent}");
+    }
+    assert_eq!(reply.header("sabir-loss"), Some("none"));
+    // Whoever asks for nothing passes as ever.
+    let mut plain = request("p/m", json!([]));
+    plain.as_object_mut().unwrap().remove("context_management");
+    plain["model"] = json!("p/m");
+    let reply = gateway.post("/v1/messages", &plain.to_string());
+    assert_eq!(reply.body, answers[1]);
 }
 
 #[test]

@@ -136,6 +136,32 @@ fn a_conversation_that_does_not_fit_is_summarised_instead_of_failing() {
     }
 }
 
+#[test]
+fn a_conversation_that_the_body_names_is_summarised_as_well() {
+    for protocol in [Protocol::OpenaiResponses, Protocol::AnthropicMessages] {
+        let provider = windowed(protocol);
+        let gateway = start(&provider, protocol, "");
+        let id = gateway.post("/v1/conversations", "{}").json()["id"].as_str().unwrap().to_owned();
+        let mut compacted = 0;
+        for turn in 1..=40 {
+            // As agents spell it: what is sent anew has one spelling.
+            let text = value!([{"type": "input_text", "text": text_of(turn)}]);
+            let input = value!([{"type": "message", "role": "user", "content": text}]);
+            let body = value!({"model": "p/m", "input": input, "conversation": id});
+            let reply = gateway.post("/v1/responses", &body.to_string());
+            assert_eq!(reply.status, 200, "{protocol:?} {turn}: {}", reply.body);
+            compacted += usize::from(reply.header("sabir-compacted").is_some());
+            let sent = provider.received().pop().unwrap().body;
+            assert_eq!(numbers(&sent), (1..=turn).collect::<Vec<_>>(), "{protocol:?}: {sent}");
+        }
+        assert!((2..=8).contains(&compacted), "{protocol:?}: {compacted} compactions");
+        check_prefixes(&provider.received(), protocol);
+        // What is kept stays whole, a page at a time.
+        let items = gateway.get(&format!("/v1/conversations/{id}/items?limit=100&order=asc")).body;
+        assert_eq!(numbers(&items), (1..=40).collect::<Vec<_>>());
+    }
+}
+
 /// Between two compactions every request begins with all that the last one said, byte for byte.
 fn check_prefixes(received: &[Received], protocol: Protocol) {
     let mut before: Option<&str> = None;
@@ -197,6 +223,14 @@ fn the_compaction_is_shown_and_counted_as_a_call_of_its_own() {
     assert_eq!(with[0]["compacted"], compacted);
     assert_eq!(Some(with[0]["id"].as_str().unwrap()), reply.header("sabir-turn"));
     // What was said is kept as it was.
+    let next = gateway.get("/sabir/v1/conversations/long/messages?as=openai-chat").body;
+    let whole = gateway.get("/sabir/v1/conversations/long/messages?as=openai-chat&whole=true").body;
+    assert!(
+        next.contains("messages compressed") && !whole.contains("messages compressed"),
+        "{next}"
+    );
+    assert_eq!(numbers(&next), numbers(&whole));
+    assert!(next.len() < whole.len(), "{} {}", next.len(), whole.len());
     let transcript = gateway.get("/sabir/v1/conversations/long/messages").body;
     assert!(transcript.contains("FACT1 ") && !transcript.contains("compressed"), "{transcript}");
 }

@@ -60,11 +60,12 @@ struct Entry {
 
 impl Export {
     pub(super) fn run(self, archive: &Archive, reader: Reader) -> Result<()> {
-        let name = match self.form {
-            Form::Transcript | Form::Lines => "transcript",
-            Form::Messages(protocol) => protocol.as_str(),
+        // All that was said, also where a summary stands for some of it from now on.
+        let query = match self.form {
+            Form::Transcript | Form::Lines => "as=transcript".to_owned(),
+            Form::Messages(protocol) => format!("as={}&whole=true", protocol.as_str()),
         };
-        let answer = archive.get(&format!("{}/messages?as={name}", path_of(&self.id)))?;
+        let answer = archive.get(&format!("{}/messages?{query}", path_of(&self.id)))?;
         let report = report_of(&answer)?;
         let text = self.form.text(&answer)?;
         match self.output.as_deref().filter(|file| file.as_os_str() != "-") {

@@ -2,7 +2,7 @@
 
 use http::Uri;
 use sabir_compose::{Policy, history};
-use sabir_store::Conversation;
+use sabir_store::{Conversation, Summary};
 use sabir_wire::json::{Json, Reader};
 use sabir_wire::target::Target;
 use sabir_wire::{FaultKind, Loss, LossKind, Protocol};
@@ -12,9 +12,8 @@ use crate::admin::kept::metadata::invalid;
 use crate::admin::kept::page::parameter;
 use crate::failure::{Failure, Result};
 use crate::observe::write_losses;
-use crate::recall::{recollect, settings_in};
-use crate::recalled::{KeptBy, Recalled};
-use crate::summaries::Summaries;
+use crate::recall::{End, out_of_order, recollect_lines, settings_in};
+use crate::recalled::Recalled;
 use crate::surface;
 
 /// How a conversation is to be written.
@@ -23,8 +22,10 @@ enum Form {
     Plain,
     /// A transcript beside what it cannot hold.
     Transcript,
-    /// As a protocol would be sent it.
+    /// As a protocol would be sent it next: from a summary on, where there is one.
     Request(Protocol),
+    /// All that was said, in the words of a protocol.
+    Whole(Protocol),
 }
 
 impl Form {
@@ -32,7 +33,11 @@ impl Form {
         match parameter(uri, "as").as_deref() {
             None => Ok(Self::Plain),
             Some("transcript") => Ok(Self::Transcript),
-            Some(name) => Protocol::parse(name).map(Self::Request).ok_or_else(unknown_protocol),
+            Some(name) => {
+                let protocol = Protocol::parse(name).ok_or_else(unknown_protocol)?;
+                let is_whole = parameter(uri, "whole").is_some_and(|value| value == "true");
+                Ok(if is_whole { Self::Whole(protocol) } else { Self::Request(protocol) })
+            }
         }
     }
 }
@@ -44,31 +49,41 @@ impl Archive<'_> {
         match form {
             Form::Plain => self.transcript(&conversation).await,
             Form::Transcript => self.transcript_with_losses(&conversation).await,
-            Form::Request(protocol) => self.messages_as(protocol, &conversation).await,
+            Form::Request(protocol) => {
+                let summary = self.store.summary(&self.owner, &conversation.id).await;
+                let summary = summary.map_err(|error| out_of_order(&error))?;
+                self.messages_as(protocol, &conversation, summary.as_ref()).await
+            }
+            Form::Whole(protocol) => self.messages_as(protocol, &conversation, None).await,
         }
     }
 
-    async fn messages_as(&self, to: Protocol, conversation: &Conversation) -> Result<String> {
-        let recalled = self.recalled(to, conversation).await?;
+    async fn messages_as(
+        &self,
+        to: Protocol,
+        conversation: &Conversation,
+        summary: Option<&Summary>,
+    ) -> Result<String> {
+        let recalled = self.recalled(to, conversation, summary).await?;
         self.pool.run_on(recalled.bytes(), move |_| written(to, &recalled)).await
     }
 
     /// The conversation as a call would continue it that comes in another protocol: written as a translation, which sees
     /// to the order and the neighbours that the protocol wants.
-    async fn recalled(&self, to: Protocol, conversation: &Conversation) -> Result<Recalled> {
+    async fn recalled(
+        &self,
+        to: Protocol,
+        conversation: &Conversation,
+        summary: Option<&Summary>,
+    ) -> Result<Recalled> {
         let [first, second, ..] = Protocol::ALL;
         let client = if to == first { second } else { first };
-        let (tip, last) = (conversation.tip, conversation.last_turn.as_ref());
-        let recollection = recollect(self.pool, (&self.store, &self.owner), tip, last).await?;
-        Ok(Recalled {
-            client,
-            body: format!("{{\"{}\":[]}}", surface::of(client).state.messages),
-            stretches: recollection.stretches,
-            turns: recollection.turns,
-            settings: settings_in(&self.store, &self.owner, conversation).await?,
-            kept_by: KeptBy::Nobody,
-            summaries: Summaries::default(),
-        })
+        let end = End { tip: conversation.tip, last: conversation.last_turn.as_ref(), summary };
+        let lines = recollect_lines(self.pool, (&self.store, &self.owner), end).await?;
+        let body = format!("{{\"{}\":[]}}", surface::of(client).state.messages);
+        let settings = settings_in(&self.store, &self.owner, conversation).await?;
+        let call = Recalled { settings, ..Recalled::of(client, body) };
+        self.pool.run_on(lines.bytes(), move |_| Ok(lines.before(call))).await
     }
 }
 

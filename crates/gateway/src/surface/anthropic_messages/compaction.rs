@@ -9,7 +9,7 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 use crate::members::edited;
 use crate::surface::anthropic_messages::edits;
 use crate::surface::compaction::{
-    Compaction, CompactionAnswer, CompactionAsked, Summarised, Then, When, explain,
+    Compaction, CompactionAnswer, CompactionAsked, Misasked, Summarised, Then, When, explain,
 };
 use crate::surface::{COMPACTION, CompactionTrouble};
 
@@ -20,6 +20,7 @@ pub(super) const COMPACTING: Compaction = Compaction {
     write_answer,
     still_counts,
     explain: explained,
+    edited_by: Some(MANAGEMENT),
     edits: edits::read,
 };
 
@@ -29,7 +30,7 @@ const EDIT: &str = "compact_20260112";
 /// The vendor's own threshold.
 const THRESHOLD_DEFAULT: u64 = 150_000;
 
-fn read(body: &str) -> sabir_wire::Result<Option<CompactionAsked>> {
+fn read(body: &str) -> Result<Option<CompactionAsked>, Misasked> {
     let holds = |word: &str| memmem::find(body.as_bytes(), word.as_bytes()).is_some();
     if !holds(EDIT) && !holds("\"compaction\"") {
         return Ok(None);

@@ -8,7 +8,8 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 use crate::members::edited;
 use crate::surface::COMPACTION;
 use crate::surface::compaction::{
-    Compaction, CompactionAnswer, CompactionAsked, Summarised, Then, When,
+    Compaction, CompactionAnswer, CompactionAsked, CompactionTrouble, Misasked, Summarised, Then,
+    When,
 };
 
 pub(super) const COMPACTING: Compaction =
@@ -17,32 +18,46 @@ pub(super) const COMPACTING: Compaction =
 const TRIGGER: &str = "compaction_trigger";
 const MANAGEMENT: &str = "context_management";
 
-fn read(body: &str) -> sabir_wire::Result<Option<CompactionAsked>> {
+fn read(body: &str) -> Result<Option<CompactionAsked>, Misasked> {
     let holds = |word: &str| memmem::find(body.as_bytes(), word.as_bytes()).is_some();
     if !holds(TRIGGER) && !holds(MANAGEMENT) {
         return Ok(None);
     }
-    let (mut is_triggered, mut threshold) = (false, None);
+    let (mut items, mut trigger, mut threshold) = (0, None, None);
     Reader::new(body).object(|key, reader| match (&*key, reader.kind()?) {
-        ("input", Kind::Array) => reader.array(|_, item| {
-            is_triggered = is_of_type(item, TRIGGER);
+        ("input", Kind::Array) => reader.array(|at, item| {
+            items = at + 1;
+            if trigger.is_none() && is_of_type(item, TRIGGER) {
+                trigger = Some(at);
+            }
             item.skip()
         }),
         (MANAGEMENT, Kind::Null) => reader.skip(),
-        (MANAGEMENT, _) => reader.array(|_, entry| {
+        (MANAGEMENT, _) => reader.array(|at, entry| {
             if is_of_type(entry, COMPACTION) {
-                threshold = Some(threshold_in(&mut entry.clone())?);
+                threshold = Some((at, threshold_in(&mut entry.clone())?));
             }
             entry.skip()
         }),
         _ => reader.skip(),
     })?;
-    let when = match (is_triggered, threshold) {
-        (true, _) => Some(When::Now),
-        (false, Some(tokens)) => Some(When::Above { tokens, then: Then::Continue }),
-        (false, None) => None,
+    let when = match (trigger, threshold) {
+        (Some(at), _) if at + 1 < items => return Err(misplaced(at)),
+        (_, Some((at, tokens))) if tokens < THRESHOLD_LEAST => return Err(low(at, tokens)),
+        (Some(_), _) => Some(When::Now),
+        (None, Some((_, tokens))) => Some(When::Above { tokens, then: Then::Continue }),
+        (None, None) => None,
     };
     Ok(when.map(|when| CompactionAsked { when, instructions: None }))
+}
+
+fn misplaced(at: usize) -> Misasked {
+    Misasked::Refused(CompactionTrouble::Misplaced { place: format!("input[{at}]") })
+}
+
+fn low(at: usize, found: u64) -> Misasked {
+    let place = format!("{MANAGEMENT}[{at}].compact_threshold");
+    Misasked::Refused(CompactionTrouble::Low { place, least: THRESHOLD_LEAST, found })
 }
 
 fn is_of_type(item: &Reader<'_>, kind: &str) -> bool {
@@ -51,6 +66,9 @@ fn is_of_type(item: &Reader<'_>, kind: &str) -> bool {
 
 /// Where the client states none, the vendor's own choice is not known.
 const THRESHOLD_DEFAULT: u64 = 200_000;
+
+/// The vendor's own least.
+const THRESHOLD_LEAST: u64 = 1_000;
 
 fn threshold_in(entry: &mut Reader<'_>) -> sabir_wire::Result<u64> {
     let mut threshold = None;
@@ -145,11 +163,13 @@ mod tests {
     }
 
     #[test]
-    fn a_trigger_counts_at_the_end_alone() {
+    fn a_trigger_stands_at_the_end_alone() {
         let trigger = r#"{"type":"compaction_trigger"}"#;
         let user = r#"{"role":"user","content":"hello"}"#;
         assert_eq!(asked(&format!(r#"{{"input":[{user},{trigger}]}}"#)), Some(When::Now));
-        assert_eq!(asked(&format!(r#"{{"input":[{trigger},{user}]}}"#)), None);
+        for wrong in [format!("{trigger},{user}"), format!("{trigger},{trigger}")] {
+            assert_eq!(read(&format!(r#"{{"input":[{wrong}]}}"#)), Err(misplaced(0)));
+        }
         assert_eq!(asked(r#"{"input":"compaction_trigger"}"#), None);
         let body = format!(r#"{{"input":[{user},{trigger}],"a":1.0}}"#);
         assert_eq!(strip(&body).unwrap(), format!(r#"{{"input":[{user}],"a":1.0}}"#));
@@ -162,6 +182,13 @@ mod tests {
         let entry = r#"{"type":"compaction","compact_threshold":5000}"#;
         assert_eq!(asked(&body(entry)), above(5000));
         assert_eq!(asked(&body(r#"{"type":"compaction"}"#)), above(THRESHOLD_DEFAULT));
+        for (threshold, expected) in [(1000, Ok(1000)), (999, Err(low(1, 999)))] {
+            let entries = format!(
+                r#"{{"type":"other"}},{{"type":"compaction","compact_threshold":{threshold}}}"#
+            );
+            let found = read(&body(&entries)).map(|asked| asked.map(|asked| asked.when));
+            assert_eq!(found, expected.map(above));
+        }
         assert_eq!(asked(&body(r#"{"type":"other"}"#)), None);
         assert_eq!(strip(&body(entry)).unwrap(), r#"{"input":"a"}"#);
         assert_eq!(asked(r#"{"context_management":null}"#), None);
