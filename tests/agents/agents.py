@@ -46,8 +46,8 @@ class Claude:
     """What a conversation has in which it looked at a picture."""
     context = 0
     """Parts that it adds on the way and does not keep."""
-    names_session = True
-    """Whether its calls name their session: one that goes on after its import is then the same conversation."""
+    resumes_calls = True
+    """Whether it goes on with a session that has calls of tools."""
     tools = ["Bash", "Read"]
     variables = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_MAX_RETRIES": "0"}
 
@@ -107,7 +107,7 @@ class Codex:
     sessions = ".codex/sessions/**/rollout-*.jsonl"
     holds = ['"function_call"', '"function_call_output"', '"input_image"', '"encrypted_content"']
     context = 0
-    names_session = True
+    resumes_calls = True
     tools = ["cp note.txt copy.txt", "cat copy.txt"]
     variables = {}
 
@@ -168,8 +168,8 @@ class Gemini:
     sessions = "**/.gemini/tmp/*/chats/session-*.jsonl"
     holds = ['"functionCall"', '"functionResponse"', '"inlineData"', '"thought"']
     context = 0
-    # And a session with two calls at once, resumed, has results that its own API refuses.
-    names_session = False
+    # Resumed, it sends each result twice, which its own API refuses.
+    resumes_calls = False
     tools = ["run_shell_command", "read_file"]
     variables = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
 
@@ -184,6 +184,9 @@ class Gemini:
         picture = os.path.join(folder, "dot.png")
         calls = [("run_shell_command", {"command": "cp note.txt copy.txt"}), ("read_file", {"file_path": picture})]
         return self.print(dictate_at_once(*calls))
+
+    def go_on(self, prompt):
+        return ["--resume=latest", *self.print(prompt)]
 
     def print(self, prompt):
         return ["--output-format", "stream-json", "--yolo", "-p", prompt]

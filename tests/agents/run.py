@@ -106,10 +106,15 @@ class Bench:
         run = self.start(agent, folder, ["--config", self.config, "--model", model], agent.look(folder))
         assert run.returncode == 0, f"exit code {run.returncode}: {run.stdout}\n{run.stderr}"
         remark = sessions.check(self, agent, folder, model)
-        if agent.names_session:
-            beside = os.path.join(self.root, f"beside-{agent.name}")
-            os.makedirs(beside)
-            sessions.check_going_on(Bench(self.sabir, self.programs, beside), agent, folder, model)
+        beside = os.path.join(self.root, f"beside-{agent.name}")
+        os.makedirs(beside)
+        holds = agent.holds
+        if not agent.resumes_calls:
+            folder, _ = self.scratch(f"{agent.name}-texts")
+            run = self.start(agent, folder, ["--config", self.config, "--model", model], agent.print("Say pear."))
+            assert run.returncode == 0, f"exit code {run.returncode}: {run.stdout}\n{run.stderr}"
+            holds = ["Say pear.", '"thought"']
+        sessions.check_going_on(Bench(self.sabir, self.programs, beside), agent, folder, model, holds)
         return remark
 
     def hosted(self):

@@ -38,11 +38,22 @@ def check(bench, agent, folder, model):
     alone = json.loads(run(bench, "export", first["id"], "--as", agent.protocol, *fresh))
     for needed in agent.holds:
         assert needed in json.dumps(alone), f"the conversation lacks {needed}"
+    check_chat(bench, agent, first["id"], model, fresh)
     compare(bench, agent, session, alone, bench.wait_for_conversation(model, "This is Sabir's "))
     return f"{first['added']} messages"
 
 
-def check_going_on(bench, agent, folder, model):
+def check_chat(bench, agent, conversation, model, place):
+    """Goes on with an imported session by its id: its own API, which is strict, takes all of it back."""
+    command = [bench.sabir, "chat", "--conversation", conversation, "--model", model, *place]
+    done = subprocess.run(command, input="Say quince.", capture_output=True, text=True, timeout=IMPORT_SECONDS_MAX)
+    assert done.returncode == 0 and "quince" in done.stdout, f"{' '.join(command)}: {done.stderr}"
+    told = run(bench, "export", conversation, "--as", agent.protocol, *place)
+    for needed in [*agent.holds, "quince"]:
+        assert needed in told, f"the conversation lacks {needed} since it went on"
+
+
+def check_going_on(bench, agent, folder, model, holds):
     """Imports a session on a gateway that knows nothing of it, and has the CLI go on with it there."""
     home = os.path.join(os.path.dirname(folder), "home")
     session = only(glob.glob(agent.sessions, root_dir=home, recursive=True, include_hidden=True), home)
@@ -54,7 +65,7 @@ def check_going_on(bench, agent, folder, model):
         joined = bench.wait_for_conversation(model, word)
         assert joined == imported["id"], f"the session went on as {joined} beside {imported['id']}"
         told = json.dumps(messages(bench, joined, agent.protocol))
-        for needed in agent.holds:
+        for needed in holds:
             assert needed in told, f"the conversation lacks {needed} since it went on"
 
 
