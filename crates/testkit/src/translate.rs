@@ -177,4 +177,25 @@ mod tests {
             assert_eq!(faults, 1, "{protocol:?}");
         }
     }
+
+    #[test]
+    fn a_call_in_pieces_that_fit_nowhere_is_not_emitted() {
+        let piece = |piece: &str| {
+            format!(
+                r#"data: {{"candidates":[{{"content":{{"role":"model","parts":[{{"functionCall":{piece}}}]}},"index":0}}]}}"#
+            ) + "\n\n"
+        };
+        let stream = [
+            piece(r#"{"name":"tides","id":"c1","willContinue":true}"#),
+            piece(
+                r#"{"partialArgs":[{"jsonPath":"$.days[7]","numberValue":6}],"willContinue":true}"#,
+            ),
+            piece("{}"),
+        ];
+        let mut opened = 0;
+        decode_stream(Protocol::Gemini, [stream.concat().as_bytes()], &mut |event| {
+            opened += usize::from(matches!(event, Event::Open(_)));
+        });
+        assert_eq!(opened, 0);
+    }
 }

@@ -321,7 +321,11 @@ impl Running {
         }
         // A last piece behind a call that is complete says nothing.
         let Some(mut partial) = before else { return };
-        self.is_cut |= partial.add(call).is_err();
+        if partial.add(call).is_err() {
+            // What is left of the call is nothing to act on.
+            self.is_cut = true;
+            return;
+        }
         if continues {
             self.partial = Some(partial);
             return;
