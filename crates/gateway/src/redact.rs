@@ -40,7 +40,7 @@ const REDACTED: &[u8] = b"[redacted]";
 
 impl Redactor {
     pub(crate) fn of(provider: &Provider) -> Self {
-        let key = provider.key.iter().map(|key| key.expose());
+        let keys = provider.keys.iter().map(|key| key.expose());
         let private = provider.headers.iter().filter(|(name, _)| !is_public(name));
         let values = private.filter_map(|(name, value)| {
             let value = str::from_utf8(value.as_bytes()).ok()?;
@@ -50,7 +50,7 @@ impl Redactor {
             Location::Agent(agent) => Some(agent.secrets()),
             Location::Url(_) | Location::Simulator => None,
         });
-        Self::new(key.chain(values.flatten()).chain(handed_on.flatten()))
+        Self::new(keys.chain(values.flatten()).chain(handed_on.flatten()))
     }
 
     fn new<'s>(secrets: impl Iterator<Item = &'s str>) -> Self {

@@ -74,13 +74,17 @@ fn auth(config: &Config) -> String {
     }
 }
 
-/// The name, the protocols, the address and whether there is a key.
+/// The name, the protocols, the address and how many keys there are.
 fn provider(provider: &Provider) -> Vec<String> {
     let protocols: Vec<&str> = provider.endpoints.iter().map(|it| it.protocol.as_str()).collect();
     let mut places: Vec<String> = provider.endpoints.iter().map(|it| place(&it.place)).collect();
     places.dedup();
-    let key = if provider.key.is_some() { "with a key" } else { "" };
-    vec![provider.name.clone(), protocols.join(", "), places.join(", "), key.to_owned()]
+    let keys = match provider.keys.len() {
+        0 => String::new(),
+        1 => "with a key".to_owned(),
+        keys => format!("with {keys} keys"),
+    };
+    vec![provider.name.clone(), protocols.join(", "), places.join(", "), keys]
 }
 
 fn place(place: &Location) -> String {

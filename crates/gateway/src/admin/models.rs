@@ -166,6 +166,7 @@ async fn fetch(
         path: &path,
         headers: &headers,
         body: &Payload::default(),
+        turn: None,
         afterwards: Afterwards::Keep,
     };
     let begun = attempt::send_alone(handles, provider, endpoint, request, || {}).await;

@@ -247,7 +247,8 @@ async fn pass(
     let afterwards = if body.is_empty() { Afterwards::Keep } else { Afterwards::Close };
     let body = &body.into();
     let path = &without_own_key(&raw.path, raw.key);
-    let request = Request { method: raw.method, path, headers: &headers, body, afterwards };
+    let request =
+        Request { method: raw.method, path, headers: &headers, body, turn: None, afterwards };
     let begun = attempt::send_alone(handles, provider, endpoint, request, || {
         flight.trace.begin_attempt();
     });

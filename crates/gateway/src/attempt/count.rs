@@ -25,7 +25,7 @@ use crate::surface;
 use crate::surface::Counting;
 use crate::tap::Head;
 use crate::trace::Trace;
-use crate::upstream::{Endpoint, Payload, Provider};
+use crate::upstream::{Endpoint, Payload, Provider, Turn};
 
 /// Asks the targets in the order in which they would be asked for the answer.
 pub(crate) async fn count(
@@ -76,11 +76,11 @@ impl Attempt for Count<'_> {
     async fn open(
         &self,
         handles: Handles<'_>,
-        provider: &Provider,
+        asked: (&Provider, Option<Turn<'_>>),
         prepared: &Prepared<'_>,
         flight: &mut InFlight,
     ) -> Result<Box<Answering>> {
-        let incoming = send::begin(handles, provider, prepared).await?;
+        let incoming = send::begin(handles, asked, prepared).await?;
         let Incoming { protocol, head, mut feed } = incoming;
         let bytes_max = handles.snapshot.config().limits.answer_bytes_max.min(SHORT_BYTES_MAX);
         let body = feed.collect_unpacked(handles.snapshot, &head.headers, bytes_max).await?;

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::route::{Candidate, Resolved};
 use crate::surface;
 use crate::trace::Trace;
-use crate::upstream::{Endpoint, Provider, outgoing_headers};
+use crate::upstream::{Endpoint, Provider, Turn, outgoing_headers};
 
 /// Asks those of the targets that have embeddings.
 pub(crate) async fn embed(
@@ -73,11 +73,11 @@ impl Attempt for Embedding<'_> {
     async fn open(
         &self,
         handles: Handles<'_>,
-        provider: &Provider,
+        asked: (&Provider, Option<Turn<'_>>),
         prepared: &Prepared<'_>,
         _flight: &mut InFlight,
     ) -> Result<Incoming> {
-        let incoming = send::begin(handles, provider, prepared).await?;
+        let incoming = send::begin(handles, asked, prepared).await?;
         match incoming.head.status {
             200..300 => Ok(incoming),
             // Which of the two protocols the provider speaks is all the same here too.

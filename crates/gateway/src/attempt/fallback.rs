@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result, Whose};
 use crate::observe::Upstream;
 use crate::route::{Candidate, Resolved};
 use crate::trace::Trace;
-use crate::upstream::Provider;
+use crate::upstream::{Provider, Turn};
 
 /// Something that any of a model's targets can be asked for.
 pub(super) trait Attempt {
@@ -39,7 +39,7 @@ pub(super) trait Attempt {
     async fn open(
         &self,
         handles: Handles<'_>,
-        provider: &Provider,
+        asked: (&Provider, Option<Turn<'_>>),
         prepared: &Prepared<'_>,
         flight: &mut InFlight,
     ) -> Result<Self::Output>;
@@ -125,8 +125,10 @@ async fn target<A: Attempt>(
     loop {
         flight.trace.begin_attempt();
         let began = Instant::now();
-        let failure = match attempt.open(handles, provider, &prepared, flight).await {
+        let turn = provider.keys.take();
+        let mut failure = match attempt.open(handles, (provider, turn), &prepared, flight).await {
             Ok(answer) => {
+                turn.into_iter().for_each(Turn::answered);
                 if A::AFFECTS_HEALTH == AffectsHealth::Yes {
                     provider.health.answered();
                     candidate.pace.measured(began.elapsed());
@@ -135,6 +137,17 @@ async fn target<A: Attempt>(
             }
             Err(failure) => failure,
         };
+        // That counters are asked too often says nothing of answers.
+        let speaks_of_key =
+            A::AFFECTS_HEALTH == AffectsHealth::Yes || failure.fault.kind != FaultKind::RateLimit;
+        let turn = turn.filter(|_| speaks_of_key);
+        if turn.is_some_and(|turn| turn.is_turned_away(&provider.name, &mut failure)) {
+            if tries_left == 0 {
+                return Err(failure);
+            }
+            tries_left -= 1;
+            continue;
+        }
         let verdict = verdict::of(&failure);
         if verdict != Verdict::Final && A::AFFECTS_HEALTH == AffectsHealth::Yes {
             provider.health.failed();

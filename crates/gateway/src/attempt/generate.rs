@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::failure::Result;
 use crate::route::{Candidate, Resolved};
 use crate::trace::Trace;
-use crate::upstream::Provider;
+use crate::upstream::{Provider, Turn};
 
 /// Asks the targets for an answer.
 pub(crate) async fn answer(
@@ -47,11 +47,11 @@ impl Attempt for Generation<'_> {
     async fn open(
         &self,
         handles: Handles<'_>,
-        provider: &Provider,
+        asked: (&Provider, Option<Turn<'_>>),
         prepared: &Prepared<'_>,
         flight: &mut InFlight,
     ) -> Result<Box<Answering>> {
-        let incoming = send::begin(handles, provider, prepared).await?;
+        let incoming = send::begin(handles, asked, prepared).await?;
         if !(200..300).contains(&incoming.head.status) {
             return Err(refused(handles.snapshot, incoming).await);
         }

@@ -30,7 +30,7 @@ pub(super) fn of<'r>(resolved: &'r Resolved, affects_health: AffectsHealth) -> V
     let mut order: Vec<Ranked<'_>> =
         ranked.map(|(rank, candidate)| Ranked { rank, candidate }).collect();
     if order.len() > 1 {
-        order.sort_by_key(|it| !it.candidate.provider.health.is_good());
+        order.sort_by_key(|it| !it.candidate.provider.is_good());
     }
     order
 }

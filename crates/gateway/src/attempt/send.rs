@@ -8,17 +8,17 @@ use crate::attempt::Handles;
 use crate::attempt::prepare::Prepared;
 use crate::failure::Result;
 use crate::tap::Head;
-use crate::upstream::{Backend as _, Endpoint, Provider, Request};
+use crate::upstream::{Backend as _, Endpoint, Provider, Request, Turn};
 
 /// Sends a prepared request and reads the head of the answer.
 pub(super) async fn begin(
     handles: Handles<'_>,
-    provider: &Provider,
+    (provider, turn): (&Provider, Option<Turn<'_>>),
     prepared: &Prepared<'_>,
 ) -> Result<Incoming> {
     let Prepared { endpoint, path, headers, body, .. } = prepared;
     let afterwards = Afterwards::Keep;
-    let request = Request { method: &Method::POST, path, headers, body, afterwards };
+    let request = Request { method: &Method::POST, path, headers, body, turn, afterwards };
     send(handles, provider, endpoint, request).await
 }
 

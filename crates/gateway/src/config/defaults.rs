@@ -63,7 +63,7 @@ impl Provider {
         Self {
             name: name.to_owned(),
             endpoints,
-            key: None,
+            keys: Vec::new(),
             claims: Vec::new(),
             headers: Vec::new(),
             dialect: None,

@@ -37,9 +37,9 @@ pub(super) fn simulators() -> impl Iterator<Item = Provider> {
         let endpoint = Endpoint { protocol: *protocol, place: Location::Simulator };
         let default_model = Some(SIMULATED_MODEL.to_owned());
         // They ask for a key, as the real ones do, and take any.
-        let key = Some(Secret::new(SIMULATED_MODEL));
+        let keys = vec![Secret::new(SIMULATED_MODEL)];
         let provider = Provider::new(simulator.name, vec![endpoint]);
-        Provider { default_model, key, dialect: simulator.dialect, ..provider }
+        Provider { default_model, keys, dialect: simulator.dialect, ..provider }
     })
 }
 
@@ -94,7 +94,7 @@ mod tests {
             _ => None,
         };
         let config = zero_configuration(&both);
-        let key = config.providers[0].key.as_ref().unwrap();
+        let key = config.providers[0].sole_key().unwrap();
         assert_eq!(key.expose(), "own");
         assert!(!format!("{config:?}").contains("own\""));
     }

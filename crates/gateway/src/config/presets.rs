@@ -133,7 +133,7 @@ impl Preset {
     /// The provider as the table has it, with this key.
     pub fn provider(&self, key: Option<Secret>) -> Provider {
         Provider {
-            key,
+            keys: key.into_iter().collect(),
             claims: self.claims(),
             dialect: self.dialect,
             default_model: self.default_model.map(str::to_owned),

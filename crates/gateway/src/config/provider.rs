@@ -73,7 +73,7 @@ pub(super) fn read(
     };
     let provider = Provider {
         name: name.to_owned(),
-        key: key(section, preset, outside, problems),
+        keys: api_keys(section, preset, outside, problems),
         tls: tls::read(section, &endpoints, outside, problems),
         endpoints,
         timeouts: timeouts(section, problems),
@@ -106,6 +106,30 @@ fn note_missing(section: &Section<'_, '_>, problems: &mut Collector<'_>) {
         let what = format!("`preset`, or `name`, `protocol` and `base_url`; it has no `{missing}`");
         section.lacks(&what, problems);
     }
+}
+
+/// The keys that the table names, else the one of its preset.
+fn api_keys(
+    section: &Section<'_, '_>,
+    preset: Option<&Preset>,
+    outside: Outside<'_>,
+    problems: &mut Collector<'_>,
+) -> Vec<Secret> {
+    let list = section.item("api_key").and_then(|item| Some((item, item.elements()?)));
+    let Some((item, listed)) = list else {
+        return key(section, preset, outside, problems).into_iter().collect();
+    };
+    if listed.is_empty() {
+        item.wrong("is a list without a key; name one, or remove it", problems);
+    }
+    let mut keys: Vec<Secret> = Vec::new();
+    for item in listed {
+        match outside.secret(item, problems) {
+            Some(key) if keys.contains(&key) => item.wrong("has a key twice", problems),
+            key => keys.extend(key),
+        }
+    }
+    keys
 }
 
 /// The key that the table names, else the one that its preset's variables hold.

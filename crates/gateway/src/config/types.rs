@@ -46,7 +46,8 @@ pub struct Provider {
     pub name: String,
     /// The protocols it speaks, the preferred one first; never empty.
     pub endpoints: Vec<Endpoint>,
-    pub key: Option<Secret>,
+    /// What it is called with; several take turns.
+    pub keys: Vec<Secret>,
     /// Globs of the model names that it claims without being named.
     pub claims: Vec<Glob>,
     /// Headers to send with each request, beyond those that its protocol asks for.
@@ -81,6 +82,16 @@ pub struct FamilyCorrection {
     /// What they take beside text.
     pub inputs: Option<Inputs>,
     pub structured_output: Option<bool>,
+}
+
+impl Provider {
+    /// The key that all requests carry.
+    pub(crate) fn sole_key(&self) -> Option<&Secret> {
+        match &*self.keys {
+            [key] => Some(key),
+            _ => None,
+        }
+    }
 }
 
 impl FamilyCorrection {

@@ -66,6 +66,16 @@ pub(crate) struct Measured<'a> {
     pub(crate) first_byte: Option<Duration>,
 }
 
+/// What is known of one of a provider's several keys, without the key.
+#[derive(Debug)]
+pub(crate) struct KeySeen {
+    /// Its place in the configuration, from one.
+    pub(crate) number: usize,
+    pub(crate) requests: u64,
+    pub(crate) rests: u64,
+    pub(crate) is_resting: bool,
+}
+
 impl ProviderMetrics {
     pub(crate) fn new(name: Arc<str>) -> Self {
         Self { name, series: std::iter::repeat_with(Series::default).take(PAIRS).collect() }
@@ -285,6 +295,31 @@ fn render_losses(all: &[Labelled<'_>], out: &mut String) {
             };
         }
     });
+}
+
+/// How the keys of providers have fared that have several, in the Prometheus text form.
+pub(crate) fn render_keys<'p>(seen: impl Iterator<Item = (&'p str, KeySeen)>, out: &mut String) {
+    const REQUESTS: &str = "sabir_key_requests_total";
+    const RESTS: &str = "sabir_key_rests_total";
+    const RESTING: &str = "sabir_key_resting";
+    let mut columns = [REQUESTS, RESTS, RESTING].map(|name| (name, String::new()));
+    for (provider, KeySeen { number, requests, rests, is_resting }) in seen {
+        for ((name, lines), value) in columns.iter_mut().zip([requests, rests, is_resting.into()]) {
+            let labels = format!("provider=\"{provider}\",key=\"{number}\"");
+            let _ = writeln!(lines, "{name}{{{labels}}} {value}");
+        }
+    }
+    let helps = [
+        ("counter", "Requests that were sent with one of several keys."),
+        ("counter", "How often the provider turned a key away, so that it rests."),
+        ("gauge", "Whether a key rests."),
+    ];
+    for ((name, lines), (kind, help)) in columns.iter().zip(helps) {
+        if !lines.is_empty() {
+            head(out, name, kind, help);
+            out.push_str(lines);
+        }
+    }
 }
 
 fn each(all: &[Labelled<'_>], out: &mut String, render: impl Fn(&Series, &mut String, &str)) {

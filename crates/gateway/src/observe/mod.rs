@@ -12,6 +12,6 @@ pub(crate) use exchanges::{ClassSeen, Exchanges, Seen, Upstream};
 pub(crate) use log::exchange as log_exchange;
 pub use log::start as start_log;
 pub(crate) use losses::{Losses, write_losses};
-pub(crate) use metrics::{Measured, Metrics, ProviderMetrics, SeriesKey};
+pub(crate) use metrics::{KeySeen, Measured, Metrics, ProviderMetrics, SeriesKey, render_keys};
 pub(crate) use outcome::Outcome;
 pub use outlet::Outlet;

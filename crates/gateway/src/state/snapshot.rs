@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::config::types::Config;
 use crate::memory::Memory;
+use crate::observe::render_keys;
 use crate::route::Directory;
 use crate::state::Shared;
 
@@ -40,6 +41,9 @@ impl Snapshot {
     pub(crate) fn render_metrics(&self) -> String {
         let providers = self.directory.providers.iter().map(|provider| &*provider.metrics);
         let mut metrics = self.shared.metrics.render(providers);
+        let providers = self.directory.providers.iter();
+        let keys = providers.flat_map(|it| it.keys.seen().map(|seen| (&*it.name, seen)));
+        render_keys(keys, &mut metrics);
         self.shared.pool.render(&mut metrics);
         self.shared.memory.iter().for_each(|memory| memory.render(&mut metrics));
         metrics

@@ -38,6 +38,15 @@ impl Auth {
         Some((self.header.clone(), value))
     }
 
+    /// Headers with a key, unless they have one of the operator's own.
+    pub(crate) fn with_key(&self, key: &Secret, headers: &HeaderMap) -> HeaderMap {
+        let mut headers = headers.clone();
+        if let Some((name, value)) = self.key_header(key) {
+            headers.entry(name).or_insert(value);
+        }
+        headers
+    }
+
     /// The headers of a request that is about to be sent, signed where the protocol wants that.
     pub(crate) fn signed<'h>(
         &self,

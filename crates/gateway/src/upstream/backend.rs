@@ -12,7 +12,7 @@ use crate::upstream::http::Http;
 #[cfg(test)]
 use crate::upstream::scripted::Scripted;
 use crate::upstream::simulated::Simulated;
-use crate::upstream::{Body, Payload};
+use crate::upstream::{Body, Payload, Turn};
 
 /// A request in the terms of the endpoint's protocol.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct Request<'a> {
     pub(crate) path: &'a str,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a Payload<'a>,
+    /// The one of several keys whose turn it is; a sole one is in the headers.
+    pub(crate) turn: Option<Turn<'a>>,
     /// What becomes of the connection.
     pub(crate) afterwards: Afterwards,
 }

@@ -76,7 +76,7 @@ fn add_configured(headers: &mut HeaderMap, provider: &Provider) {
     }
 }
 
-/// What every request to a provider carries.
+/// What every request to a provider carries. Which of several keys, is known when it is sent.
 pub(crate) fn base(instance: &str, provider: &Provider, upstream: Protocol) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -88,7 +88,7 @@ pub(crate) fn base(instance: &str, provider: &Provider, upstream: Protocol) -> H
     if let Some((name, default)) = &surface.headers.version {
         headers.insert(name, provider.version.as_ref().unwrap_or(default).clone());
     }
-    if let Some((name, value)) = provider.key.as_ref().and_then(|it| surface.auth.key_header(it)) {
+    if let Some((name, value)) = provider.sole_key().and_then(|it| surface.auth.key_header(it)) {
         headers.insert(name, value);
     }
     headers

@@ -41,7 +41,8 @@ impl Health {
     }
 }
 
-fn now_ms() -> u64 {
+/// Milliseconds since the start.
+pub(super) fn now_ms() -> u64 {
     u64::try_from(START.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 

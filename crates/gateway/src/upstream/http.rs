@@ -8,6 +8,7 @@ use sabir_backend::http::{Address, Client, Outgoing, Timeouts};
 use crate::failure::Result;
 use crate::pool::Pool;
 use crate::surface::Auth;
+use crate::upstream::keys::Key;
 use crate::upstream::{Backend, Body, Reply, Request, unreached};
 
 /// A server.
@@ -21,12 +22,30 @@ pub(crate) struct Http {
 
 impl Backend for Http {
     async fn ask(&self, client: &Client, _pool: &Pool, request: Request<'_>) -> Result<Reply> {
-        let Request { method, path, headers, body, afterwards } = request;
+        let Request { method, path, headers, body, turn, afterwards } = request;
         let (address, body) = (&self.address, &body.pieces());
         let outgoing = Outgoing { method, address, path, headers, body, afterwards };
+        if let Some(turn) = turn {
+            // Boxed, so that requests to providers with one key have no room for it in their futures.
+            return Box::pin(self.ask_with(turn.key(), client, outgoing)).await;
+        }
         let headers = &self.auth.signed(self.key.as_ref(), &outgoing);
-        let outgoing = Outgoing { headers, ..outgoing };
-        let answer = client.send(&outgoing, self.timeouts).await.map_err(unreached)?;
+        self.send(client, &Outgoing { headers, ..outgoing }).await
+    }
+}
+
+impl Http {
+    /// Asks with one of several keys, over connections of its own.
+    async fn ask_with(&self, key: &Key, client: &Client, outgoing: Outgoing<'_>) -> Result<Reply> {
+        let (address, secret) = (&self.address.in_partition(key.partition()), key.secret());
+        let headers = &self.auth.with_key(secret, outgoing.headers);
+        let outgoing = Outgoing { address, headers, ..outgoing };
+        let headers = &self.auth.signed(Some(secret), &outgoing);
+        self.send(client, &Outgoing { headers, ..outgoing }).await
+    }
+
+    async fn send(&self, client: &Client, outgoing: &Outgoing<'_>) -> Result<Reply> {
+        let answer = client.send(outgoing, self.timeouts).await.map_err(unreached)?;
         let body = Body::Http(answer.body);
         Ok(Reply { status: answer.status.as_u16(), headers: answer.headers, body })
     }

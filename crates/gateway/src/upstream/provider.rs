@@ -19,6 +19,7 @@ use crate::upstream::agent::Agent;
 use crate::upstream::headers::Templates;
 use crate::upstream::health::Health;
 use crate::upstream::http::Http;
+use crate::upstream::keys::Keys;
 use crate::upstream::queue::Queue;
 use crate::upstream::simulated::Simulated;
 use crate::upstream::targets::Targets;
@@ -32,6 +33,7 @@ pub(crate) struct Provider {
     /// In the order of the provider's endpoints.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) health: Arc<Health>,
+    pub(crate) keys: Arc<Keys>,
     pub(crate) queue: Arc<Queue>,
     pub(crate) targets: Targets,
     pub(crate) metrics: Arc<ProviderMetrics>,
@@ -73,6 +75,7 @@ impl Provider {
             redactor: Redactor::of(&config),
             endpoints: endpoints(&config, site, site.generation),
             health: Arc::default(),
+            keys: Arc::new(Keys::new(&config.keys, None, site.generation)),
             queue: Arc::new(Queue::new(config.max_in_flight, queue_max, queue_wait_max)),
             targets: Targets::new(&config),
             metrics: Arc::new(ProviderMetrics::new(Arc::clone(&name))),
@@ -102,10 +105,18 @@ impl Provider {
         if is_same_server(&self.config, &next.config) {
             next.endpoints = endpoints(&next.config, site, self.partition);
             next.health = Arc::clone(&self.health);
+            next.keys = Arc::clone(&self.keys);
             next.models = Arc::clone(&self.models);
             next.partition = self.partition;
+        } else if self.config.endpoints == next.config.endpoints {
+            next.keys = Arc::new(Keys::new(&next.config.keys, Some(&self.keys), site.generation));
         }
         Arc::new(next)
+    }
+
+    /// Whether it can be asked in its own place: it has not failed of late, and has a key that does not rest.
+    pub(crate) fn is_good(&self) -> bool {
+        self.health.is_good() && !self.keys.all_rest()
     }
 
     /// The endpoint for a client: its own protocol if the provider speaks it, else the preferred one.
@@ -129,7 +140,7 @@ impl Endpoint {
                 let timeouts = Timeouts { connect, first_byte };
                 let auth = &surface::of(protocol).auth;
                 let address = address(url, provider)?.in_partition(partition);
-                let key = provider.key.clone();
+                let key = provider.sole_key().cloned();
                 let server = Http { address, timeouts, auth, key };
                 (AnyBackend::Http(server), url.path().trim_end_matches('/').to_owned())
             }
@@ -176,5 +187,5 @@ fn endpoints(provider: &types::Provider, site: Site<'_>, partition: u64) -> Vec<
 
 /// Whether the same server is asked in the same name. Certificates of its own keep connections apart by themselves.
 fn is_same_server(before: &types::Provider, after: &types::Provider) -> bool {
-    before.endpoints == after.endpoints && before.key == after.key
+    before.endpoints == after.endpoints && before.keys == after.keys
 }

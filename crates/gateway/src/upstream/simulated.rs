@@ -20,7 +20,7 @@ pub(crate) struct Simulated(pub(super) Arc<Simulator>);
 
 impl Backend for Simulated {
     async fn ask(&self, _client: &Client, pool: &Pool, request: Request<'_>) -> Result<Reply> {
-        let Request { method, path, headers, body, afterwards: _ } = request;
+        let Request { method, path, headers, body, .. } = request;
         let body = body.whole();
         if body.len() < LARGE_BYTES {
             let reply = self.0.answer(Incoming { method, path, headers, body: &body });

@@ -25,6 +25,7 @@ mod governing;
 mod harness;
 mod joining;
 mod kept;
+mod keys;
 mod large;
 mod limits;
 mod long;

@@ -75,7 +75,7 @@ fn a_provider_can_say_everything_itself() {
             "anthropic-messages https://b.example/v1",
         ]
     );
-    assert_eq!(mine.key.as_ref().unwrap().expose(), "sesame");
+    assert_eq!(mine.sole_key().unwrap().expose(), "sesame");
     assert!(mine.claims[0].matches("mine-1"));
     let headers: Vec<_> = mine.headers.iter().map(|(name, value)| (name.as_str(), value)).collect();
     assert_eq!(headers, [("x-team", &"a".parse().unwrap()), ("x-token", &"hush".parse().unwrap())]);
@@ -119,7 +119,7 @@ fn a_preset_is_changed_by_what_stands_beside_it() {
     assert!(openai.claims.iter().any(|claim| claim.matches("gpt-5.6")));
     assert_eq!(proxy.name, "proxy");
     assert_eq!(places(proxy), ["openai-chat http://localhost:9000/v1"]);
-    assert!(proxy.claims.is_empty() && proxy.key.is_none());
+    assert!(proxy.claims.is_empty() && proxy.keys.is_empty());
     assert_eq!(proxy.dialect, Some(Dialect::OPENAI));
     let own =
         ["openai-chat http://localhost:11434/v1", "openai-responses http://localhost:11434/v1"];
@@ -236,7 +236,7 @@ fn a_key_file_stands_beside_the_config_file() {
             format!("[[provider]]\npreset = \"openai\"\napi_key = {{ file = \"{file}\" }}\n");
         parse(&text, &folder.join("sabir.toml"), &|_| None)
     };
-    let key = |file| read(file).unwrap().providers.swap_remove(0).key.clone().unwrap();
+    let key = |file| read(file).unwrap().providers.swap_remove(0).sole_key().unwrap().clone();
     assert_eq!(key("own.key").expose(), "from-file");
     for (file, expected) in [("empty.key", "empty"), ("wrong.key", "header"), ("no.key", "no.key")]
     {
