@@ -44,7 +44,7 @@ impl Error {
 
     /// Says that the value was found under `key` of the enclosing object; called while unwinding.
     #[cold]
-    pub(crate) fn under_key(mut self, key: &str) -> Self {
+    pub fn under_key(mut self, key: &str) -> Self {
         let mut pointer = String::new();
         push_key(&mut pointer, key);
         self.0.pointer.insert_str(0, &pointer);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use http_body::Body;
-use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
+use sabir_wire::json::{Json, Text, Writer};
 use sabir_wire::protocol::{AnswerContext, StreamEncoder};
 use sabir_wire::target::{ModelPlace, Target};
 use sabir_wire::{FaultKind, Protocol, Report};
@@ -92,24 +92,10 @@ fn run(body: &[u8]) -> Result<String> {
 }
 
 fn read(body: &[u8]) -> Result<Order<'_>> {
-    let mut from = None;
-    let mut to = None;
-    let mut kind = None;
-    let mut model = None;
-    let mut subject = None;
-    let mut reader = Reader::from_slice(body)?;
-    reader.object(|key, reader| {
-        match (&*key, reader.kind()?) {
-            ("from", Kind::String) => from = Some(reader.string()?),
-            ("to", Kind::String) => to = Some(reader.string()?),
-            ("kind", Kind::String) => kind = Some(reader.string()?),
-            ("model", Kind::String) => model = Some(reader.string()?),
-            ("body", _) => subject = Some(reader.raw()?),
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let kind = match kind.as_ref().map(Text::to_str).as_deref() {
+    let names = ["from", "to", "kind", "model", "body"];
+    let [from, to, kind, model, subject] = ingress::members(ingress::text(body)?, names)?;
+    let (from, to, model) = (text(from, "from")?, text(to, "to")?, text(model, "model")?);
+    let kind = match text(kind, "kind")?.as_ref().map(Text::to_str).as_deref() {
         None | Some("request") => Translated::Request,
         Some("response") => Translated::Response,
         Some("stream") => Translated::Stream,
@@ -118,6 +104,12 @@ fn read(body: &[u8]) -> Result<Order<'_>> {
     };
     let body = subject.ok_or_else(|| bad("body", "expected the body to translate, found none"))?;
     Ok(Order { from: protocol(from, "from")?, to: protocol(to, "to")?, kind, model, body })
+}
+
+/// A member that is text, if it is there.
+fn text(member: Option<Json<'_>>, param: &'static str) -> Result<Option<Text<'static>>> {
+    let text = member.map(|it| it.reader().string().map(Text::into_owned));
+    text.transpose().map_err(|_| bad(param, "expected a string"))
 }
 
 fn protocol(name: Option<Text<'_>>, param: &'static str) -> Result<Protocol> {

@@ -7,6 +7,7 @@ mod framing;
 mod guard;
 mod head;
 mod key;
+mod members;
 mod path;
 mod routing;
 mod skim;
@@ -19,6 +20,7 @@ pub(crate) use framing::{Misframed, check_framing};
 pub(crate) use guard::{admit, is_allowed_origin, names_loopback};
 pub(crate) use head::check_head;
 pub(crate) use key::identify;
+pub(crate) use members::{members, repeated_member};
 pub(crate) use path::{
     Conversations, Endpoint, Listing, Own, find as find_endpoint, is_passthrough,
 };

@@ -9,6 +9,7 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 
 use crate::config::types::{GatewayKey, Level};
 use crate::failure::{Failure, Result};
+use crate::ingress;
 use crate::pool;
 use crate::recall::base::found;
 use crate::record::Details;
@@ -119,26 +120,19 @@ fn open_calls(body: &[u8]) -> Result<Vec<Open>> {
 impl Submitted {
     fn read(body: &[u8]) -> Result<Self> {
         pool::check_thread(body.len());
-        let mut submitted = Self::default();
-        let mut has_results = false;
-        Reader::from_slice(body)?.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("tool_outputs", Kind::Array) => {
-                    has_results = true;
-                    reader.array(|_, result| submitted.take_result(result))?;
-                }
-                ("stream", Kind::Boolean) => submitted.stream = Some(reader.boolean()?),
-                ("metadata", Kind::Object) => {
-                    submitted.metadata = Some(reader.raw()?.as_str().to_owned());
-                }
-                _ => reader.skip()?,
-            }
-            Ok(())
-        })?;
-        if !has_results {
+        let names = ["tool_outputs", "stream", "metadata"];
+        let [results, stream, metadata] = ingress::members(ingress::text(body)?, names)?;
+        let Some(results) = results.filter(|it| it.kind() == Kind::Array) else {
             let message = "tool_outputs array is required when submitting Responses tool results";
             return Err(Failure::client(FaultKind::BadRequest, message));
-        }
+        };
+        let mut submitted = Self::default();
+        let read = results.reader().array(|_, result| submitted.take_result(result));
+        read.map_err(|error| error.under_key("tool_outputs"))?;
+        let stream = stream.filter(|it| it.kind() == Kind::Boolean);
+        submitted.stream = stream.map(|it| it.reader().boolean()).transpose()?;
+        let metadata = metadata.filter(|it| it.kind() == Kind::Object);
+        submitted.metadata = metadata.map(|it| it.as_str().to_owned());
         Ok(submitted)
     }
 

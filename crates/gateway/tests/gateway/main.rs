@@ -7,6 +7,7 @@ mod archive;
 mod artefacts;
 mod attempts;
 mod background;
+mod bodies;
 mod breaks;
 mod cache;
 mod cancel;

@@ -4,7 +4,7 @@ use sabir_store::{
     Addition, Change, Conversation, ConversationId, Deletion, Fork, Kind as StoreKind,
     NewConversation, Origin, Time, Title, TurnId,
 };
-use sabir_wire::json::{Json, Kind, Reader};
+use sabir_wire::json::{Json, Kind};
 use sabir_wire::unified::read_timestamp;
 use sabir_wire::{FaultKind, Protocol};
 
@@ -157,20 +157,9 @@ impl Order {
     /// Reads a body, and lets it go: its parts are what is worked on.
     fn read(body: Vec<u8>) -> Result<Self> {
         let body = ingress::into_text(body)?;
-        let (mut id, mut metadata, mut transcript) = (None, None, None);
-        let (mut messages, mut protocol, mut times) = (None, None, None);
-        let (mut title, mut join) = (None, None);
-        members(&body, |key, value| match key {
-            "id" => id = Some(value),
-            "metadata" => metadata = Some(value),
-            "transcript" => transcript = Some(value).filter(|value| !value.is_null()),
-            "messages" => messages = Some(value).filter(|value| !value.is_null()),
-            "as" => protocol = Some(value),
-            "times" => times = Some(value).filter(|value| !value.is_null()),
-            "title" => title = Some(value),
-            "join" => join = Some(value).filter(|value| !value.is_null()),
-            _ => {}
-        })?;
+        let names = ["id", "metadata", "transcript", "messages", "as", "times", "title", "join"];
+        let members = ingress::members(&body, names)?.map(|it| it.map(Json::into_owned));
+        let [id, metadata, transcript, messages, protocol, times, title, join] = members;
         let source = match (transcript, messages) {
             (Some(_), Some(_)) => return Err(both()),
             (Some(transcript), None) => Some(Source::Transcript(transcript)),
@@ -182,7 +171,7 @@ impl Order {
             (None, None) => None,
         };
         let (id, title, joins) = (text("id", id)?, text("title", title)?, flag("join", join)?);
-        metadata.iter().filter(|it| !it.is_null()).try_for_each(metadata::check)?;
+        metadata.iter().try_for_each(metadata::check)?;
         Ok(Self { id, metadata, title, source, joins })
     }
 
@@ -195,29 +184,12 @@ impl Order {
 }
 
 fn read_after(body: &str) -> Result<Option<String>> {
-    let mut after = None;
-    members(body, |key, value| {
-        if key == "after" {
-            after = Some(value);
-        }
-    })?;
+    let [after] = ingress::members(body, ["after"])?;
     text("after", after)
 }
 
-/// The members of a body. One without any text has none.
-fn members(body: &str, mut take: impl FnMut(&str, Json<'static>)) -> Result<()> {
-    if body.trim().is_empty() {
-        return Ok(());
-    }
-    Reader::new(body).object(|key, reader| {
-        take(&key, reader.raw()?.into_owned());
-        Ok(())
-    })?;
-    Ok(())
-}
-
 fn text(param: &'static str, value: Option<Json<'_>>) -> Result<Option<String>> {
-    match value.filter(|value| !value.is_null()) {
+    match value {
         None => Ok(None),
         Some(value) if value.kind() == Kind::String => {
             Ok(Some(value.reader().string()?.to_str().into_owned()))

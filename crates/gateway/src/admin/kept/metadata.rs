@@ -5,6 +5,7 @@ use sabir_wire::FaultKind;
 use sabir_wire::json::{Json, Kind, Text};
 
 use crate::failure::{Failure, Result};
+use crate::ingress;
 use crate::recall::out_of_order;
 
 const PAIRS_MAX: usize = 16;
@@ -36,7 +37,7 @@ pub(in crate::admin) fn check(metadata: &Json<'_>) -> Result<()> {
     if metadata.kind() != Kind::Object {
         return Err(mistyped("metadata", "an object", metadata.kind()));
     }
-    let (mut pairs, mut count) = (Vec::new(), 0);
+    let (mut pairs, mut count): (Vec<(String, Json<'_>)>, _) = (Vec::new(), 0);
     metadata.reader().object(|key, reader| {
         let value = reader.raw()?;
         if count < PAIRS_MAX {
@@ -52,7 +53,14 @@ pub(in crate::admin) fn check(metadata: &Json<'_>) -> Result<()> {
         );
         return Err(invalid("metadata", message, "object_above_max_properties"));
     }
-    pairs.iter().try_for_each(|(key, value)| check_pair(key, value))
+    pairs.iter().try_for_each(|(key, value)| check_pair(key, value))?;
+    let is_repeated = |(at, (key, _)): &(usize, &(String, Json<'_>))| {
+        pairs[..*at].iter().any(|(earlier, _)| earlier == key)
+    };
+    match pairs.iter().enumerate().find(is_repeated) {
+        Some((_, (key, _))) => Err(ingress::repeated_member(format!("metadata.{key}"))),
+        None => Ok(()),
+    }
 }
 
 fn check_pair(key: &str, value: &Json<'_>) -> Result<()> {

@@ -1,13 +1,13 @@
 //! What a client sends to make or change a conversation.
 
-use sabir_wire::json::{Json, Kind, Reader};
+use sabir_wire::json::{Json, Kind};
 
 use super::metadata;
 use super::metadata::{invalid, missing, mistyped};
 use crate::failure::Result;
+use crate::ingress;
 
 /// The members of a body that count.
-#[derive(Default)]
 pub(super) struct Order {
     /// Each as it was sent.
     pub(super) items: Option<Vec<Json<'static>>>,
@@ -18,25 +18,12 @@ pub(super) struct Order {
 const ITEMS_MAX: usize = 20;
 
 impl Order {
-    /// Reads a body. One without any text says nothing.
+    /// Reads a body.
     pub(super) fn read(body: &str) -> Result<Self> {
-        let mut order = Self::default();
-        if body.trim().is_empty() {
-            return Ok(order);
-        }
-        let (mut items, mut given) = (None, None);
-        Reader::new(body).object(|key, reader| {
-            match &*key {
-                "items" => items = Some(reader.raw()?).filter(|json| !json.is_null()),
-                "metadata" => given = Some(reader.raw()?).filter(|json| !json.is_null()),
-                _ => reader.skip()?,
-            }
-            Ok(())
-        })?;
-        given.iter().try_for_each(metadata::check)?;
-        order.metadata = given.map(Json::into_owned);
-        order.items = items.map(|items| elements(&items)).transpose()?;
-        Ok(order)
+        let [items, metadata] = ingress::members(body, ["items", "metadata"])?;
+        metadata.iter().try_for_each(metadata::check)?;
+        let items = items.map(|items| elements(&items)).transpose()?;
+        Ok(Self { items, metadata: metadata.map(Json::into_owned) })
     }
 
     pub(super) fn into_items(self) -> Result<Vec<Json<'static>>> {
