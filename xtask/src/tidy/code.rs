@@ -85,7 +85,7 @@ pub(super) fn sleeping_tests(tree: &Tree) -> Vec<Finding> {
 }
 
 /// The statuses that HTTP itself has for a failure of the gateway; every other follows from the failure's kind.
-const STATUSES: [&str; 8] = ["408", "415", "426", "431", "502", "503", "504", "508"];
+const STATUSES: [&str; 9] = ["405", "408", "415", "426", "431", "502", "503", "504", "508"];
 
 /// A status in the middle of the gateway would be a second place that decides what clients see.
 pub(super) fn failure_statuses(tree: &Tree) -> Vec<Finding> {

@@ -24,7 +24,7 @@ use crate::observe::Upstream;
 use crate::route::Route;
 use crate::state::Snapshot;
 use crate::tap::Head;
-use crate::upstream::{Provider, Request};
+use crate::upstream::{Provider, Request, cuts_answers, is_configured, may_go_on};
 use crate::{answer, attempt, egress, ingress, route, surface, upstream};
 
 /// A request that goes on as it is.
@@ -59,6 +59,11 @@ where
     };
     let protocol = provider.config.endpoints[0].protocol;
     let mut flight = InFlight::begin(snapshot, protocol, raw.key);
+    if let Err(failure) = check_method(raw.method, &body) {
+        let mut reply = egress::rescue(protocol, *failure, flight);
+        reply.headers_mut().insert(header::ALLOW, ALLOWED);
+        return reply;
+    }
     if let Err(failure) = check_rules(raw.key).and_then(|()| flight.admission.admit()) {
         return egress::rescue(protocol, *failure, flight);
     }
@@ -85,25 +90,48 @@ fn check_rules(key: Option<&Arc<GatewayKey>>) -> Result<()> {
     Err(Failure::new(Whose::Policy, FaultKind::Permission, message).with_code("tools"))
 }
 
+/// Refuses methods that not every server reads alike: some repeat what they were sent, and what may be sent again, or may have a
+/// body, is known of these only.
+fn check_method(method: &Method, body: &impl Body) -> Result<()> {
+    if FORWARDED.contains(method) {
+        return Ok(());
+    }
+    if !body.is_end_stream() {
+        return Err(unexpected_body(method));
+    }
+    let message = format!("{method} is not sent on to providers; these are: {FORWARDED_NAMES}");
+    Err(Failure::client(FaultKind::BadRequest, message).with_status(405))
+}
+
+/// The methods that are sent on.
+const FORWARDED: &[Method] = &[
+    Method::GET,
+    Method::HEAD,
+    Method::POST,
+    Method::PUT,
+    Method::PATCH,
+    Method::DELETE,
+    Method::OPTIONS,
+];
+const FORWARDED_NAMES: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+const ALLOWED: HeaderValue = HeaderValue::from_static(FORWARDED_NAMES);
+
 /// Reads the body of a method that has one. Servers differ on whether they read it with others, and one that does not takes
 /// it for another request.
 async fn read<B>(raw: &Raw<'_>, body: B, admission: &mut Admission) -> Result<Vec<u8>>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let method = raw.method;
-    // Some servers read methods in any case.
-    let is = |known: Method| method.as_str().eq_ignore_ascii_case(known.as_str());
-    if is(Method::TRACE) || is(Method::CONNECT) {
-        let message = format!("{method} is not sent on to providers");
-        return Err(Failure::client(FaultKind::BadRequest, message));
-    }
     let body = ingress::read_raw(body, raw.headers, admission).await?;
-    if (is(Method::GET) || is(Method::HEAD)) && !body.is_empty() {
-        let message = format!("expected no body with {method}, found one");
-        return Err(Failure::client(FaultKind::BadRequest, message));
+    match *raw.method {
+        Method::GET | Method::HEAD if !body.is_empty() => Err(unexpected_body(raw.method)),
+        _ => Ok(body),
     }
-    Ok(body)
+}
+
+fn unexpected_body(method: &Method) -> Box<Failure> {
+    let message = format!("expected no body with {method}, found one");
+    Failure::client(FaultKind::BadRequest, message)
 }
 
 /// Embeddings go to the provider of their model, in the OpenAI protocols' own shape.
@@ -173,7 +201,7 @@ where
         large: None,
     };
     let incoming = attempt::embed(handles, &call, resolved, flight).await?;
-    let answering = answer::open_raw(handles.snapshot, incoming, flight).await?;
+    let answering = answer::open_raw_whole(handles.snapshot, incoming, flight).await?;
     Ok(Passed { answering, length: None })
 }
 
@@ -227,8 +255,9 @@ async fn pass(
     let mut headers = HeaderMap::new();
     let has_secrets = !provider.redactor.is_empty();
     let own = end_to_end(raw.headers)
-        .filter(|(name, value)| !is_private(name) && !holds_key(value.as_bytes(), raw.key))
-        .filter(|(name, _)| !(has_secrets && cuts_answers(name.as_str())));
+        .filter(|(name, value)| may_go_on(name) && !holds_key(value.as_bytes(), raw.key))
+        .filter(|(name, value)| !(has_secrets && cuts_answers(name, value)))
+        .filter(|(name, _)| !is_configured(name, &config.headers));
     headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     let mut base = upstream::base_headers(&snapshot.shared.instance, config, endpoint.protocol);
     // What a client says to the vendor of its protocol stays, such as the version that it speaks.
@@ -291,13 +320,6 @@ fn is_hop_by_hop(name: &str) -> bool {
     ) || name.contains('_') && is_hop_by_hop(&name.replace('_', "-"))
 }
 
-/// Headers that ask for a part of an answer, or for another spelling of it: a secret in it could no longer be found. Servers may
-/// always answer as if there were none.
-fn cuts_answers(name: &str) -> bool {
-    matches!(name, "range" | "if-range" | "a-im" | "accept-charset")
-        || name.contains('_') && cuts_answers(&name.replace('_', "-"))
-}
-
 /// A path without those parameters of its query that hold the client's own key, under whichever name.
 fn without_own_key<'p>(path: &'p str, key: Option<&Arc<GatewayKey>>) -> Cow<'p, str> {
     let Some((path_alone, query)) = path.split_once('?') else { return path.into() };
@@ -322,10 +344,3 @@ fn holds_key(value: &[u8], key: Option<&Arc<GatewayKey>>) -> bool {
 
 /// From this length on a key is looked for inside of values.
 const KEY_BYTES_MIN: usize = 8;
-
-/// Headers that are between the client and this gateway.
-fn is_private(name: &HeaderName) -> bool {
-    matches!(name.as_str(), "authorization" | "cookie" | "origin" | "referer" | "accept-encoding")
-        || surface::is_key_header(name)
-        || name.as_str().starts_with("sabir-")
-}

@@ -111,6 +111,19 @@ impl Feed {
         self.redacting.redactor()
     }
 
+    /// Waits for the first bytes, which are handed on all the same: until then an answer can still become an error.
+    pub(super) async fn begin(&mut self) -> Result<()> {
+        let mut early = Vec::new();
+        while early.is_empty() {
+            match poll_fn(|cx| self.poll(cx, &mut |piece| append(&mut early, &piece))).await {
+                Some(read) => read.map_err(unreached)?,
+                None => break,
+            }
+        }
+        self.early = early;
+        Ok(())
+    }
+
     /// Looks at the first bytes, and no further than they need; they are handed on all the same.
     pub(super) async fn begins_with_frames(&mut self) -> sabir_backend::Result<bool> {
         let mut early = Vec::new();

@@ -22,7 +22,7 @@ pub(crate) use feed::{Feed, SHORT_BYTES_MAX, is_packed};
 pub(crate) use flight::{Ended, InFlight};
 pub(crate) use frames::decode_all;
 pub(crate) use open::{AnswerMode, Incoming, open};
-pub(crate) use raw::{open_bodiless, open_raw};
+pub(crate) use raw::{open_bodiless, open_raw, open_raw_whole};
 pub(crate) use refused::stated_in_stream;
 
 use std::fmt;

@@ -12,24 +12,46 @@ use crate::observe::Outcome;
 use crate::state::Snapshot;
 use crate::tap::Head;
 
-/// An answer of any status. One with an error status is read to its end: it says whose fault it was.
+/// An answer of any status, sent as it comes. One with an error status is read to its end: it says whose fault it was.
 pub(crate) async fn open_raw(
+    snapshot: &Arc<Snapshot>,
+    incoming: Incoming,
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
+    let Incoming { protocol, head, mut feed } = incoming;
+    let bytes_max = snapshot.config().limits.answer_bytes_max;
+    // Nothing can be redacted beneath a compression that nobody asked for.
+    if is_packed(&head.headers) && !feed.redactor().is_empty() {
+        return open_raw_whole(snapshot, Incoming { protocol, head, feed }, flight).await;
+    }
+    if head.status >= 400 {
+        let body = feed.collect(bytes_max).await?;
+        return all_there(snapshot, (protocol, head, body), flight).await;
+    }
+    feed.begin().await?;
+    flight.begin_answer(&head, None);
+    Ok(Answering::raw(head, feed))
+}
+
+/// An answer of any status, sent when all of it is there: one that breaks off is an error with a status of its own.
+pub(crate) async fn open_raw_whole(
     snapshot: &Arc<Snapshot>,
     incoming: Incoming,
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
     let Incoming { protocol, mut head, mut feed } = incoming;
     let bytes_max = snapshot.config().limits.answer_bytes_max;
-    let mut whole = None;
-    // Nothing can be redacted beneath a compression that nobody asked for.
-    if is_packed(&head.headers) && !feed.redactor().is_empty() {
-        whole = Some(feed.collect_unpacked(snapshot, &head.headers, bytes_max).await?);
-        head.headers.remove(CONTENT_ENCODING);
-    } else if head.status >= 400 {
-        whole = Some(feed.collect(bytes_max).await?);
-    }
+    let body = feed.collect_unpacked(snapshot, &head.headers, bytes_max).await?;
+    head.headers.remove(CONTENT_ENCODING);
+    all_there(snapshot, (protocol, head, body), flight).await
+}
+
+async fn all_there(
+    snapshot: &Snapshot,
+    (protocol, head, body): (Protocol, Head, Bytes),
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
     flight.begin_answer(&head, None);
-    let Some(body) = whole else { return Ok(Answering::raw(head, feed)) };
     flight.body(&body);
     let outcome = match head.status {
         ..400 => Outcome::Answered,

@@ -9,7 +9,7 @@ use sabir_wire::Protocol;
 use crate::call::Call;
 use crate::config::types::Provider;
 use crate::surface;
-use crate::upstream::Endpoint;
+use crate::upstream::{Endpoint, may_go_on};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const SELF: HeaderValue = HeaderValue::from_static(concat!("sabir/", env!("CARGO_PKG_VERSION")));
@@ -45,7 +45,8 @@ pub(crate) fn outgoing<'e>(
     let mut headers = Cow::Borrowed(if call.delivery.is_stream() { stream } else { whole });
     if endpoint.is_native_to(call.client) {
         let is_for_vendor = surface::of(call.client).headers.is_for_vendor;
-        for name in call.headers.keys().filter(|name| is_for_vendor(name.as_str())) {
+        let names = call.headers.keys().filter(|name| may_go_on(name));
+        for name in names.filter(|name| is_for_vendor(name.as_str())) {
             let headers = headers.to_mut();
             headers.remove(name);
             // Some, such as `anthropic-beta`, may be sent several times.

@@ -3,6 +3,7 @@
 mod agent;
 mod backend;
 mod body;
+mod client_headers;
 mod headers;
 mod health;
 mod http;
@@ -19,6 +20,7 @@ mod unreached;
 
 pub(crate) use backend::{AnyBackend, Backend, Reply, Request};
 pub(crate) use body::{Body, Piece};
+pub(crate) use client_headers::{cuts_answers, is_configured, may_go_on};
 pub(crate) use headers::{base as base_headers, gateways, outgoing as outgoing_headers};
 pub(crate) use keys::Turn;
 pub(crate) use pace::Pace;

@@ -31,11 +31,13 @@ fn bytes_that_break_off_break_off_for_the_client_too() {
 }
 
 #[test]
-fn embeddings_that_break_off_do_so_for_the_client_too() {
-    let provider = Provider::start(vec![Script::Reply(SHORT.to_owned())]);
-    let gateway = Running::start(&provider.toml("p", "openai-chat"));
-    let mut client = gateway.send("POST /v1/embeddings", r#"{"model":"p/e","input":"x"}"#);
-    assert!(!until_closed(&mut client).ends_with("0\r\n\r\n"));
+fn embeddings_that_break_off_are_a_bad_gateway() {
+    for answer in [CHUNKED, SHORT] {
+        let provider = Provider::start(vec![Script::Reply(answer.to_owned())]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        let reply = gateway.post("/v1/embeddings", r#"{"model":"p/e","input":"x"}"#);
+        assert_eq!(reply.status, 502, "{}", reply.body);
+    }
 }
 
 #[test]
@@ -304,4 +306,92 @@ fn a_provider_that_stays_behind_the_end_of_its_stream_is_not_waited_for() {
     let (left, gone) = std::sync::mpsc::channel();
     check_whole_stream(Script::Hold(whole_without_last_chunk(), left));
     gone.recv_timeout(PATIENCE).unwrap();
+}
+
+/// Lines before and behind chunks that are not by the grammar, each with a chunk that would be read by whoever is less strict.
+const MISFRAMED: [&str; 6] = [
+    "3\nabc\r\n",
+    "+3\r\nabc\r\n",
+    "3 \r\nabc\r\n",
+    "3\r\nabc\n",
+    "0x3\r\nabc\r\n",
+    "3\r\rabc\r\n",
+];
+
+/// An answer in chunks of which one is misframed, with the end that would make it whole.
+fn misframed(kind: &str, (before, bad, behind): (&str, &str, &str)) -> String {
+    let chunk = |text: &str| match text.len() {
+        0 => String::new(),
+        length => format!("{length:x}\r\n{text}\r\n"),
+    };
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n{}{bad}{}0\r\n\r\n",
+        chunk(before),
+        chunk(behind)
+    )
+}
+
+#[test]
+fn a_whole_answer_with_a_misframed_chunk_is_a_bad_gateway() {
+    let body = chat_answer("stolen");
+    let (before, behind) = body.split_at(20);
+    for bad in MISFRAMED {
+        check_bad_gateway(&misframed("application/json", ("", bad, &body)));
+        let answer = misframed("application/json", (before, bad, behind));
+        let provider = Provider::start(vec![Script::Reply(answer)]);
+        let gateway = Running::start(&provider.toml("p", "openai-chat"));
+        for (path, body) in [
+            ("/v1/chat/completions", chat("p/m", false)),
+            ("/v1/messages", messages("p/m", false)),
+            ("/v1/embeddings", r#"{"model":"p/e","input":"x"}"#.to_owned()),
+        ] {
+            assert_eq!(gateway.post(path, &body).status, 502, "{path} {bad:?}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_with_a_misframed_chunk_ends_in_an_error_of_its_protocol_and_has_failed() {
+    let responses = r#"{"model":"p/m","input":"hello","stream":true}"#;
+    let gemini = r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#;
+    let sse = "/v1beta/models/p%2Fm:streamGenerateContent?alt=sse";
+    for bad in MISFRAMED {
+        for (client, path, body, sign) in [
+            ("openai-chat", "/v1/chat/completions", &*chat("p/m", true), "data: {\"error\""),
+            ("anthropic-messages", "/v1/messages", &messages("p/m", true), "event: error\n"),
+            ("openai-responses", "/v1/responses", responses, "event: response.failed\n"),
+            ("gemini", sse, gemini, "data: {\"error\""),
+        ] {
+            check_failing_stream((client, path, body), bad, sign);
+        }
+    }
+}
+
+/// The stream fails with a status where nothing of it has gone, and with the protocol's own sign behind what has.
+#[track_caller]
+fn check_failing_stream((client, path, body): (&str, &str, &str), bad: &str, sign: &str) {
+    let (pieces, script) = std::sync::mpsc::channel();
+    let pieces_script = Script::Pieces(std::sync::Arc::new(std::sync::Mutex::new(script)));
+    let at_once = misframed("text/event-stream", ("", bad, &(chat_chunk("more") + CHAT_END)));
+    let provider = Provider::start(vec![Script::Reply(at_once), pieces_script]);
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + "retries = 0\n"));
+    let reply = gateway.post(path, body);
+    assert_eq!(reply.status, 502, "{client} {bad:?}: {}", reply.body);
+    let whole = misframed("text/event-stream", (&chat_chunk("begun"), bad, &chat_chunk("more")));
+    let (begun, rest) = whole.split_at(whole.find(bad).unwrap());
+    pieces.send(begun.to_owned()).unwrap();
+    let mut reader = gateway.send(&format!("POST {path}"), body);
+    assert_eq!(read_head(&mut reader).0, 200, "{client} {bad:?}");
+    let mut seen = String::new();
+    while !seen.contains("begun") {
+        seen += &String::from_utf8(read_chunk(&mut reader).unwrap()).unwrap();
+    }
+    pieces.send(rest.to_owned()).unwrap();
+    while let Some(chunk) = read_chunk(&mut reader) {
+        seen += &String::from_utf8(chunk).unwrap();
+    }
+    assert!(seen.contains(sign) && !seen.contains("more"), "{client} {bad:?}: {seen}");
+    gateway.wait_for_metric(&format!(
+        "sabir_requests_total{{provider=\"p\",client=\"{client}\",upstream=\"openai-chat\",outcome=\"upstream_error\"}} 2"
+    ));
 }
