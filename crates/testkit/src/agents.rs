@@ -104,6 +104,7 @@ done
 "#;
 
 const CODEX: &str = r#"
+cat "$CODEX_HOME/config.toml" "$CODEX_HOME/catalog.json" > "$here/home" 2> /dev/null
 while IFS= read -r line; do
     printf '%s\n' "$line" >> "$here/input"
     case $line in

@@ -35,6 +35,15 @@ impl Folder {
         self.0.join("work")
     }
 
+    /// Writes a file below it.
+    pub(super) fn write(&self, name: &str, content: &str) -> io::Result<()> {
+        let path = self.0.join(name);
+        if let Some(parent) = path.parent() {
+            private().recursive(true).create(parent)?;
+        }
+        fs::write(path, content)
+    }
+
     /// Where it puts what it needs for a moment.
     pub(super) fn temporary(&self) -> PathBuf {
         self.0.join("tmp")

@@ -83,7 +83,7 @@ impl Agent {
             }
             Kind::OpenaiCodex => {
                 let question = codex::question(&body)?;
-                let process = self.spawn(codex::launch()).await?;
+                let process = self.spawn(codex::launch(chosen)).await?;
                 let model = chosen.map(str::to_owned);
                 Ok(Answer::new(patience, |sink| codex::drive(process, question, model, sink)))
             }

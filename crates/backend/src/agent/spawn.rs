@@ -35,11 +35,12 @@ pub struct Program {
 pub(super) struct Launch {
     pub(super) arguments: Vec<String>,
     pub(super) variables: Vec<(&'static str, String)>,
-    /// What is written into its folder before it starts; it gets the folder and may add variables.
+    /// What is written below its folder before it starts, by its path there.
+    pub(super) files: Vec<(&'static str, String)>,
     pub(super) furnish: Option<Furnish>,
 }
 
-/// Puts files into the folder of a process, and names variables that lead there.
+/// Puts what is the user's into the folder of a process, and names variables that lead there.
 pub(super) type Furnish = fn(&Folder, &Program) -> io::Result<Vec<(&'static str, String)>>;
 
 impl Program {
@@ -132,7 +133,10 @@ fn own(
 
 fn start(program: &Program, launch: Launch) -> io::Result<(Child, Folder)> {
     let folder = Folder::new(&program.folders)?;
-    let Launch { arguments, mut variables, furnish } = launch;
+    let Launch { arguments, mut variables, files, furnish } = launch;
+    for (name, content) in files {
+        folder.write(name, &content)?;
+    }
     if let Some(furnish) = furnish {
         variables.extend(furnish(&folder, program)?);
     }

@@ -403,6 +403,19 @@ async fn codex_is_told_the_conversation_as_it_was() {
 }
 
 #[tokio::test]
+async fn codex_knows_of_the_model_what_lets_it_call_the_clients_tools() {
+    let fake = FakeAgent::codex(TURN);
+    let agent = agent(Kind::OpenaiCodex, &fake);
+    received(&agent, r#"{"input":"hello"}"#).await;
+    let home = fake.noted("home");
+    let expected = "model_catalog_json = \"catalog.json\"\n{\"models\":[{\"slug\":\"m\",";
+    assert!(home.starts_with(expected), "{home}");
+    assert!(home.contains(r#""input_modalities":["text","image"]"#) && !home.contains("tool_mode"));
+    drop(agent.ask(OWN_CHOICE, Bytes::from_static(br#"{"input":"hello"}"#)).await.unwrap());
+    settle(Duration::from_secs(10));
+}
+
+#[tokio::test]
 async fn codexs_faults_have_their_class() {
     let failed = |info: &str, words: &str| {
         format!(

@@ -1,6 +1,7 @@
 //! What an agent CLI cannot take of a request: taken out and reported before anything is written for it. Where it takes no
 //! conversation, the conversation becomes one prompt.
 
+use sabir_backend::agent::OWN_CHOICE;
 use sabir_compose::assemble;
 use sabir_compose::assemble::{ContextMessage, Dialogue, Input, Utterance};
 use sabir_wire::conversation::{
@@ -174,10 +175,15 @@ fn choose_tools(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
 
 /// Only the client's own tools are offered: in the CLI nothing else runs.
 fn offer_functions(decoded: &mut DecodedRequest<'_>, kind: assemble::Agent, report: &mut Report) {
+    let is_own_choice = decoded.request().model.as_ref().is_some_and(|it| *it == *OWN_CHOICE);
     decoded.edit().tools.retain(|tool| {
         let (fate, reason) = match &tool.kind {
             ToolKind::Hosted(_) => (LossKind::Dropped, "the agent CLI runs no tools of a vendor"),
             _ if kind != assemble::Agent::OpenaiCodex => return true,
+            // Its own models call tools from programs that they write.
+            _ if is_own_choice => {
+                (LossKind::Dropped, "Codex takes tools for a model that is named")
+            }
             ToolKind::Function(function) if function.name == *RESERVED => {
                 (LossKind::Dropped, "the agent CLI has a tool of this name itself")
             }

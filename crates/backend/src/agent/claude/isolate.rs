@@ -54,5 +54,5 @@ pub(in crate::agent) fn launch(
     variables.extend(tokens.map(|tokens| ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", tokens)));
     let login = program.login.as_ref().map(|login| login.to_string_lossy().into_owned());
     variables.extend(login.map(|login| ("CLAUDE_CONFIG_DIR", login)));
-    Launch { arguments, variables, furnish: None }
+    Launch { arguments, variables, ..Launch::default() }
 }

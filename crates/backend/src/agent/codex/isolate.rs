@@ -44,9 +44,65 @@ const INCLUDED: [&str; 3] = [
 /// Longer results of tools would be cut.
 const RESULT_TOKENS_MAX: u64 = 100_000_000;
 
-pub(in crate::agent) fn launch() -> Launch {
+/// What the CLI takes a model for of which it knows nothing.
+const CONTEXT_WINDOW: u64 = 272_000;
+
+const EFFORTS: [&str; 6] = ["none", "minimal", "low", "medium", "high", "xhigh"];
+
+pub(in crate::agent) fn launch(model: Option<&str>) -> Launch {
     let arguments = vec!["app-server".to_owned()];
-    Launch { arguments, variables: Vec::new(), furnish: Some(furnish) }
+    let files = model.into_iter().flat_map(|model| {
+        let settings = "model_catalog_json = \"catalog.json\"\n".to_owned();
+        [("home/config.toml", settings), ("home/catalog.json", catalog(model))]
+    });
+    let files = files.collect();
+    Launch { arguments, variables: Vec::new(), files, furnish: Some(furnish) }
+}
+
+/// A list of models with the one that is asked for. In the CLI's own list nearly all models call tools from programs that they
+/// write, and are told of teams of agents; a model that is on no list gets no images.
+fn catalog(model: &str) -> String {
+    let mut writer = Writer::default();
+    writer.object(|it| {
+        it.key("models");
+        it.array(|it| it.object(|it| write_model(model, it)));
+    });
+    writer.into_string()
+}
+
+fn write_model(model: &str, writer: &mut Writer) {
+    for name in ["slug", "display_name"] {
+        writer.field(name, model);
+    }
+    for name in ["description", "base_instructions"] {
+        writer.field(name, "");
+    }
+    writer.field("default_reasoning_level", "medium");
+    writer.key("supported_reasoning_levels");
+    writer.array(|it| {
+        for effort in EFFORTS {
+            it.object(|it| {
+                it.field("effort", effort);
+                it.field("description", "");
+            });
+        }
+    });
+    writer.field("shell_type", "disabled");
+    writer.field("visibility", "list");
+    writer.field("priority", &0_u64);
+    for name in ["supported_in_api", "supports_reasoning_summaries", "supports_parallel_tool_calls"]
+    {
+        writer.field(name, &true);
+    }
+    writer.field("support_verbosity", &false);
+    writer.key("truncation_policy");
+    writer.object(|it| {
+        it.field("mode", "tokens");
+        it.field("limit", &RESULT_TOKENS_MAX);
+    });
+    writer.field("context_window", &CONTEXT_WINDOW);
+    writer.field("experimental_supported_tools", &[""; 0][..]);
+    writer.field("input_modalities", &["text", "image"][..]);
 }
 
 fn furnish(folder: &Folder, program: &Program) -> io::Result<Vec<(&'static str, String)>> {

@@ -17,7 +17,8 @@ pub(in crate::agent) fn launch(program: &Program, model: Option<&str>) -> Launch
         arguments.extend(["--skip-trust", "--output-format", "stream-json"].map(str::to_owned));
         arguments.extend(model.into_iter().flat_map(|model| ["-m".to_owned(), model.to_owned()]));
     }
-    Launch { arguments, variables: isolate::variables(), furnish: Some(isolate::furnish) }
+    let variables = isolate::variables();
+    Launch { arguments, variables, furnish: Some(isolate::furnish), ..Launch::default() }
 }
 
 pub(in crate::agent) async fn drive(
