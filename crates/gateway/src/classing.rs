@@ -5,12 +5,20 @@ use std::sync::Arc;
 use sabir_compose::class::Class;
 use sabir_wire::FaultKind;
 
-use crate::call::Call;
+use crate::call::{Action, Call};
 use crate::failure::{Failure, Result};
 use crate::ingress;
-use crate::route::{Choice, ClassAsked, Model, Resolved};
+use crate::route::{Caller, Choice, ClassAsked, Model, Resolved};
 use crate::state::Snapshot;
 use crate::trace::Trace;
+
+/// What is known of who asks beside the request.
+struct Asker {
+    /// The class that the client decides on.
+    class: Option<Class>,
+    owner: String,
+    session: Option<String>,
+}
 
 /// Where the call goes once its class is known; none if that does not matter.
 pub(crate) async fn choose(
@@ -20,14 +28,15 @@ pub(crate) async fn choose(
     trace: &mut Trace,
 ) -> Result<Option<Resolved>> {
     let Some(model) = resolved.by_class() else { return Ok(None) };
-    let named = named(call)?;
+    let class = named(call)?;
+    let asker = Asker { class, owner: owner(trace), session: session(call, trace) };
     let choice = match call.large {
-        None => choice(snapshot, model, call, named)?,
+        None => choice(snapshot, model, call, &asker)?,
         Some(large) => {
             let (snapshot, model, large) =
                 (Arc::clone(snapshot), Arc::clone(model), Arc::clone(large));
             let pool = Arc::clone(&snapshot);
-            let work = move |_: &_| choice(&snapshot, &model, &large.lend(), named);
+            let work = move |_: &_| choice(&snapshot, &model, &large.lend(), &asker);
             pool.shared.pool.run(work).await?
         }
     };
@@ -35,16 +44,25 @@ pub(crate) async fn choose(
     Ok(Some(resolved.chosen(&choice)))
 }
 
-fn choice(
-    snapshot: &Snapshot,
-    model: &Model,
-    call: &Call<'_>,
-    class: Option<Class>,
-) -> Result<Choice> {
+fn choice(snapshot: &Snapshot, model: &Model, call: &Call<'_>, asker: &Asker) -> Result<Choice> {
     ingress::check_density(&call.survey)?;
     let decoded = call.decoded()?;
-    let asked = ClassAsked { request: decoded.request(), name: &call.model, class };
+    let Asker { class, owner, session } = asker;
+    let takes_turn = call.action != Action::CountTokens;
+    let caller = Caller { owner, session: session.as_deref(), takes_turn };
+    let (request, name) = (decoded.request(), &*call.model);
+    let asked = ClassAsked { request, name, class: *class, caller };
     Ok(model.choose(asked, &snapshot.config().classing))
+}
+
+fn owner(trace: &Trace) -> String {
+    trace.key().map(|key| key.name.clone()).unwrap_or_default()
+}
+
+/// The conversation that the call advances here, else the session of an agent.
+fn session(call: &Call<'_>, trace: &Trace) -> Option<String> {
+    let conversation = trace.turn().and_then(|turn| turn.conversation.as_deref());
+    conversation.or_else(|| call.session_name()).map(str::to_owned)
 }
 
 /// The class that the client decides on.

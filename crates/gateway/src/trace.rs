@@ -13,9 +13,10 @@ use sabir_wire::{LossKind, Protocol};
 use crate::config::types::GatewayKey;
 use crate::memory::{AskedModel, Row, Try};
 use crate::observe::{
-    ClassSeen, Exchanges, Losses, Measured, Outcome, Seen, SeriesKey, Upstream, log_exchange,
+    ClassSeen, Exchanges, Losses, Measured, Outcome, Seen, SeriesKey, SwitchSeen, Upstream,
+    log_exchange,
 };
-use crate::route::{Candidate, Choice, Model};
+use crate::route::{Candidate, Choice, Model, Switch};
 use crate::state::Snapshot;
 use crate::tap::{End, Tap};
 use crate::upstream::Provider;
@@ -136,9 +137,16 @@ impl Trace {
     pub(crate) fn set_choice(&mut self, model: &Arc<Model>, choice: &Choice) {
         let Classified { class, reason } = choice.classified;
         let candidates = choice.candidates.iter().map(Candidate::label).collect();
-        let seen = Box::new(ClassSeen { class: class.name(), reason, candidates });
+        let seen = Box::new(ClassSeen { class: class.name(), reason, candidates, switch: None });
         let chosen = Chosen { model: Arc::clone(model), weight: choice.weight, seen };
         self.chosen = Some(Box::new(chosen));
+    }
+
+    /// The conversation of the request goes to another target than before.
+    pub(crate) fn set_switch(&mut self, switch: Option<Switch>) {
+        if let Some(chosen) = &mut self.chosen {
+            chosen.seen.switch = switch.map(|it| SwitchSeen { from: it.from, reason: it.reason });
+        }
     }
 
     /// What the request cost tells how long the next ones are.

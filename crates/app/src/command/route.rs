@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use sabir_gateway::config::types::Config;
 use sabir_gateway::route;
-use sabir_gateway::route::{Candidate, ClassAsked, Directory};
+use sabir_gateway::route::{Caller, Candidate, ClassAsked, Directory};
 use sabir_wire::Protocol;
 use serde_json::json;
 
@@ -81,7 +81,8 @@ impl Route {
                 (resolved.route.label().into_owned(), labels(&resolved.targets));
             return Ok(Explained { route, class: None, reason: None, candidates });
         };
-        let asked = ClassAsked { request: decoded.request(), name: &name, class: None };
+        let caller = Caller::default();
+        let asked = ClassAsked { request: decoded.request(), name: &name, class: None, caller };
         let choice = model.choose(asked, &config.classing);
         let classified = choice.classified;
         Ok(Explained {

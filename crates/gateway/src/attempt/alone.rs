@@ -30,7 +30,7 @@ pub(crate) async fn send_alone(
     };
     loop {
         begin_attempt();
-        let turn = provider.keys.take();
+        let turn = provider.keys.take(None);
         match send(handles, provider, endpoint, Request { turn, ..request }).await {
             Err(failure) if failure.broken.is_some() && tries_left > 0 => {
                 tokio::time::sleep(PAUSE).await;

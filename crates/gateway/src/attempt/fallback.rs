@@ -9,10 +9,10 @@ use tokio::time::Instant;
 use crate::answer::InFlight;
 use crate::attempt::prepare::Prepared;
 use crate::attempt::verdict::Verdict;
-use crate::attempt::{Handles, order, verdict};
+use crate::attempt::{Handles, order, switch, verdict};
 use crate::failure::{Failure, Result, Whose};
 use crate::observe::Upstream;
-use crate::route::{Candidate, Resolved};
+use crate::route::{Candidate, Resolved, Stay};
 use crate::trace::Trace;
 use crate::upstream::{Provider, Turn};
 
@@ -69,12 +69,16 @@ pub(super) async fn ask<A: Attempt>(
         if narrow.is_some_and(|narrow| candidate.window().is_none_or(|window| window <= narrow)) {
             continue;
         }
-        let route = match rank {
-            0 => resolved.route.label(),
-            _ => format!("fallback:{}", rank + 1).into(),
-        };
-        match target(handles, attempt, candidate, route, flight).await {
-            Ok(answer) => return Ok(answer),
+        let switch = switch::of(resolved, candidate, last.is_some());
+        let route = switch::label(resolved, rank, switch.as_ref());
+        flight.trace.set_switch(switch);
+        match target(handles, attempt, (candidate, resolved.stay.as_ref()), route, flight).await {
+            Ok(answer) => {
+                if A::AFFECTS_HEALTH == AffectsHealth::Yes {
+                    switch::remember(resolved, candidate);
+                }
+                return Ok(answer);
+            }
             Err(failure) if failure.fault.kind == FaultKind::ContextTooLong => {
                 // Where nobody knows the window, none is known to be wider.
                 let window = failure.fault.overflow.window.or_else(|| candidate.window());
@@ -95,7 +99,7 @@ pub(super) async fn ask<A: Attempt>(
 async fn target<A: Attempt>(
     handles: Handles<'_>,
     attempt: &A,
-    candidate: &Candidate,
+    (candidate, stay): (&Candidate, Option<&Stay>),
     route: Cow<'static, str>,
     flight: &mut InFlight,
 ) -> Result<A::Output> {
@@ -125,7 +129,7 @@ async fn target<A: Attempt>(
     loop {
         flight.trace.begin_attempt();
         let began = Instant::now();
-        let turn = provider.keys.take();
+        let turn = provider.keys.take(stay.map(Stay::conversation));
         let mut failure = match attempt.open(handles, (provider, turn), &prepared, flight).await {
             Ok(answer) => {
                 turn.into_iter().for_each(Turn::answered);

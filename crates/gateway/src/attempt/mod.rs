@@ -18,6 +18,7 @@ mod refusal;
 mod repair;
 mod same_protocol;
 mod send;
+mod switch;
 mod token_estimate;
 mod translated;
 mod verdict;

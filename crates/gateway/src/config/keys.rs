@@ -76,7 +76,16 @@ pub(super) fn of_agent() -> &'static [&'static str] {
 
 pub const MODEL: Keys = Keys {
     table: "[[model]]",
-    names: &["name", "strategy", "context_window", "targets", "classes", "sticky", "tools"],
+    names: &[
+        "name",
+        "strategy",
+        "context_window",
+        "targets",
+        "classes",
+        "class_strategy",
+        "sticky",
+        "tools",
+    ],
 };
 
 pub const CLASSES: Keys = Keys {

@@ -17,6 +17,11 @@ const STRATEGIES: [(&str, Strategy); 4] = [
     ("class", Strategy::Class),
 ];
 
+/// Those by which a target is chosen inside a class.
+fn inside_classes() -> &'static [(&'static str, Strategy)] {
+    &STRATEGIES[..3]
+}
+
 /// Reads one model. `providers` are the names of all. `None` means that problems were noted.
 pub(super) fn read(
     section: &Section<'_, '_>,
@@ -31,6 +36,9 @@ pub(super) fn read(
         _ => (own_targets(section, providers, problems), Vec::new()),
     };
     note_strays(section, strategy, problems);
+    let inside =
+        section.item("class_strategy").and_then(|it| it.choice(inside_classes(), problems));
+    let class_strategy = inside.unwrap_or(Strategy::Fallback);
     let sticky = section.bool("sticky", problems).unwrap_or(false);
     let tools = tools::read(section, problems);
     let Some(item) = section.item("name") else {
@@ -39,7 +47,7 @@ pub(super) fn read(
     };
     let name = glob(item.string(problems)?, item, problems)?;
     let strategy = strategy?;
-    Some(Model { name, strategy, context_window, targets, classes, sticky, tools })
+    Some(Model { name, strategy, context_window, targets, classes, class_strategy, sticky, tools })
 }
 
 const EXAMPLE: &str = "write them as in [{ provider = \"openai\", model = \"gpt-5.6\" }]";
@@ -52,7 +60,7 @@ fn note_strays(
 ) {
     let (strays, advice): (&[&'static str], _) = match strategy {
         Some(Strategy::Class) => (&["targets"], "put them under [model.classes] as `default`"),
-        Some(_) => (&["classes", "sticky"], "it needs strategy = \"class\""),
+        Some(_) => (&["classes", "class_strategy", "sticky"], "it needs strategy = \"class\""),
         None => return,
     };
     for item in strays.iter().filter_map(|key| section.item(key)) {

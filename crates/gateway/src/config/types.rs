@@ -167,6 +167,8 @@ pub struct Model {
     pub targets: Vec<Target>,
     /// Where the class of a request decides, the targets of each class but `default`.
     pub classes: Vec<ClassTargets>,
+    /// How a target is chosen inside a class.
+    pub class_strategy: Strategy,
     /// Whether the class of a user's turn holds through the tool loop that follows it.
     pub sticky: bool,
     /// The rules on tools that hold for its calls before those for all.

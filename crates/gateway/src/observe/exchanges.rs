@@ -89,6 +89,15 @@ pub(crate) struct ClassSeen {
     pub(crate) reason: &'static str,
     /// As `provider/model`, in the order to try them.
     pub(crate) candidates: Vec<String>,
+    pub(crate) switch: Option<SwitchSeen>,
+}
+
+/// Where the conversation of an exchange went before, and why it does not any more.
+#[derive(Clone, Debug)]
+pub(crate) struct SwitchSeen {
+    /// As `provider/model`.
+    pub(crate) from: Arc<str>,
+    pub(crate) reason: &'static str,
 }
 
 thread_local! {
@@ -218,6 +227,10 @@ impl Seen {
             it.field("reason", class.reason);
             it.key("candidates");
             it.array(|it| class.candidates.iter().for_each(|name| it.value(name.as_str())));
+            if let Some(SwitchSeen { from, reason }) = &class.switch {
+                it.field("switched_from", &**from);
+                it.field("switch_reason", *reason);
+            }
         }
     }
 

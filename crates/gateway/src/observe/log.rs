@@ -68,6 +68,7 @@ impl io::Write for Lines {
 
 pub(crate) fn exchange(seen: &Seen) {
     let upstream = seen.upstream.as_ref();
+    let switch = seen.class.as_ref().and_then(|class| class.switch.as_ref());
     tracing::info!(
         target: "sabir",
         id = seen.id,
@@ -78,6 +79,8 @@ pub(crate) fn exchange(seen: &Seen) {
         upstream = upstream.map(|it| it.protocol.as_str()),
         model = upstream.map(|it| it.model.as_str()),
         route = upstream.map(|it| &*it.route),
+        switched_from = switch.map(|it| &*it.from),
+        switch_reason = switch.map(|it| it.reason),
         stream = seen.is_stream,
         status = seen.status,
         outcome = seen.outcome.as_str(),

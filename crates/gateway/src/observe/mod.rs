@@ -8,7 +8,7 @@ mod metrics;
 mod outcome;
 mod outlet;
 
-pub(crate) use exchanges::{ClassSeen, Exchanges, Seen, Upstream};
+pub(crate) use exchanges::{ClassSeen, Exchanges, Seen, SwitchSeen, Upstream};
 pub(crate) use log::exchange as log_exchange;
 pub use log::start as start_log;
 pub(crate) use losses::{Losses, write_losses};

@@ -7,7 +7,7 @@ use sabir_compose::compact::weight;
 use sabir_wire::conversation::Request;
 
 use crate::config::types::{Classing, Strategy};
-use crate::route::{Candidate, Model, Resolved, Route};
+use crate::route::{Caller, Candidate, Model, Resolved, Route, Stay, arrange};
 
 /// Where a request goes, and why.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Choice {
     pub candidates: Vec<Candidate>,
     /// How long the conversation is, as bytes of text.
     pub weight: u64,
+    /// The conversation, and where it went before.
+    pub(crate) stay: Stay,
 }
 
 /// What a client asks for.
@@ -27,6 +29,7 @@ pub struct ClassAsked<'r> {
     pub name: &'r str,
     /// The class that the client decides on.
     pub class: Option<Class>,
+    pub caller: Caller<'r>,
 }
 
 /// A request that needs so much of a window is too near to its end: tokens are estimated.
@@ -41,8 +44,12 @@ impl Model {
             Some(class) => self.on_demand(class),
             None => classify(&self.facts(asked, tokens, classing), |class| self.has_targets(class)),
         };
-        let (classified, candidates) = self.fitting(classified, tokens);
-        Choice { classified, candidates, weight }
+        let conversation = self.stays.conversation(asked.caller, asked.request);
+        let stay = |classified| self.stays.stay(conversation, classified);
+        let classified = self.fitting(classified, tokens);
+        let stay = stay(classified);
+        let candidates = ordered(self.candidates(&stay, asked.caller), tokens);
+        Choice { classified, candidates, weight, stay }
     }
 
     fn facts(&self, asked: ClassAsked<'_>, tokens: u64, classing: &Classing) -> Facts {
@@ -67,23 +74,37 @@ impl Model {
         class == Class::Default || self.classes.iter().any(|(it, _)| *it == class)
     }
 
-    /// The targets of the class in the order to try them: those whose window has room enough first. If none has room at all, and
-    /// there are targets for long input, those.
-    fn fitting(&self, classified: Classified, tokens: u64) -> (Classified, Vec<Candidate>) {
-        let candidates = self.candidates(classified.class);
+    /// The class, or that for long input if none of its targets has room and there are some for that.
+    fn fitting(&self, classified: Classified, tokens: u64) -> Classified {
         let is_beyond = |it: &Candidate| Standing::of(it, tokens) == Standing::Beyond;
-        if candidates.iter().all(is_beyond) && self.has_targets(Class::LongContext) {
+        let mut candidates = self.own(classified.class).iter().chain(&self.targets);
+        if self.has_targets(Class::LongContext) && candidates.all(is_beyond) {
             let reason = "the input exceeds the windows of its class";
-            let long = Classified { class: Class::LongContext, reason };
-            return (long, ordered(self.candidates(Class::LongContext), tokens));
+            return Classified { class: Class::LongContext, reason };
         }
-        (classified, ordered(candidates, tokens))
+        classified
     }
 
-    /// The targets of a class, and behind them those of `default`.
-    fn candidates(&self, class: Class) -> Vec<Candidate> {
+    /// The targets of a class itself.
+    fn own(&self, class: Class) -> &[Candidate] {
         let own = self.classes.iter().find(|(it, _)| *it == class);
-        let mut candidates = own.map(|(_, targets)| targets.clone()).unwrap_or_default();
+        own.map_or(&self.targets, |(_, targets)| targets)
+    }
+
+    /// Whether a target is one of the class itself.
+    pub(crate) fn has_in_class(&self, class: Class, target: &Candidate) -> bool {
+        self.own(class).iter().any(|it| it.is_same(target))
+    }
+
+    /// The targets of a class in the order to try them: the one that has the conversation, the others by their strategy, and
+    /// behind them those of `default`.
+    fn candidates(&self, stay: &Stay, caller: Caller<'_>) -> Vec<Candidate> {
+        let mut candidates = self.own(stay.class()).to_vec();
+        let turns = self.turns_of(stay.class());
+        // Who stays takes nobody's turn.
+        let takes_turn = caller.takes_turn && !stay.has_home();
+        arrange(&mut candidates, self.config.class_strategy, || turns.turn(takes_turn));
+        candidates.sort_by_key(|it| !stay.is_home(it));
         for target in &self.targets {
             if !candidates.iter().any(|known| known.is_same(target)) {
                 candidates.push(target.clone());
@@ -141,6 +162,7 @@ impl Resolved {
             strategy: Strategy::Fallback,
             route: Route::Class(choice.classified),
             model: self.model.clone(),
+            stay: Some(choice.stay.clone()),
         }
     }
 }

@@ -11,6 +11,7 @@ use sabir_compose::govern::Rules;
 
 use crate::config::types;
 use crate::config::types::Config;
+use crate::route::stays::Stays;
 use crate::surface::Capabilities;
 use crate::upstream::{Pace, Provider, Site};
 
@@ -34,7 +35,9 @@ pub struct Model {
     pub(crate) targets: Vec<Candidate>,
     /// Where the class of a request decides: those of each class but `default`.
     pub(crate) classes: Vec<(Class, Vec<Candidate>)>,
-    pub(crate) turns: Arc<Turns>,
+    turns: Arc<ModelTurns>,
+    /// Where its conversations went.
+    pub(crate) stays: Arc<Stays>,
     /// How many tokens its requests have, by what was reported of them.
     budget: Mutex<BytesPerToken>,
     /// The rules on tools for its calls, where no key says more.
@@ -52,6 +55,9 @@ pub struct Candidate {
     /// How fast it was of late, for this `[[model]]`.
     pub(crate) pace: Arc<Pace>,
 }
+
+/// Each class has turns of its own. Where none decides, those of `default` are taken.
+type ModelTurns = [Turns; Class::ALL.len()];
 
 /// How many requests there were for a model: whose turn it is among its targets.
 #[derive(Debug, Default)]
@@ -78,10 +84,14 @@ impl Directory {
         let rules_of_all = config.tools.rules().map(Arc::new);
         let model = |it: &Arc<types::Model>| {
             let before = self.models.iter().find(|before| before.config.name == it.name);
-            let turns = before.map(|before| Arc::clone(&before.turns)).unwrap_or_default();
             let rules = it.tools.as_ref().map(|own| own.over(&config.tools).rules().map(Arc::new));
             let rules = rules.unwrap_or_else(|| rules_of_all.clone());
-            Arc::new(Model { rules, ..Model::new(Arc::clone(it), turns, &providers) })
+            let mut model = Model { rules, ..Model::new(Arc::clone(it), &providers) };
+            if let Some(before) = before {
+                model.turns = Arc::clone(&before.turns);
+                model.stays = Arc::clone(&before.stays);
+            }
+            Arc::new(model)
         };
         let models = config.models.iter().map(model).collect();
         Self { config, providers, models, rules: rules_of_all }
@@ -93,7 +103,7 @@ impl Directory {
 }
 
 impl Model {
-    fn new(config: Arc<types::Model>, turns: Arc<Turns>, providers: &[Arc<Provider>]) -> Self {
+    fn new(config: Arc<types::Model>, providers: &[Arc<Provider>]) -> Self {
         let candidate = |target: &types::Target| {
             let provider = providers.iter().find(|it| *it.name == *target.provider)?;
             let (provider, model) = (Arc::clone(provider), target.model.clone());
@@ -104,7 +114,13 @@ impl Model {
         let of_class = |it: &types::ClassTargets| (it.class, candidates(&it.targets));
         let classes = config.classes.iter().map(of_class).collect();
         let targets = candidates(&config.targets);
-        Self { config, targets, classes, turns, budget: Mutex::default(), rules: None }
+        let (turns, stays, budget) = (Arc::default(), Arc::default(), Mutex::default());
+        Self { config, targets, classes, turns, stays, budget, rules: None }
+    }
+
+    /// The turns among its targets, or among those of a class.
+    pub(crate) fn turns_of(&self, class: Class) -> &Turns {
+        &self.turns[class as usize]
     }
 
     pub(super) fn budget(&self) -> BytesPerToken {
@@ -128,6 +144,12 @@ impl Candidate {
         format!("{}/{}", self.provider.name, self.model)
     }
 
+    /// Whether that is its [label](Self::label).
+    pub(super) fn is_called(&self, label: &str) -> bool {
+        let model = label.strip_prefix(&*self.provider.name).and_then(|it| it.strip_prefix('/'));
+        model == Some(self.model.as_str())
+    }
+
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.provider, &other.provider) && self.model == other.model
     }
@@ -147,14 +169,12 @@ impl Candidate {
 }
 
 impl Turns {
-    /// How many there were before this one.
-    pub(crate) fn take(&self) -> u64 {
-        self.0.fetch_add(1, Relaxed)
-    }
-
-    /// The same for a request that does not count as one.
-    pub(crate) fn next(&self) -> u64 {
-        self.0.load(Relaxed)
+    /// How many there were before this one, which may not count as one.
+    pub(crate) fn turn(&self, counts: bool) -> u64 {
+        match counts {
+            true => self.0.fetch_add(1, Relaxed),
+            false => self.0.load(Relaxed),
+        }
     }
 }
 

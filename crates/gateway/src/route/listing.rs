@@ -53,9 +53,13 @@ fn alias(model: &Model) -> Row {
 }
 
 fn targets(model: &Model) -> Vec<String> {
+    let strategy = match model.strategy {
+        Strategy::Class => model.class_strategy,
+        strategy => strategy,
+    };
     let target = |target: &Target| {
         let name = &target.provider;
-        match model.strategy {
+        match strategy {
             Strategy::Fallback | Strategy::Fastest | Strategy::Class => {
                 format!("{name}/{}", target.model)
             }

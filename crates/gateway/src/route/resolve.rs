@@ -10,7 +10,7 @@ use sabir_wire::Protocol;
 
 use crate::config::types::{Config, Endpoint, Location, Strategy, Substitution};
 use crate::config::{Glob, Preset, SIMULATED_MODEL, Specificity, types};
-use crate::route::{Candidate, Directory, Model};
+use crate::route::{Candidate, Directory, Model, Stay};
 use crate::surface;
 use crate::upstream::Provider;
 
@@ -23,6 +23,8 @@ pub struct Resolved {
     pub route: Route,
     /// The `[[model]]` that says so, if one does.
     pub(crate) model: Option<Arc<Model>>,
+    /// The conversation that its class is chosen for.
+    pub(crate) stay: Option<Stay>,
 }
 
 /// Why a name leads where it leads.
@@ -156,6 +158,7 @@ fn alias(model: &Arc<Model>) -> Resolved {
         strategy: model.config.strategy,
         route: Route::Alias,
         model: Some(Arc::clone(model)),
+        stay: None,
     }
 }
 
@@ -163,7 +166,7 @@ fn single(provider: &Arc<Provider>, model: &str, route: Route) -> Resolved {
     let (provider, model) = (Arc::clone(provider), model.to_owned());
     let target =
         Candidate { provider, model, weight: 1, context_window: None, pace: Arc::default() };
-    Resolved { targets: vec![target], strategy: Strategy::Fallback, route, model: None }
+    Resolved { targets: vec![target], strategy: Strategy::Fallback, route, model: None, stay: None }
 }
 
 /// Nobody serves the model; the text says what would help.

@@ -156,6 +156,8 @@ mod tests {
     use std::path::Path;
     use std::sync::Mutex;
 
+    use sabir_compose::class::Class;
+
     use super::*;
     use crate::state::{Latest, Snapshot};
 
@@ -216,7 +218,7 @@ mod tests {
                      targets = [{ provider = \"sim-chat\", model = \"a\" }]\n";
         let text = Arc::new(Mutex::new(model.replace("\"a\"", "\"b\"")));
         let gateway = gateway(model, &text);
-        let turn = || gateway.snapshot().directory.models[0].turns.take();
+        let turn = || gateway.snapshot().directory.models[0].turns_of(Class::Default).turn(true);
         assert_eq!([turn(), turn()], [0, 1]);
         assert_eq!(gateway.reload().unwrap().changed, ["model m"]);
         assert_eq!(turn(), 2);

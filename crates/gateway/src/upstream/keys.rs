@@ -67,20 +67,23 @@ impl Keys {
         Self { keys, turn: AtomicUsize::new(0) }
     }
 
-    /// The key whose turn it is, of those that do not rest; if all do, the one that has rested soonest. None if there are not
-    /// several.
-    pub(crate) fn take(&self) -> Option<Turn<'_>> {
+    /// The key whose turn it is, of those that do not rest; if all do, the one that has rested soonest. A conversation, known by
+    /// its number, keeps its key while that does not rest. None if there are not several.
+    pub(crate) fn take(&self, conversation: Option<u64>) -> Option<Turn<'_>> {
         if self.keys.is_empty() {
             return None;
         }
-        let turn = self.take_at(now_ms());
+        let turn = self.take_at(now_ms(), conversation);
         turn.key().requests.fetch_add(1, Relaxed);
         Some(turn)
     }
 
-    fn take_at(&self, now_ms: u64) -> Turn<'_> {
-        let first = self.turn.fetch_add(1, Relaxed);
+    fn take_at(&self, now_ms: u64, conversation: Option<u64>) -> Turn<'_> {
         let count = self.keys.len();
+        let first = match conversation {
+            Some(number) => (number % count as u64) as usize,
+            None => self.turn.fetch_add(1, Relaxed),
+        };
         let places = (0..count).map(|step| (first % count + step) % count);
         let rest_ms = |place: &usize| self.keys[*place].rest_ms(now_ms);
         Turn { keys: self, place: places.min_by_key(rest_ms).unwrap_or_default() }
@@ -200,7 +203,7 @@ mod tests {
     }
 
     fn taken_at(keys: &Keys, now_ms: u64, times: usize) -> Vec<usize> {
-        (0..times).map(|_| keys.take_at(now_ms).place).collect()
+        (0..times).map(|_| keys.take_at(now_ms, None).place).collect()
     }
 
     fn refused(kind: FaultKind, retry_after_s: Option<u64>) -> Box<Failure> {
@@ -215,8 +218,11 @@ mod tests {
     fn keys_take_turns_and_rest_when_they_are_turned_away() {
         let keys = keys(&["a", "b", "c"]);
         assert_eq!(taken_at(&keys, 0, 6), [0, 1, 2, 0, 1, 2]);
+        let of_conversation = |now_ms| keys.take_at(now_ms, Some(4)).place;
+        assert_eq!([of_conversation(0), of_conversation(0)], [1, 1], "it keeps its key");
         Turn { keys: &keys, place: 1 }.rest_from(0, REST);
         assert!(!taken_at(&keys, 59_999, 6).contains(&1));
+        assert_eq!([of_conversation(59_999), of_conversation(60_000)], [2, 1], "while it can");
         assert!(taken_at(&keys, 60_000, 3).contains(&1), "it has rested");
         Turn { keys: &keys, place: 0 }.rest_from(0, REST_REFUSED);
         Turn { keys: &keys, place: 2 }.rest_from(0, 2 * REST);
@@ -266,6 +272,6 @@ mod tests {
         let partitions = [&before.keys[0], &before.keys[1], &after.keys[1]].map(|it| it.partition);
         assert_eq!(partitions.iter().collect::<std::collections::HashSet<_>>().len(), 3);
         assert!(partitions.iter().all(|it| *it > u64::from(u32::MAX)));
-        assert!(keys(&["a"]).take().is_none() && !keys(&["a"]).all_rest());
+        assert!(keys(&["a"]).take(None).is_none() && !keys(&["a"]).all_rest());
     }
 }

@@ -46,6 +46,7 @@ mod sessions;
 mod signatures;
 mod socket_limits;
 mod sockets;
+mod staying;
 mod steering;
 mod stopping;
 mod targets;
