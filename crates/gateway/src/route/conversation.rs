@@ -8,7 +8,7 @@ use sabir_wire::json::{Kind, Reader};
 use crate::route::stays::{Conversation, Stays};
 
 /// Bytes of a text that tell it from another, with its length.
-const TOLD_BY_BYTES: usize = 256;
+const TEXT_BYTES_MAX: usize = 256;
 
 /// Who asks, as far as it tells conversations apart.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,7 @@ impl Hash for Opening<'_, '_> {
             if let Content::Text(text) = part.content() {
                 let text = text.to_str();
                 text.len().hash(state);
-                text.as_bytes()[..text.len().min(TOLD_BY_BYTES)].hash(state);
+                text.as_bytes()[..text.len().min(TEXT_BYTES_MAX)].hash(state);
             }
         }
     }
