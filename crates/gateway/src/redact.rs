@@ -1,10 +1,12 @@
 //! What a provider must not repeat to anybody: its keys and the values of its configured headers. All that comes from a
 //! provider passes a [`Redactor`]: headers in one piece, bodies as they arrive.
 
+mod charset;
 mod reference;
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,8 +18,10 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memrchr};
 
 use crate::config::types::{Location, Provider};
+use crate::redact::charset::Charset;
 use crate::redact::reference::References;
 use crate::redact::spelling::{PERCENT_LEVELS_MAX, Reading, Spelling};
+use crate::redact::wide::Narrowed;
 use crate::surface;
 
 /// Takes the secrets of a provider out of what it sends. One without secrets costs nothing.
@@ -81,8 +85,20 @@ impl Redactor {
     /// Redacts a body that is all there.
     pub(crate) fn redact_body(&self, body: Vec<u8>) -> Vec<u8> {
         match &self.0 {
-            Some(secrets) if secrets.may_be_in(&body) => secrets.redact_whole(&body),
+            Some(secrets) if wide::is_wide(&body) || secrets.may_be_in(&body) => {
+                secrets.redact_whole(&body)
+            }
             _ => body,
+        }
+    }
+
+    /// Whether a body with this head is in characters among which secrets can be found.
+    pub(crate) fn can_read(&self, headers: &HeaderMap) -> bool {
+        let Some(secrets) = &self.0 else { return true };
+        match Charset::of(headers) {
+            Charset::Ascii => true,
+            Charset::Wide => secrets.spellings.iter().all(|it| it.text().is_ascii()),
+            Charset::Other => false,
         }
     }
 
@@ -226,26 +242,61 @@ impl Secrets {
 
     /// Hands on a text without its secrets, and says how many of its bytes are done with.
     fn redact(&self, text: &[u8], extent: Extent, pass: &mut dyn FnMut(&[u8])) -> usize {
-        let (mut from, mut passed) = (self.start(text, extent), 0);
-        let mut hand_on = |piece: &[u8]| {
-            if !piece.is_empty() {
-                pass(piece);
-            }
-        };
-        while let Some(found) = self.find(text, from, extent) {
-            match found {
-                Found::Secret(place) => {
-                    hand_on(&text[passed..place.start]);
-                    hand_on(REDACTED);
-                    (from, passed) = (place.end, place.end);
-                }
-                Found::Beginning(start) => {
-                    hand_on(&text[passed..start]);
-                    return start;
-                }
+        if wide::is_wide(text) {
+            return self.redact_wide(text, extent, pass);
+        }
+        let mut passed = 0;
+        let end = self.find_all(text, extent, &mut |place| {
+            hand_on(&text[passed..place.start], pass);
+            pass(REDACTED);
+            passed = place.end;
+        });
+        hand_on(&text[passed..end], pass);
+        end
+    }
+
+    /// The same for a text with zero bytes, block by block.
+    fn redact_wide(&self, text: &[u8], extent: Extent, pass: &mut dyn FnMut(&[u8])) -> usize {
+        // What is held back of a block is shorter than it.
+        let block_bytes = wide::BLOCK_BYTES.max(2 * wide::FACTOR_MAX * self.spelled_bytes_max);
+        let mut passed = 0;
+        loop {
+            let end = text.len().min(passed + block_bytes);
+            let is_last = end == text.len();
+            let extent = if is_last { extent } else { Extent::Open };
+            passed += self.redact_block(&text[passed..end], extent, pass);
+            if is_last {
+                return passed;
             }
         }
-        hand_on(&text[passed..]);
+    }
+
+    fn redact_block(&self, text: &[u8], extent: Extent, pass: &mut dyn FnMut(&[u8])) -> usize {
+        let narrowed = Narrowed::new(text);
+        let mut passed = 0;
+        let end = self.find_all(&narrowed.text, extent, &mut |place| {
+            let wide = narrowed.widened(place);
+            hand_on(&text[passed..wide.place.start], pass);
+            pass(&wide.of(REDACTED));
+            passed = wide.place.end;
+        });
+        let end = narrowed.place(end).unwrap_or(text.len());
+        hand_on(&text[passed..end], pass);
+        end
+    }
+
+    /// Hands over the place of each secret in a text, and says how many of its bytes are done with.
+    fn find_all(&self, text: &[u8], extent: Extent, found: &mut dyn FnMut(Range<usize>)) -> usize {
+        let mut from = self.start(text, extent);
+        while let Some(next) = self.find(text, from, extent) {
+            match next {
+                Found::Secret(place) => {
+                    from = place.end;
+                    found(place);
+                }
+                Found::Beginning(start) => return start,
+            }
+        }
         text.len()
     }
 
@@ -339,6 +390,12 @@ impl Secrets {
             }
         }
         false
+    }
+}
+
+fn hand_on(piece: &[u8], pass: &mut dyn FnMut(&[u8])) {
+    if !piece.is_empty() {
+        pass(piece);
     }
 }
 

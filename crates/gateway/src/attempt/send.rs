@@ -2,11 +2,12 @@
 
 use http::Method;
 use sabir_backend::http::Afterwards;
+use sabir_wire::FaultKind;
 
 use crate::answer::{Feed, Incoming};
 use crate::attempt::Handles;
 use crate::attempt::prepare::Prepared;
-use crate::failure::Result;
+use crate::failure::{Failure, Result, Whose};
 use crate::tap::Head;
 use crate::upstream::{Backend as _, Endpoint, Provider, Request, Turn};
 
@@ -32,10 +33,19 @@ pub(super) async fn send(
     let Handles { snapshot, client } = handles;
     let mut reply = endpoint.backend.ask(client, &snapshot.shared.pool, request).await?;
     let redactor = &provider.redactor;
+    if !redactor.can_read(&reply.headers) {
+        return Err(in_strange_characters());
+    }
     redactor.redact_headers(&mut reply.headers);
     let idle_max = provider.config.timeouts.idle;
     let duration_max = snapshot.config().limits.stream_duration_max;
     let feed = Box::new(Feed::new(reply.body, redactor.clone(), idle_max, duration_max));
     let head = Head { status: reply.status, headers: reply.headers };
     Ok(Incoming { protocol: endpoint.protocol, head, feed })
+}
+
+/// An answer in which nobody here could find the provider's secrets.
+fn in_strange_characters() -> Box<Failure> {
+    let message = "the provider's answer has a charset in which its secrets cannot be found";
+    Failure::new(Whose::Upstream, FaultKind::Internal, message).with_status(502)
 }

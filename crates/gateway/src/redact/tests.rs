@@ -68,6 +68,69 @@ fn every_spelling_of_a_secret_is_redacted() {
     }
 }
 
+/// A text in two or four bytes for each character, the low one first or last.
+fn wide(text: &str, (width, is_low_first): (usize, bool)) -> Vec<u8> {
+    let character = |unit: u32| match is_low_first {
+        true => unit.to_le_bytes()[..width].to_vec(),
+        false => unit.to_be_bytes()[4 - width..].to_vec(),
+    };
+    text.chars().flat_map(|it| character(u32::from(it))).collect()
+}
+
+const WIDE: [(usize, bool); 4] = [(2, true), (2, false), (4, true), (4, false)];
+
+#[test]
+fn a_secret_is_found_in_wide_characters_too() {
+    let redactor = redactor(&[KEY]);
+    for form in WIDE {
+        for spelled in [KEY, r"sk-proj\/Abc\u002b123=xyz", "sk-proj%2FAbc%2B123&#61;xyz"] {
+            let text = wide(&format!("{{\"a\":\"€ {spelled}, {spelled}\"}}"), form);
+            let expected = wide("{\"a\":\"€ [redacted], [redacted]\"}", form);
+            assert_eq!(redactor.redact_body(text.clone()), expected, "{spelled} {form:?}");
+            for end in 0..=text.len() {
+                assert_eq!(in_pieces(&redactor, &text, &[end]), expected, "{spelled} at {end}");
+            }
+            let bytes: Vec<usize> = (0..text.len()).collect();
+            assert_eq!(in_pieces(&redactor, &text, &bytes), expected, "{spelled} {form:?}");
+        }
+    }
+}
+
+#[test]
+fn long_wide_texts_are_read_block_by_block_and_zeros_are_not_held() {
+    let redactor = redactor(&[KEY]);
+    let filler = "x".repeat(100_000);
+    let text = wide(&format!("{filler}{KEY}{filler}s{KEY}"), (2, true));
+    let expected = wide(&format!("{filler}[redacted]{filler}s[redacted]"), (2, true));
+    assert_eq!(redactor.redact_body(text), expected);
+    let binary: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
+    assert_eq!(redactor.redact_body(binary.clone()), binary);
+    let mut redacting = Redacting::new(redactor);
+    let mut passed = 0;
+    redacting.push(b"s", &mut |piece| passed += piece.len());
+    redacting.push(&[0; 100], &mut |piece| passed += piece.len());
+    assert_eq!(passed, 101);
+}
+
+#[test]
+fn what_is_in_characters_of_another_kind_cannot_be_read() {
+    let of = |kind: &'static str| {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static(kind));
+        headers
+    };
+    let [plain, other] = [redactor(&[KEY]), redactor(&["schlüssel-1"])];
+    for (kind, plainly, otherwise) in [
+        ("text/plain; charset=utf-8", true, true),
+        ("text/plain; charset=utf-16", true, false),
+        ("text/plain; charset=utf-7", false, false),
+    ] {
+        let headers = of(kind);
+        assert_eq!((plain.can_read(&headers), other.can_read(&headers)), (plainly, otherwise));
+        assert!(Redactor::default().can_read(&headers), "{kind}");
+    }
+}
+
 #[test]
 fn blanks_of_a_secret_are_plus_signs_in_forms() {
     let secret = "Token a b/c \"d\" & <e>";
@@ -350,6 +413,7 @@ proptest! {
         forms in prop::collection::vec((0_u8..14, 0_u8..3), 24),
         around in prop::collection::vec("[ -~]{0,12}", 2),
         ends in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        form in prop::option::of(prop::sample::select(WIDE.to_vec())),
     ) {
         let secret = core(&secret);
         prop_assume!(secret.len() >= SECRET_BYTES_MIN);
@@ -361,6 +425,13 @@ proptest! {
         let whole = redactor.redact_body(text.clone().into_bytes());
         let pieces = in_pieces(&redactor, text.as_bytes(), &ends);
         prop_assert_eq!(&whole, &pieces, "{} {:?}", text, ends);
+        if let Some(form) = form.filter(|_| text.is_ascii()) {
+            let (text, expected) = (wide(&text, form), wide(str::from_utf8(&whole)?, form));
+            let mut ends: Vec<usize> = ends.iter().map(|end| end * form.0).collect();
+            ends.push(text.len() - 1);
+            ends.sort_unstable();
+            prop_assert_eq!(in_pieces(&redactor, &text, &ends), expected);
+        }
         let mut level = String::from_utf8(whole)?;
         for _ in 0..4 {
             for blank in ["+", " "] {

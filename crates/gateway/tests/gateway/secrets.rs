@@ -299,3 +299,45 @@ fn media_types_and_names_of_programs_are_no_secrets() {
     assert_eq!(reply.header("content-type"), Some("application/json"));
     assert_eq!(reply.body, r#"{"client":"my-program/1.0","beta":"tools-2026-01-01"}"#);
 }
+
+#[test]
+fn no_charset_hides_a_secret() {
+    let text = format!("{{\"echo\":\"{KEY} {TOKEN}\"}}");
+    let wide = |to: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(to).collect::<Vec<u8>>();
+    let bodies = [
+        ("utf-16", 200, [&b"\xff\xfe"[..], &wide(u16::to_le_bytes)].concat()),
+        ("utf-16be", 200, wide(u16::to_be_bytes)),
+        ("utf-32", 200, text.chars().flat_map(|it| u32::from(it).to_le_bytes()).collect()),
+        ("utf-7", 502, text.clone().into_bytes()),
+        ("ibm037", 502, text.clone().into_bytes()),
+        ("windows-1252", 200, text.clone().into_bytes()),
+    ];
+    for (charset, status, body) in bodies {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let gateway = gateway(listener.local_addr().unwrap(), "openai-chat");
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let _ = stream.read(&mut [0; 65_536]).unwrap();
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-type: text/plain; charset={charset}\r\n\
+                     content-length: {}\r\nconnection: close\r\n\r\n",
+                    body.len()
+                );
+                stream.write_all(&[head.as_bytes(), &body].concat()).unwrap();
+            }
+        });
+        for path in ["/passthrough/p/v1/x", "/v1/embeddings", "/v1/chat/completions"] {
+            let head = format!("POST {path}\r\nconnection: close\r\n");
+            let mut answer = Vec::new();
+            gateway.send(&head, &chat("p/m", false)).read_to_end(&mut answer).unwrap();
+            let answer: String = answer.into_iter().map(char::from).collect();
+            let narrow = answer.replace('\0', "");
+            assert!(!narrow.contains(KEY) && !narrow.contains(TOKEN), "{charset}: {narrow}");
+            if path.starts_with("/pass") {
+                assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{charset}: {answer}");
+                assert_eq!(narrow.matches("[redacted]").count() == 2, status == 200, "{narrow}");
+            }
+        }
+    }
+}
