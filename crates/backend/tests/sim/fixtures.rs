@@ -33,6 +33,7 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ),
     ("document-of-white-space-beside-text/anthropic-messages", "non-whitespace text"),
     ("gemini-calls-in-pieces/gemini", "willContinue"),
+    ("gemini-text-between-pieces/gemini", "functionCall"),
     ("documents-without-words-vanish/anthropic-messages", "must be last or be followed"),
     ("effort-words-that-no-model-has/openai-chat", "'default'"),
     ("effort-words-that-no-model-has/openai-responses", "'turbo'"),

@@ -6,6 +6,7 @@ mod generated;
 mod generators;
 mod growing;
 mod memory;
+mod pieces;
 mod plain;
 mod spellings;
 

@@ -25,6 +25,7 @@ mod media_type;
 mod namespaces;
 mod object;
 mod open_calls;
+mod partial_call;
 mod placeholder;
 mod reporter;
 mod schema_language;

@@ -1,6 +1,8 @@
 //! Watching answers that pass as they are: what they say of themselves, by the tables of the decoders and without taking
 //! them apart. Each protocol says in its own `watch.rs` what its frames state.
 
+use std::collections::BTreeMap;
+
 use memchr::memmem::Finder;
 
 use crate::conversation::Counts;
@@ -8,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Fault;
 use crate::json::{Kind, Reader};
 use crate::place::Place;
+use crate::protocol::partial_call::Joiner;
 use crate::protocol::semantics::Speller;
 use crate::protocol::usage::Table;
 use crate::protocol::{Event, Protocol, StreamDecoder};
@@ -53,8 +56,8 @@ pub(super) struct Candidates {
     ended: u64,
     /// Whether there are none because the prompt was blocked.
     pub(super) are_blocked: bool,
-    /// Whether one is in the middle of a call, so that an end is none.
-    pub(super) are_calling: bool,
+    /// The calls that come in pieces: as long as some are missing, an end is none.
+    pieces: BTreeMap<u64, Joiner>,
 }
 
 impl Watch {
@@ -194,8 +197,16 @@ impl Candidates {
     fn have_ended(&self) -> bool {
         match self.begun {
             0 => self.are_blocked || self.ended != 0,
-            begun => begun & !self.ended == 0 && !self.are_calling,
+            begun => {
+                let lack_pieces = self.pieces.values().any(Joiner::lacks_pieces);
+                begun & !self.ended == 0 && !lack_pieces
+            }
         }
+    }
+
+    /// The calls of a candidate that come in pieces.
+    pub(super) fn pieces(&mut self, number: u64) -> &mut Joiner {
+        self.pieces.entry(number).or_default()
     }
 }
 

@@ -7,14 +7,15 @@ use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::limit::{CANDIDATES_MAX, FRAME_BYTES_MAX};
 use crate::place::{Place, Step};
-use crate::protocol::gemini::decode_request::partial::PartialCall;
+use crate::protocol::gemini::decode_request::partial::{PartOrPiece, call_part};
 use crate::protocol::gemini::decode_response::{
-    CandidateDraft, Chunk, Delivery, Grounding, finish, prompt_filter, unplaced,
+    CandidateDraft, Chunk, Grounding, finish, prompt_filter, unplaced,
 };
 use crate::protocol::gemini::fault::fault_of;
-use crate::protocol::gemini::types::{CALL_PIECE, SELF, WILL_CONTINUE};
+use crate::protocol::gemini::types::SELF;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::machine::DecodeStream;
+use crate::protocol::partial_call::{Joiner, Piece};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{
     Closed, Delta, Event, Logprobs, Note, NoteAt, NoteKind, Open, Opening, PartId, Start,
@@ -62,10 +63,8 @@ struct Running {
     /// Log probabilities of a text that is still to come, and the candidate that they stand in.
     logprobs: Option<(Logprobs<'static>, Place)>,
     calls: bool,
-    /// A call of which more is to come.
-    partial: Option<PartialCall>,
-    /// Whether a call was never completed, so that the answer is not whole.
-    is_cut: bool,
+    /// Its calls that come in pieces.
+    pieces: Joiner,
     /// The reason for its end, and where that was stated.
     finish: Option<(Text<'static>, Place)>,
 }
@@ -92,10 +91,10 @@ impl DecodeStream for Decoder {
         let mut reader = Reader::new(frame.data);
         match reader.kind()? {
             Kind::Array => reader.array(|_, reader| {
-                self.chunk(Chunk::read(reader, place, Delivery::InPieces)?, place, emit);
+                self.chunk(Chunk::read(reader, place)?, place, emit);
                 Ok(())
             })?,
-            _ => self.chunk(Chunk::read(&mut reader, place, Delivery::InPieces)?, place, emit),
+            _ => self.chunk(Chunk::read(&mut reader, place)?, place, emit),
         }
         reader.finish()
     }
@@ -185,7 +184,10 @@ impl Decoder {
         }
         running.await_text(draft.logprobs, place);
         for part in draft.parts {
-            running.part(&mut self.next_part, part, emit);
+            match part {
+                PartOrPiece::Part(part) => running.part(&mut self.next_part, part, emit),
+                PartOrPiece::Piece(it) => running.piece(&mut self.next_part, it.piece, emit),
+            }
         }
         running.weigh_last(emit);
         running.cite(&draft.grounding, sources, emit);
@@ -204,15 +206,13 @@ fn keep_tier(usage: &mut Usage<'_>, tier: &Text<'_>) {
 
 impl Running {
     fn part<'f>(&mut self, next: &mut u32, mut part: Part<'f>, emit: Emit<'_, 'f>) {
+        self.pieces.pass(&part);
         let semantics = std::mem::take(part.semantics_mut());
         match part.into_content() {
             Content::Text(text) => self.text(next, TextKind::Answer, text, semantics, emit),
             Content::Reasoning(thought) => {
                 let text = thought.texts.into_iter().next().unwrap_or_default();
                 self.text(next, TextKind::Thought, text, semantics, emit);
-            }
-            Content::ToolCall(call) if semantics.has_shape(CALL_PIECE) => {
-                self.piece(next, &call, semantics, emit);
             }
             Content::ToolCall(call) => self.call(next, *call, semantics, emit),
             content => {
@@ -302,36 +302,14 @@ impl Running {
     }
 
     fn is_whole(&self) -> bool {
-        self.finish.is_some() && self.partial.is_none() && !self.is_cut
+        self.finish.is_some() && !self.pieces.lacks_pieces()
     }
 
     /// Adds a piece of a call, which is emitted when its last piece is there.
-    fn piece<'f>(
-        &mut self,
-        next: &mut u32,
-        call: &ToolCall<'_>,
-        semantics: NodeSemantics<'_>,
-        emit: Emit<'_, 'f>,
-    ) {
-        let continues = semantics.has_shape(WILL_CONTINUE);
-        let mut before = self.partial.take();
-        if !call.name.is_empty() {
-            self.is_cut |= before.is_some();
-            before = Some(PartialCall::begin(call, semantics));
+    fn piece<'f>(&mut self, next: &mut u32, piece: Piece<'f>, emit: Emit<'_, 'f>) {
+        if let Some(joined) = self.pieces.add(piece) {
+            self.part(next, call_part(joined), emit);
         }
-        // A last piece behind a call that is complete says nothing.
-        let Some(mut partial) = before else { return };
-        if partial.add(call).is_err() {
-            // What is left of the call is nothing to act on.
-            self.is_cut = true;
-            return;
-        }
-        if continues {
-            self.partial = Some(partial);
-            return;
-        }
-        let (call, semantics) = partial.finish();
-        self.call(next, call, semantics, emit);
     }
 
     fn call<'f>(

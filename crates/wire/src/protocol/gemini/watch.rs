@@ -6,30 +6,63 @@ use memchr::memmem::Finder;
 
 use crate::error::Result;
 use crate::json::{Kind, Reader};
+use crate::place::Place;
+use crate::protocol::gemini::decode_request::partial::PartOrPiece;
+use crate::protocol::gemini::decode_response::Chunk;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::watch::{Progress, has_value};
 use crate::sse::Frame;
 
 pub(in super::super) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Result<()> {
-    let candidates = &mut progress.candidates;
-    if has_value(&CALL_KEY, frame.data, |_| true) {
-        candidates.are_calling = has_value(&PIECE_KEY, frame.data, |it| it.starts_with(b"true"));
+    if has_calls(frame.data) {
+        // A frame that cannot be read has none.
+        let _ = read_chunks(frame.data, |reader| read_pieces(reader, progress));
     }
-    if candidates.first_has_begun() && is_plain(frame.data) {
+    if progress.candidates.first_has_begun() && is_plain(frame.data) {
         return Ok(());
     }
-    let mut reader = Reader::new(frame.data);
+    read_chunks(frame.data, |reader| read(reader, progress))
+}
+
+/// Reads the response objects of a frame, of which there mostly is one.
+fn read_chunks<'f>(
+    data: &'f str,
+    mut read: impl FnMut(&mut Reader<'f>) -> Result<()>,
+) -> Result<()> {
+    let mut reader = Reader::new(data);
     match reader.kind()? {
-        Kind::Array => reader.array(|_, reader| read(reader, progress)),
-        _ => read(&mut reader, progress),
+        Kind::Array => reader.array(|_, reader| read(reader)),
+        _ => read(&mut reader),
     }
+}
+
+/// Whether a frame has calls, or pieces of some: these are read as the decoder does, since only then is it known whether any
+/// are missing.
+fn has_calls(data: &str) -> bool {
+    let bytes = data.as_bytes();
+    CALL_KEY.find_iter(bytes).any(|start| {
+        let name = &bytes[start + CALL_KEY.needle().len()..];
+        name.starts_with(b"Call\"") || name.starts_with(b"_call\"")
+    })
+}
+
+fn read_pieces(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
+    for candidate in Chunk::read(reader, Place::default())?.candidates {
+        let joiner = progress.candidates.pieces(candidate.index.into());
+        for part in candidate.parts {
+            match part {
+                PartOrPiece::Part(part) => joiner.pass(&part),
+                PartOrPiece::Piece(it) => drop(joiner.add(it.piece)),
+            }
+        }
+    }
+    Ok(())
 }
 
 static USAGE_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"usageMetadata\""));
 static ERROR_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"error\""));
 static FINISH_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"finishReason\""));
-static CALL_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"functionCall\""));
-static PIECE_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"willContinue\""));
+static CALL_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"function"));
 static INDEX_KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"index\""));
 
 /// Whether an object only goes on with the first candidate.

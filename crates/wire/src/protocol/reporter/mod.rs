@@ -208,9 +208,13 @@ impl<'r> Reporter<'r> {
 
     /// The pointer of a field of a node, as entries have it.
     fn pointer(mut self, node: &NodeSemantics<'_>, field: Field) -> String {
-        self.respell(node.place(), node.spelling());
-        let suffix = self.suffix(node.place(), field);
-        self.pointer_below(node.place(), suffix)
+        let place = match field {
+            Field::Signature | Field::Ciphertext => node.sealed_at(),
+            _ => node.place(),
+        };
+        self.respell(place, node.spelling());
+        let suffix = self.suffix(place, field);
+        self.pointer_below(place, suffix)
     }
 
     fn pointer_below(&self, place: Place, suffix: &str) -> String {

@@ -106,8 +106,7 @@ impl Reporter<'_> {
         if semantics.has_detail() || semantics.is_respelled() {
             self.detail(semantics);
         }
-        if semantics.is_as_json() {
-            let reason = "JSON that stands in place of a string is sent as its text";
+        if let Some(reason) = semantics.spelling().repair() {
             self.repaired(semantics, reason);
         }
     }

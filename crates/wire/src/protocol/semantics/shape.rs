@@ -34,6 +34,10 @@ impl<S: Speller> Shape<S> {
     /// protocol.
     pub(in super::super) const AS_JSON: Self = Self::bit(AS_JSON_BIT);
 
+    /// The arguments of the call came in pieces that contradict each other or the type that they state. The same in every
+    /// protocol.
+    pub(in super::super) const MENDED: Self = Self::bit(MENDED_BIT);
+
     pub(in super::super) const fn bit(number: u32) -> Self {
         Self { bits: 1 << number, speller: PhantomData }
     }
@@ -62,13 +66,24 @@ impl Spelling {
         self.bits & (1 << AS_JSON_BIT) != 0
     }
 
+    /// Why the node is not what its input states, if it was read as what that must mean.
+    pub(in super::super) fn repair(self) -> Option<&'static str> {
+        match self.bits & (1 << AS_JSON_BIT | 1 << MENDED_BIT) {
+            0 => None,
+            _ if self.is_as_json() => {
+                Some("JSON that stands in place of a string is sent as its text")
+            }
+            _ => Some("pieces of its arguments contradict each other or the type that they state"),
+        }
+    }
+
     /// Adds a later word on the same node. The bits of two protocols never meet: the later protocol's stay.
     pub(super) fn merge(&mut self, later: Self) {
         if later.protocol.is_none() {
             return;
         }
         if self.protocol != later.protocol {
-            self.bits &= 1 << RESPELLED_BIT | 1 << AS_JSON_BIT;
+            self.bits &= 1 << RESPELLED_BIT | 1 << AS_JSON_BIT | 1 << MENDED_BIT;
             self.protocol = later.protocol;
         }
         self.bits |= later.bits;
@@ -91,6 +106,8 @@ plain!(Spelling);
 const RESPELLED_BIT: u32 = 31;
 
 const AS_JSON_BIT: u32 = 30;
+
+const MENDED_BIT: u32 = 29;
 
 #[cfg(test)]
 mod tests {

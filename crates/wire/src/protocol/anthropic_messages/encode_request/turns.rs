@@ -403,7 +403,7 @@ fn is_ours(semantics: &NodeSemantics<'_>) -> bool {
 fn withhold(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {
     if semantics.artefact().is_some() {
         let reason = "a signature that only its own vendor can read";
-        reporter.withheld((semantics, Field::Signature), reason);
+        reporter.withheld((semantics.sealed_at(), Field::Signature), reason);
     }
 }
 

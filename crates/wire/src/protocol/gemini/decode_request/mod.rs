@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::codec::RequestAndSemantics;
-use crate::protocol::gemini::decode_request::partial::{is_piece, join_pieces};
+use crate::protocol::gemini::decode_request::partial::{Joining, part_or_piece};
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
 use crate::protocol::gemini::types::{AMONG_TURNS, GeminiSemantics, MODEL_PREFIX, Shape};
 use crate::protocol::object::{Member, Unread, messages_expected, read_first, read_object};
@@ -182,17 +182,12 @@ fn usual_role(word: &str) -> Option<Role> {
 
 /// Reads the parts of a content, the calls among them from their pieces.
 fn read_message_parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Parts<'a>> {
-    let (mut parts, mut has_pieces) = (Parts::default(), false);
+    let mut joining = Joining::default();
     read_each(reader, place, Step::Parts, |reader, place| {
-        let part = part::message_part(reader, place, parts.last())?;
-        has_pieces |= is_piece(&part);
-        parts.push(part);
+        joining.push(part_or_piece(reader, place)?);
         Ok(())
     })?;
-    Ok(match has_pieces {
-        true => join_pieces(parts.into_iter().collect()).0.into(),
-        false => parts,
-    })
+    Ok(joining.finish().0)
 }
 
 /// Reads the parts of a result.

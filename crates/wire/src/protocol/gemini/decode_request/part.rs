@@ -8,7 +8,6 @@ use crate::conversation::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::gemini::decode_request::partial::{goes_on, kept_piece, may_be_piece};
 use crate::protocol::gemini::types::name::{PART_NAMES, camel};
 use crate::protocol::gemini::types::{SELF, Shape, THOUGHT_TRUE};
 use crate::protocol::object::{Member, read_object};
@@ -30,24 +29,6 @@ pub(in super::super) fn content_part<'a>(
         Some(kind) => Ok(opaque_part(Text::plain(kind), start.raw()?, place)),
         None => Ok(draft.finish(extras)),
     }
-}
-
-/// Reads a part of a message behind the one before it: a piece of a call, if it begins or goes on with one.
-pub(super) fn message_part<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-    before: Option<&Part<'a>>,
-) -> Result<Part<'a>> {
-    let mut start = reader.checkpoint();
-    let read = content_part(reader, place);
-    if may_be_piece(&read)
-        && let Some(piece) = kept_piece(&mut start, place)
-        && (read.is_ok() || goes_on(before, &piece))
-    {
-        *reader = start;
-        return Ok(piece);
-    }
-    read
 }
 
 /// A part that is kept whole.
@@ -247,7 +228,7 @@ fn function_call<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result
     })?;
     Ok(Content::ToolCall(Box::new(ToolCall {
         id,
-        name: name.ok_or_else(|| missing("name"))?,
+        name: name.filter(|name| !name.is_empty()).ok_or_else(|| missing("name"))?,
         arguments: Arguments::Json(arguments.unwrap_or(Json::literal("{}"))),
         form: CallForm::Function,
     })))

@@ -1,359 +1,317 @@
-//! Calls whose arguments come in pieces: each piece says by a path into the arguments where it belongs. Pieces that
-//! stand in one message are joined here, those of a stream where it is read.
+//! Reading calls that come in pieces: a piece says by paths into the arguments where its values belong. Pieces that stand in
+//! one message are joined here, those of a stream where it is read.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
-use crate::conversation::{Arguments, CallForm, Content, Part, ToolCall};
+use crate::conversation::{Content, Part, Parts};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Json, Kind, Reader, Text, Writer};
+use crate::json::{Json, Kind, Reader, Text};
 use crate::place::Place;
-use crate::protocol::gemini::decode_request::opaque_part;
-use crate::protocol::gemini::types::{CALL_PIECE, CALL_PIECES, PIECE_KEY, SELF, WILL_CONTINUE};
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::gemini::decode_request::part::{content_part, opaque_part};
+use crate::protocol::gemini::types::{CALL_PIECES, CALL_PIECES_KEPT, PIECE_KEY, SELF, Shape};
+use crate::protocol::object::{Member, read_object};
+use crate::protocol::partial_call::{JoinedCall, Joiner, Piece, Step, Value};
+use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Artefact, ArtefactKind};
 
-/// Reads a piece of a call, if the part is one: it has pieces of arguments, says that more follow, or names no function.
-pub(in super::super) fn call_piece<'a>(
+/// What stands in the place of a part.
+pub(in super::super) enum PartOrPiece<'a> {
+    Part(Part<'a>),
+    Piece(Box<WrittenPiece<'a>>),
+}
+
+/// A piece of a call, and the part that it is.
+pub(in super::super) struct WrittenPiece<'a> {
+    pub(in super::super) piece: Piece<'a>,
+    json: Json<'a>,
+}
+
+/// Reads a part, if only a piece of a call; or says why it is neither.
+pub(in super::super) fn part_or_piece<'a>(
     reader: &mut Reader<'a>,
     place: Place,
-) -> Result<Option<Part<'a>>> {
-    let (mut piece, mut signature) = (None, None);
-    reader.object(|key, reader| {
-        match (&*key, reader.kind()?) {
-            ("functionCall" | "function_call", Kind::Object) => piece = Some(Piece::read(reader)?),
-            ("thoughtSignature" | "thought_signature", Kind::String) => {
-                signature = Some(reader.string()?);
-            }
-            _ => reader.skip()?,
+) -> Result<PartOrPiece<'a>> {
+    let start = reader.checkpoint();
+    let read = content_part(reader, place);
+    let may_be_piece = match &read {
+        Ok(part) => {
+            matches!(part.content(), Content::ToolCall(_)) && part.semantics().extras().is_some()
         }
-        Ok(())
-    })?;
-    let Some(piece) = piece.filter(Piece::is_one) else { return Ok(None) };
-    let mut semantics = NodeSemantics::at(place).shaped(CALL_PIECE);
-    if piece.continues {
-        semantics.add_shape(WILL_CONTINUE);
-    }
-    if let Some(signature) = signature {
-        semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
-    }
-    let call = ToolCall {
-        id: piece.id,
-        name: piece.name.unwrap_or_default(),
-        arguments: Arguments::Json(piece.arguments.unwrap_or(Json::literal("[]"))),
-        form: CallForm::Function,
+        Err(_) => true,
     };
-    Ok(Some(Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics)))
+    if may_be_piece && let Some(piece) = written_piece(&mut start.checkpoint(), place) {
+        *reader = start;
+        reader.skip()?;
+        return Ok(PartOrPiece::Piece(Box::new(piece)));
+    }
+    read.map(PartOrPiece::Part)
 }
 
-/// A call, or a piece of one.
+fn written_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Option<WrittenPiece<'a>> {
+    let mut draft = PieceDraft::default();
+    let mut extras = Extras::default();
+    let json = reader.checkpoint().raw().ok()?;
+    read_object(reader, "", &mut extras, |key, reader, extras| draft.part(key, reader, extras))
+        .ok()?;
+    let piece = draft.finish(NodeSemantics::at(place).keeping(extras))?;
+    Some(WrittenPiece { piece, json })
+}
+
+/// The parts of a message, the pieces of each call joined where the last of them stands. What there is of a call that lacks
+/// some is nothing to act on: its pieces stay as they were written, and are no call.
 #[derive(Default)]
-struct Piece<'a> {
+pub(in super::super) struct Joining<'a> {
+    /// The parts as they were written, pieces of calls too.
+    parts: Parts<'a>,
+    joiner: Joiner,
+    calls: Vec<JoinedCall>,
+}
+
+impl<'a> Joining<'a> {
+    pub(in super::super) fn push(&mut self, next: PartOrPiece<'a>) {
+        match next {
+            PartOrPiece::Part(part) => {
+                self.joiner.pass(&part);
+                self.parts.push(part);
+            }
+            PartOrPiece::Piece(piece) => self.piece(*piece),
+        }
+    }
+
+    fn piece(&mut self, WrittenPiece { mut piece, json }: WrittenPiece<'a>) {
+        piece.position = self.parts.len();
+        let written = opaque_part(Text::literal("functionCall"), json, piece.semantics.place());
+        self.parts.push(written);
+        self.calls.extend(self.joiner.add(piece));
+    }
+
+    /// The parts, and whether a call lacks pieces.
+    pub(in super::super) fn finish(self) -> (Parts<'a>, bool) {
+        let parts = match self.calls.is_empty() {
+            true => self.parts,
+            false => joined(self.parts, self.calls),
+        };
+        (parts, self.joiner.lacks_pieces())
+    }
+}
+
+/// Parts with calls in the place of their pieces. Those are kept on the part behind them, to be written again.
+fn joined<'a>(parts: Parts<'a>, calls: Vec<JoinedCall>) -> Parts<'a> {
+    let pieces: Vec<usize> = calls.iter().flat_map(|call| call.positions.iter().copied()).collect();
+    let (mut pieces, mut calls) = (pieces.into_iter().peekable(), calls.into_iter().peekable());
+    let (mut joined, mut before) = (Parts::default(), Vec::new());
+    for (position, written) in parts.into_iter().enumerate() {
+        let is_piece = pieces.next_if_eq(&position).is_some();
+        let call = calls.next_if(|call| call.positions.last() == Some(&position));
+        if let (true, Content::Opaque(opaque)) = (is_piece, written.content()) {
+            before.push(opaque.json.clone());
+        }
+        let mut part = match (call, is_piece) {
+            (Some(call), _) => call_part(call),
+            (None, false) => written,
+            (None, true) => continue,
+        };
+        keep_pieces(&mut part, before.drain(..));
+        joined.push(part);
+    }
+    joined
+}
+
+fn keep_pieces<'a>(part: &mut Part<'a>, pieces: impl Iterator<Item = Json<'a>>) {
+    for json in pieces {
+        part.semantics_mut().add_shape(CALL_PIECES_KEPT);
+        part.semantics_mut().extras_mut().keep(CALL_PIECES, PIECE_KEY.into(), json);
+    }
+}
+
+/// A call that was joined.
+pub(in super::super) fn call_part<'a>(joined: JoinedCall) -> Part<'a> {
+    let mut semantics = joined.semantics;
+    if joined.is_mended {
+        semantics.add_shape(Shape::MENDED);
+    }
+    Part::new(Content::ToolCall(Box::new(joined.call))).with_semantics(semantics)
+}
+
+/// A piece that is being read.
+#[derive(Default)]
+struct PieceDraft<'a> {
+    signature: Option<Text<'a>>,
     id: Option<Text<'a>>,
     name: Option<Text<'a>>,
-    /// The pieces of the arguments.
-    arguments: Option<Json<'a>>,
+    has_pieces: bool,
+    values: Values<'a>,
+    /// Why they cannot be read.
+    error: Option<Error>,
     continues: bool,
-    is_whole: bool,
+    is_call: bool,
 }
 
-impl<'a> Piece<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let mut piece = Self::default();
+impl<'a> PieceDraft<'a> {
+    /// Reads a member of the part.
+    fn part(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'a>,
+        extras: &mut Extras<'a>,
+    ) -> Result<Member> {
+        match (key, reader.kind()?) {
+            ("functionCall" | "function_call", Kind::Object) => {
+                self.is_call = true;
+                read_object(reader, CALL_PIECES, extras, |key, reader, _| self.call(key, reader))?;
+            }
+            ("thoughtSignature" | "thought_signature", Kind::String) => {
+                self.signature = Some(reader.string()?);
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    }
+
+    /// Reads a member of its call.
+    fn call(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+        match (key, reader.kind()?) {
+            ("id", Kind::String) => self.id = Some(reader.string()?),
+            ("name", Kind::String) => {
+                self.name = Some(reader.string()?).filter(|name| !name.is_empty());
+            }
+            ("args", _) => self.values(reader, Values::members)?,
+            ("partialArgs" | "partial_args", _) => {
+                self.has_pieces = true;
+                self.values(reader, Values::pieces)?;
+            }
+            ("willContinue" | "will_continue", Kind::Boolean) => {
+                self.continues = reader.boolean()?
+            }
+            _ => return Ok(Member::Unknown),
+        }
+        Ok(Member::Read)
+    }
+
+    fn values(
+        &mut self,
+        reader: &mut Reader<'a>,
+        read: fn(&mut Values<'a>, &mut Reader<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let read = read(&mut self.values, &mut reader.checkpoint());
+        self.error = self.error.take().or(read.err());
+        reader.skip()
+    }
+
+    /// The piece, if it is one: it has pieces of arguments, says that more follow, or names no function.
+    fn finish(self, mut semantics: NodeSemantics<'a>) -> Option<Piece<'a>> {
+        if !(self.continues || self.has_pieces || self.is_call && self.name.is_none()) {
+            return None;
+        }
+        if let Some(signature) = self.signature {
+            semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
+        }
+        let Values { all, are_mended } = self.values;
+        Some(Piece {
+            id: self.id,
+            name: self.name,
+            values: self.error.map_or(Ok(all), Err),
+            continues: self.continues,
+            position: 0,
+            is_mended: are_mended,
+            semantics,
+        })
+    }
+}
+
+/// The values that a piece adds to the arguments.
+#[derive(Default)]
+struct Values<'a> {
+    all: Vec<(Vec<Step<'a>>, Value<'a>)>,
+    are_mended: bool,
+}
+
+impl<'a> Values<'a> {
+    /// Reads arguments that come as they are, which pieces may go on with.
+    fn members(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         reader.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("id", Kind::String) => piece.id = Some(reader.string()?),
-                ("name", Kind::String) => piece.name = Some(reader.string()?),
-                // What is no list has no pieces that could be joined, and is no complete call all the same.
-                ("partialArgs" | "partial_args", kind) if kind != Kind::Null => {
-                    piece.arguments = Some(reader.raw()?);
-                }
-                ("willContinue" | "will_continue", Kind::Boolean) => {
-                    piece.continues = reader.boolean()?;
-                }
-                ("args", _) => {
-                    piece.is_whole = true;
-                    reader.skip()?;
-                }
-                _ => reader.skip()?,
-            }
+            let value = match reader.kind()? {
+                Kind::String => Value::Text(reader.string()?),
+                _ => Value::Whole(reader.raw()?),
+            };
+            self.all.push((vec![Step::Key(key)], value));
             Ok(())
-        })?;
-        Ok(piece)
+        })
     }
 
-    fn is_one(&self) -> bool {
-        let is_partial = self.arguments.is_some() || self.name.is_none();
-        self.continues || is_partial && !self.is_whole
-    }
-}
-
-/// Whether what was read of a part may be a piece of a call.
-pub(in super::super) fn may_be_piece(read: &Result<Part<'_>>) -> bool {
-    match read {
-        Ok(part) => call_of(part).is_some() && part.semantics().extras().is_some(),
-        Err(_) => true,
-    }
-}
-
-/// Reads a piece of a call that stands among all the others: the part is kept as it was written.
-pub(in super::super) fn kept_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Option<Part<'a>> {
-    let mut piece = call_piece(&mut reader.checkpoint(), place).ok()??;
-    piece.semantics_mut().extras_mut().keep(CALL_PIECES, PIECE_KEY.into(), reader.raw().ok()?);
-    Some(piece)
-}
-
-/// Parts, the pieces of each call joined, and whether a call lacks some. What is left of such a call is nothing to act on: its
-/// pieces stay as they were written, and are no call.
-pub(in super::super) fn join_pieces(parts: Vec<Part<'_>>) -> (Vec<Part<'_>>, bool) {
-    if !parts.iter().any(is_piece) {
-        return (parts, false);
-    }
-    let (mut all, mut is_cut) = (Vec::with_capacity(parts.len()), false);
-    let mut rest = parts.into_iter().peekable();
-    while let Some(part) = rest.next() {
-        if !is_piece(&part) {
-            all.push(part);
-            continue;
+    /// Reads pieces of arguments: a list, or the one object that the vendor takes for a list of one.
+    fn pieces(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        match reader.kind()? {
+            Kind::Object => self.piece(reader),
+            _ => reader.array(|_, reader| self.piece(reader)),
         }
-        let mut pieces = vec![part];
-        while let Some(next) = rest.next_if(|next| goes_on(pieces.last(), next)) {
-            pieces.push(next);
-        }
-        match joined(&pieces) {
-            Some(call) => all.push(call),
-            None => {
-                is_cut |= !pieces.iter().all(is_mere_end);
-                all.extend(pieces.into_iter().filter_map(as_written));
+    }
+
+    fn piece(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (mut path, mut value) = (None, None);
+        reader.object(|key, reader| {
+            let read = match (&*key, reader.kind()?) {
+                ("nullValue" | "null_value", _) => {
+                    reader.skip()?;
+                    Value::Whole(Json::literal("null"))
+                }
+                (_, Kind::Null) => return reader.skip(),
+                ("jsonPath" | "json_path", _) => {
+                    path = Some(reader.string()?);
+                    return Ok(());
+                }
+                ("stringValue" | "string_value", _) => Value::Text(reader.string()?),
+                ("numberValue" | "number_value", _) => self.whole(reader, Kind::Number)?,
+                ("boolValue" | "bool_value", _) => self.whole(reader, Kind::Boolean)?,
+                (key, _) if key.ends_with("Value") || key.ends_with("_value") => {
+                    return Err(odd("a piece of a known type"));
+                }
+                _ => return reader.skip(),
+            };
+            match value.replace(read) {
+                Some(_) => Err(odd("a piece of one value")),
+                None => Ok(()),
             }
-        }
-    }
-    (all, is_cut)
-}
-
-pub(super) fn is_piece(part: &Part<'_>) -> bool {
-    part.semantics().has_shape(CALL_PIECE)
-}
-
-fn continues(part: &Part<'_>) -> bool {
-    part.semantics().has_shape(WILL_CONTINUE)
-}
-
-/// Whether a piece goes on with the call before it, and begins none.
-pub(super) fn goes_on(before: Option<&Part<'_>>, piece: &Part<'_>) -> bool {
-    let is_nameless = || call_of(piece).is_some_and(|call| call.name.is_empty());
-    before.is_some_and(continues) && is_piece(piece) && is_nameless()
-}
-
-/// Whether it is the end of a call and nothing else, which may stand behind one that is complete.
-fn is_mere_end(piece: &Part<'_>) -> bool {
-    let is_empty = |call: &ToolCall<'_>| match &call.arguments {
-        Arguments::Json(pieces) => call.name.is_empty() && pieces.as_str() == "[]",
-        Arguments::Text(_) => false,
-    };
-    !continues(piece) && call_of(piece).is_some_and(is_empty)
-}
-
-fn call_of<'p, 'a>(part: &'p Part<'a>) -> Option<&'p ToolCall<'a>> {
-    match part.content() {
-        Content::ToolCall(call) => Some(call),
-        _ => None,
-    }
-}
-
-/// The call that pieces amount to, if none is missing and each has its place.
-fn joined<'a>(pieces: &[Part<'a>]) -> Option<Part<'a>> {
-    let (first, last) = (pieces.first()?, pieces.last()?);
-    let begun = call_of(first).filter(|call| !call.name.is_empty())?;
-    if continues(last) {
-        return None;
-    }
-    let mut partial = PartialCall::begin(begun, NodeSemantics::default());
-    let mut semantics = first.semantics().clone();
-    for piece in pieces {
-        partial.add(call_of(piece)?).ok()?;
-    }
-    let more = pieces[1..].iter().flat_map(|piece| piece.semantics().extras());
-    for written in more.flat_map(|extras| extras.within(CALL_PIECES)) {
-        semantics.extras_mut().keep(CALL_PIECES, PIECE_KEY.into(), written.json.clone());
-    }
-    let (call, _) = partial.finish();
-    Some(Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics))
-}
-
-/// A piece as the part that it was.
-fn as_written(piece: Part<'_>) -> Option<Part<'_>> {
-    let (extras, place) = (piece.semantics().extras()?, piece.semantics().place());
-    let written = extras.within(CALL_PIECES).next()?.json.clone();
-    Some(opaque_part(Text::literal("functionCall"), written, place))
-}
-
-/// A call whose arguments are not complete yet.
-#[derive(Debug)]
-pub(in super::super) struct PartialCall {
-    call: ToolCall<'static>,
-    semantics: NodeSemantics<'static>,
-    arguments: Node,
-}
-
-impl PartialCall {
-    /// Begins with the first piece of a call, whose arguments are still to be added.
-    pub(in super::super) fn begin(call: &ToolCall<'_>, semantics: NodeSemantics<'_>) -> Self {
-        let (call, semantics) = (call.clone().into_owned(), semantics.into_owned());
-        Self { call, semantics, arguments: Node::default() }
-    }
-
-    pub(in super::super) fn add(&mut self, call: &ToolCall<'_>) -> Result<()> {
-        match &call.arguments {
-            Arguments::Json(pieces) => self.arguments.add(pieces),
-            Arguments::Text(_) => Ok(()),
+        })?;
+        match (path, value) {
+            (Some(path), Some(value)) => {
+                self.all.push((steps(path.into_str()).ok_or_else(|| odd("a path"))?, value));
+                Ok(())
+            }
+            (None, Some(_)) => Err(odd("a piece with a path")),
+            // A path alone ends what came before it.
+            (_, None) => Ok(()),
         }
     }
 
-    /// The call, now that all of it is there.
-    pub(in super::super) fn finish(self) -> (ToolCall<'static>, NodeSemantics<'static>) {
-        let arguments = Arguments::Json(self.arguments.into_json());
-        (ToolCall { arguments, ..self.call }, self.semantics)
+    /// Reads a value of a kind; one that is quoted is of that kind too.
+    fn whole(&mut self, reader: &mut Reader<'a>, kind: Kind) -> Result<Value<'a>> {
+        let json = match reader.kind()? {
+            Kind::String => {
+                self.are_mended = true;
+                Json::parse(reader.string()?.into_str())?
+            }
+            _ => reader.raw()?,
+        };
+        if json.kind() != kind {
+            return Err(odd("a value of the type that is stated"));
+        }
+        Ok(Value::Whole(json))
     }
-}
-
-/// A value of the arguments, or all of them.
-#[derive(Debug)]
-enum Node {
-    Object(Members),
-    List(Vec<Node>),
-    /// A string, which more pieces may lengthen.
-    Text(Text<'static>),
-    /// A number, a truth value or null.
-    Plain(Json<'static>),
-}
-
-#[derive(Debug, Default)]
-struct Members {
-    members: Vec<(String, Node)>,
-    positions: HashMap<String, usize>,
-}
-
-impl Default for Node {
-    fn default() -> Self {
-        Self::Object(Members::default())
-    }
-}
-
-/// One step of a path.
-enum Step<'p> {
-    Key(&'p str),
-    Index(usize),
 }
 
 /// How deep a path may lead.
 const STEPS_MAX: usize = 64;
 
-impl Node {
-    /// Puts the pieces of a list in their places.
-    fn add(&mut self, pieces: &Json<'_>) -> Result<()> {
-        pieces.reader().array(|_, reader| self.piece(reader))
-    }
-
-    fn piece(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        let (mut path, mut value) = (None, None);
-        reader.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("jsonPath" | "json_path", Kind::String) => path = Some(reader.string()?),
-                ("stringValue" | "string_value", Kind::String) => {
-                    value = Some(Node::Text(reader.string()?.into_owned()));
-                }
-                ("numberValue" | "number_value" | "boolValue" | "bool_value", _) => {
-                    value = Some(Node::Plain(reader.raw()?.into_owned()));
-                }
-                ("nullValue" | "null_value", _) => {
-                    reader.skip()?;
-                    value = Some(Node::Plain(Json::literal("null")));
-                }
-                (key, _) if key.ends_with("Value") || key.ends_with("_value") => {
-                    return Err(odd("a piece of a known type"));
-                }
-                _ => reader.skip()?,
-            }
-            Ok(())
-        })?;
-        let (path, value) = match (path, value) {
-            (Some(path), Some(value)) => (path, value),
-            (None, Some(_)) => return Err(odd("a piece with a path")),
-            // A path alone ends what came before it.
-            (_, None) => return Ok(()),
-        };
-        let path = path.to_str();
-        let steps = steps(&path).ok_or_else(|| odd("a path into the arguments"))?;
-        self.put(&steps, value)
-    }
-
-    fn into_json(self) -> Json<'static> {
-        Json::written(|writer| self.write(writer))
-    }
-
-    fn put(&mut self, steps: &[Step<'_>], value: Node) -> Result<()> {
-        let Some((step, rest)) = steps.split_first() else {
-            match (self, value) {
-                (Self::Text(text), Self::Text(more)) => text.push(&more),
-                (node, value) => *node = value,
-            }
-            return Ok(());
-        };
-        self.child(step, rest)?.put(rest, value)
-    }
-
-    /// The value at a step, made if it is not there yet.
-    fn child(&mut self, step: &Step<'_>, rest: &[Step<'_>]) -> Result<&mut Node> {
-        let empty = || match rest.first() {
-            Some(Step::Key(_)) => Self::default(),
-            Some(Step::Index(_)) => Self::List(Vec::new()),
-            None => Self::Text(Text::default()),
-        };
-        match (self, step) {
-            (Self::Object(members), Step::Key(key)) => Ok(members.at(key, empty)),
-            (Self::List(nodes), Step::Index(index)) if *index <= nodes.len() => {
-                if *index == nodes.len() {
-                    nodes.push(empty());
-                }
-                Ok(&mut nodes[*index])
-            }
-            _ => Err(odd("a path that fits the arguments so far")),
-        }
-    }
-
-    fn write(&self, writer: &mut Writer) {
-        match self {
-            Self::Object(object) => writer.object(|writer| {
-                for (key, node) in &object.members {
-                    writer.key(key);
-                    node.write(writer);
-                }
-            }),
-            Self::List(nodes) => writer.array(|writer| {
-                nodes.iter().for_each(|node| node.write(writer));
-            }),
-            Self::Text(text) => writer.value(text),
-            Self::Plain(json) => writer.value(json),
-        }
-    }
-}
-
-impl Members {
-    fn at(&mut self, key: &str, empty: impl FnOnce() -> Node) -> &mut Node {
-        let position = match self.positions.get(key) {
-            Some(position) => *position,
-            None => {
-                self.positions.insert(key.to_owned(), self.members.len());
-                self.members.push((key.to_owned(), empty()));
-                self.members.len() - 1
-            }
-        };
-        &mut self.members[position].1
-    }
-}
-
 /// The steps of a path such as `$.ports[0].name` or `$['a b']`.
-fn steps(path: &str) -> Option<Vec<Step<'_>>> {
+fn steps(path: Cow<'_, str>) -> Option<Vec<Step<'_>>> {
+    match path {
+        Cow::Borrowed(path) => steps_of(path),
+        Cow::Owned(path) => Some(steps_of(&path)?.into_iter().map(Step::into_owned).collect()),
+    }
+}
+
+fn steps_of(path: &str) -> Option<Vec<Step<'_>>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() && steps.len() < STEPS_MAX {
@@ -367,17 +325,49 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
 fn step(path: &str) -> Option<(Step<'_>, &str)> {
     if let Some(rest) = path.strip_prefix('.') {
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
-        return (end > 0).then(|| (Step::Key(&rest[..end]), &rest[end..]));
+        return (end > 0).then(|| (Step::Key(Cow::Borrowed(&rest[..end])), &rest[end..]));
     }
     let rest = path.strip_prefix('[')?;
-    for quote in ['\'', '"'] {
-        if let Some(quoted) = rest.strip_prefix(quote) {
-            let end = quoted.find(quote)?;
-            return Some((Step::Key(&quoted[..end]), quoted[end + 1..].strip_prefix(']')?));
+    if rest.starts_with(['\'', '"']) {
+        let (key, behind) = quoted(rest)?;
+        return Some((Step::Key(key), behind.strip_prefix(']')?));
+    }
+    let (index, behind) = rest.split_once(']')?;
+    Some((Step::Index(index.parse().ok()?), behind))
+}
+
+/// A key in quotes, whichever they are, and what stands behind it; a backslash escapes as in JSON, and quotes too.
+fn quoted(text: &str) -> Option<(Cow<'_, str>, &str)> {
+    let quote = text.chars().next()?;
+    let body = &text[1..];
+    let mut is_escaped = false;
+    let end = body.find(|character| {
+        let ends = character == quote && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
+        ends
+    })?;
+    let (key, behind) = (&body[..end], &body[end + 1..]);
+    match key.contains('\\') {
+        true => Some((Cow::Owned(unescaped(key)?), behind)),
+        false => Some((Cow::Borrowed(key), behind)),
+    }
+}
+
+fn unescaped(key: &str) -> Option<String> {
+    let mut body = String::with_capacity(key.len());
+    let mut characters = key.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => body.push_str("\\\""),
+            '\\' => match characters.next()? {
+                '\'' => body.push('\''),
+                escape => body.extend(['\\', escape]),
+            },
+            _ => body.push(character),
         }
     }
-    let end = rest.find(']')?;
-    Some((Step::Index(rest[..end].parse().ok()?), &rest[end + 1..]))
+    let text = Json::parse(format!("\"{body}\"")).ok()?;
+    text.reader().string().ok().map(|text| text.to_str().into_owned())
 }
 
 fn odd(expected: &'static str) -> Error {
@@ -387,13 +377,32 @@ fn odd(expected: &'static str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conversation::Arguments;
 
-    fn joined(pieces: &[&str]) -> Result<String> {
-        let mut arguments = Node::default();
-        for pieces in pieces {
-            arguments.add(&Json::parse(*pieces)?)?;
+    fn joined(pieces: &[&str]) -> Option<String> {
+        let mut joining = Joining::default();
+        let first = r#"{"functionCall":{"name":"f","willContinue":true}}"#.to_owned();
+        let pieces = pieces.iter().map(|pieces| {
+            format!(r#"{{"functionCall":{{"partialArgs":{pieces},"willContinue":true}}}}"#)
+        });
+        let parts: Vec<String> = [first]
+            .into_iter()
+            .chain(pieces)
+            .chain([r#"{"functionCall":{}}"#.to_owned()])
+            .collect();
+        for part in &parts {
+            joining.push(part_or_piece(&mut Reader::new(part), Place::default()).ok()?);
         }
-        Ok(arguments.into_json().as_str().to_owned())
+        match joining.finish() {
+            (parts, false) => match parts.first()?.content() {
+                Content::ToolCall(call) => match &call.arguments {
+                    Arguments::Json(json) => Some(json.as_str().to_owned()),
+                    Arguments::Text(_) => None,
+                },
+                _ => None,
+            },
+            (_, true) => None,
+        }
     }
 
     #[test]
@@ -402,30 +411,35 @@ mod tests {
             r#"[{"jsonPath":"$.port","stringValue":"Po","willContinue":true}]"#,
             r#"[{"jsonPath":"$.port","stringValue":"rto"},{"jsonPath":"$.days[0].of","numberValue":6}]"#,
             r#"[{"jsonPath":"$.days[1]['a b']","boolValue":true},{"jsonPath":"$.x","nullValue":"NULL_VALUE"}]"#,
+            r#"{"jsonPath":"$['it\\'s \"\\u0061\"']","numberValue":1}"#,
+            "null",
         ];
-        let expected = r#"{"port":"Porto","days":[{"of":6},{"a b":true}],"x":null}"#;
-        assert_eq!(joined(&pieces).unwrap(), expected);
-        assert_eq!(joined(&[]).unwrap(), "{}");
+        let expected = r#"{"port":"Porto","days":[{"of":6},{"a b":true}],"x":null,"it's \"a\"":1}"#;
+        assert_eq!(joined(&pieces).as_deref(), Some(expected));
+        assert_eq!(joined(&[]).as_deref(), Some("{}"));
     }
 
     #[test]
-    fn pieces_that_cannot_be_read_are_refused() {
+    fn pieces_that_cannot_be_read_are_no_call() {
         for piece in [
             r#"{"jsonPath":"$.a","structValue":{"x":1}}"#,
             r#"{"jsonPath":"$.a","stringValue":5}"#,
+            r#"{"jsonPath":"$.a","boolValue":"maybe"}"#,
+            r#"{"jsonPath":"$.a","numberValue":"NaN"}"#,
+            r#"{"jsonPath":"$.a","numberValue":true}"#,
+            r#"{"jsonPath":"$.a","numberValue":1,"stringValue":"x"}"#,
             r#"{"stringValue":"x"}"#,
             "5",
         ] {
-            assert!(joined(&[&format!("[{piece}]")]).is_err(), "{piece}");
+            assert_eq!(joined(&[&format!("[{piece}]")]), None, "{piece}");
         }
-        assert!(joined(&[r#"{"jsonPath":"$.a","stringValue":"x"}"#]).is_err());
     }
 
     #[test]
-    fn paths_that_lead_nowhere_are_refused() {
-        for path in ["port", "$.", "$[9]", "$.a[1]", "$['a", "$.a[x]"] {
+    fn paths_that_lead_nowhere_are_no_call() {
+        for path in ["port", "$", "$.", "$[9]", "$.a[1]", "$['a", "$.a[x]", "$['a\\\\q']"] {
             let piece = format!(r#"[{{"jsonPath":"{path}","stringValue":"x"}}]"#);
-            assert!(joined(&[&piece]).is_err(), "{path}");
+            assert_eq!(joined(&[&piece]), None, "{path}");
         }
     }
 }

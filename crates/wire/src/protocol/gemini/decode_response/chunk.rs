@@ -1,13 +1,12 @@
 //! Reading one response object: a whole answer, or one step of a stream.
 
-use crate::conversation::Part;
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::limit::CANDIDATES_MAX;
 use crate::place::{Place, Step};
 use crate::protocol::Logprobs;
-use crate::protocol::gemini::decode_request::partial::{call_piece, kept_piece, may_be_piece};
-use crate::protocol::gemini::decode_request::{content_part, opaque_part};
+use crate::protocol::gemini::decode_request::opaque_part;
+use crate::protocol::gemini::decode_request::partial::{PartOrPiece, part_or_piece};
 use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
 use crate::protocol::gemini::types::{CITED_APART, CONTENT_SCOPE, GROUNDING_SCOPE, LOGPROBS};
@@ -19,7 +18,6 @@ use crate::protocol::usage::Report;
 /// A response object, taken apart. What has an unexpected shape is kept among the extras.
 #[derive(Default)]
 pub(in super::super) struct Chunk<'a> {
-    delivery: Delivery,
     pub id: Option<Text<'a>>,
     pub model: Option<Text<'a>>,
     pub candidates: Vec<CandidateDraft<'a>>,
@@ -33,10 +31,9 @@ pub(in super::super) struct Chunk<'a> {
 /// One candidate of a response object.
 #[derive(Default)]
 pub(in super::super) struct CandidateDraft<'a> {
-    delivery: Delivery,
     /// Which of the answers this is.
     pub index: u32,
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<PartOrPiece<'a>>,
     pub finish: Option<Text<'a>>,
     pub grounding: Grounding<'a>,
     pub logprobs: Option<Logprobs<'static>>,
@@ -45,21 +42,9 @@ pub(in super::super) struct CandidateDraft<'a> {
     pub has_content: bool,
 }
 
-/// Whether an answer comes at once or in pieces, of which calls may have several.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) enum Delivery {
-    #[default]
-    AtOnce,
-    InPieces,
-}
-
 impl<'a> Chunk<'a> {
-    pub(in super::super) fn read(
-        reader: &mut Reader<'a>,
-        place: Place,
-        delivery: Delivery,
-    ) -> Result<Self> {
-        let mut chunk = Self { delivery, ..Self::default() };
+    pub(in super::super) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
+        let mut chunk = Self::default();
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader, _| chunk.member(key, reader, place))?;
         chunk.extras = extras;
@@ -72,7 +57,7 @@ impl<'a> Chunk<'a> {
             ("modelVersion", Kind::String) => self.model = Some(reader.string()?),
             ("candidates", Kind::Array) => reader.array(|index, reader| {
                 let place = place.element(Step::Candidates, index);
-                self.candidates.push(CandidateDraft::read(reader, (place, index), self.delivery)?);
+                self.candidates.push(CandidateDraft::read(reader, (place, index))?);
                 Ok(())
             })?,
             ("usageMetadata", Kind::Object) => {
@@ -90,13 +75,8 @@ impl<'a> Chunk<'a> {
 }
 
 impl<'a> CandidateDraft<'a> {
-    fn read(
-        reader: &mut Reader<'a>,
-        (place, position): (Place, usize),
-        delivery: Delivery,
-    ) -> Result<Self> {
+    fn read(reader: &mut Reader<'a>, (place, position): (Place, usize)) -> Result<Self> {
         let mut draft = Self {
-            delivery,
             index: u32::try_from(position).unwrap_or_default(),
             semantics: NodeSemantics::at(place),
             ..Self::default()
@@ -158,7 +138,7 @@ impl<'a> CandidateDraft<'a> {
                 }
                 ("parts", Kind::Array) => reader.array(|index, reader| {
                     let place = place.element(Step::Parts, index);
-                    self.parts.push(part(reader, place, self.delivery)?);
+                    self.parts.push(part(reader, place)?);
                     Ok(())
                 })?,
                 _ => return Ok(Member::Unknown),
@@ -169,22 +149,13 @@ impl<'a> CandidateDraft<'a> {
 }
 
 /// Reads a part; one of an unexpected shape is kept whole.
-fn part<'a>(reader: &mut Reader<'a>, place: Place, delivery: Delivery) -> Result<Part<'a>> {
+fn part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<PartOrPiece<'a>> {
     let mut start = reader.checkpoint();
-    let read = content_part(reader, place);
-    let piece = may_be_piece(&read).then(|| match delivery {
-        Delivery::AtOnce => kept_piece(&mut start.checkpoint(), place),
-        Delivery::InPieces => call_piece(&mut start.checkpoint(), place).ok().flatten(),
-    });
-    if let Some(Some(piece)) = piece {
-        *reader = start;
-        reader.skip()?;
-        return Ok(piece);
-    }
-    if let Ok(part) = read {
-        return Ok(part);
+    let read = part_or_piece(reader, place);
+    if read.is_ok() {
+        return read;
     }
     let json = start.raw()?;
     *reader = start;
-    Ok(opaque_part(Text::default(), json, place))
+    Ok(PartOrPiece::Part(opaque_part(Text::default(), json, place)))
 }

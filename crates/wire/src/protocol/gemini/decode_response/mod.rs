@@ -4,7 +4,7 @@ mod chunk;
 mod citation;
 mod logprobs;
 
-pub(super) use chunk::{CandidateDraft, Chunk, Delivery};
+pub(super) use chunk::{CandidateDraft, Chunk};
 pub(super) use citation::Grounding;
 pub(super) use logprobs::token_bytes;
 
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::json::{Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::Logprobs;
-use crate::protocol::gemini::decode_request::partial::join_pieces;
+use crate::protocol::gemini::decode_request::partial::Joining;
 use crate::protocol::gemini::encode_response::logprobs_result;
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::LOGPROBS;
@@ -23,7 +23,7 @@ use crate::protocol::semantics::{Extras, NodeSemantics};
 pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let root = Place::default();
-    let chunk = Chunk::read(&mut reader, root, Delivery::AtOnce)?;
+    let chunk = Chunk::read(&mut reader, root)?;
     reader.finish()?;
     let Chunk { id, model, candidates, usage, .. } = chunk;
     let mut semantics = NodeSemantics::at(root);
@@ -45,7 +45,9 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
 fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
     let (place, sources) = (draft.semantics.place(), draft.sources());
     let mut semantics = draft.semantics;
-    let (mut parts, is_cut) = join_pieces(draft.parts);
+    let mut joining = Joining::default();
+    draft.parts.into_iter().for_each(|part| joining.push(part));
+    let (mut parts, is_cut) = joining.finish();
     for (index, citation) in draft.grounding.citations(&parts) {
         parts[index].semantics_mut().add_citation(citation.at(sources));
     }

@@ -3,9 +3,11 @@
 use crate::conversation::{Arguments, Content, Media, MediaKind, Part, Source, ToolCall};
 use crate::json::{Json, Text, Writer};
 use crate::protocol::arguments::Change;
-use crate::protocol::gemini::types::{CALL_PIECE, CALL_PIECES, SELF, THOUGHT_TRUE};
-use crate::protocol::object::Object;
-use crate::protocol::semantics::Extras;
+use crate::protocol::gemini::types::{
+    CALL_PIECES, CALL_PIECES_KEPT, PIECE_KEY, SELF, THOUGHT_TRUE,
+};
+use crate::protocol::object::{IsWritten, Object};
+use crate::protocol::semantics::{Extra, Extras};
 use crate::protocol::{arguments, media_type};
 
 /// How one part is written: what it wears here that is not its own content.
@@ -42,7 +44,9 @@ impl Pen<'_> {
 
 /// Writes a part that is not a tool's result, and says what that did to the arguments of a call.
 pub(in super::super) fn write_part(writer: &mut Writer, part: &Part<'_>, pen: &Pen<'_>) -> Change {
+    let is_in_pieces = pen.same && write_pieces(writer, part) == IsWritten::Yes;
     match part.content() {
+        Content::ToolCall(_) if is_in_pieces => {}
         Content::Text(text) | Content::Refusal(text) => write_text(writer, part, text, pen),
         // Thoughts are one part, since only this protocol's own pieces are parts.
         Content::Reasoning(thought) => {
@@ -54,6 +58,20 @@ pub(in super::super) fn write_part(writer: &mut Writer, part: &Part<'_>, pen: &P
         Content::Opaque(_) | Content::ToolResult(_) => {}
     }
     None
+}
+
+/// Writes the pieces of calls that are kept on a part.
+fn write_pieces(writer: &mut Writer, part: &Part<'_>) -> IsWritten {
+    if !part.semantics().has_shape(CALL_PIECES_KEPT) {
+        return IsWritten::No;
+    }
+    let extras = part.semantics().extras().into_iter().flat_map(|all| all.within(CALL_PIECES));
+    // A null is what a piece stated, and none.
+    let is_piece = |extra: &&Extra<'_>| extra.key == PIECE_KEY && !extra.json.is_null();
+    let mut pieces = extras.filter(is_piece).peekable();
+    let is_written = if pieces.peek().is_some() { IsWritten::Yes } else { IsWritten::No };
+    pieces.for_each(|piece| writer.value(&piece.json));
+    is_written
 }
 
 fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'_>) {
@@ -182,12 +200,6 @@ fn default_mime(kind: MediaKind) -> &'static str {
 }
 
 fn write_call(writer: &mut Writer, part: &Part<'_>, call: &ToolCall<'_>, pen: &Pen<'_>) -> Change {
-    if part.semantics().has_shape(CALL_PIECE)
-        && let Some((extras, scope)) = pen.extras(part, CALL_PIECES)
-    {
-        extras.within(scope).for_each(|piece| writer.value(&piece.json));
-        return None;
-    }
     let mut object = Object::open(writer, pen.extras(part, ""));
     let key = "functionCall";
     let mut inside = Object::open(object.key(key), pen.extras(part, key));

@@ -232,7 +232,7 @@ impl<'x> Scribe<'x, '_> {
         if artefact.issuer() == SELF {
             return Some(artefact.data().reborrow());
         }
-        let (place, reason) = (part.semantics().place(), "another vendor's signature");
+        let (place, reason) = (part.semantics().sealed_at(), "another vendor's signature");
         self.reporter.withheld((place, Field::Signature), reason);
         None
     }

@@ -15,7 +15,7 @@ fn wrong_types_are_refused_with_their_place() {
         (r#"{"generationConfig":{"temperature":"hot"}}"#, "/generationConfig/temperature"),
         (r#"{"generationConfig":{"topK":" 4"}}"#, "/generationConfig/topK"),
         (r#"{"tools":[{"functionDeclarations":[{}]}]}"#, "/tools/0/functionDeclarations/0"),
-        (r#"{"contents":[{"parts":[{"functionCall":{}}]}]}"#, "/contents/0/parts/0/functionCall"),
+        (r#"{"contents":[{"parts":[{"functionCall":5}]}]}"#, "/contents/0/parts/0/functionCall"),
     ];
     check_refused(SELF, &cases);
 }
@@ -86,7 +86,7 @@ fn a_foreign_signature_is_withheld_even_from_its_own_protocol() {
     assert_eq!(thought.semantics().artefact().unwrap().data(), &"x");
     let encoded = decoded.encode(SELF, &Target::default()).unwrap();
     assert!(!encoded.body.contains("sabir1"));
-    assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/0/thoughtSignature"]);
+    assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/1/thoughtSignature"]);
     let decoded = body.replace("thoughtSignature", "thought_signature");
     let decoded = SELF.decode_request(decoded.as_bytes()).unwrap();
     let encoded = decoded.encode(SELF, &Target::default()).unwrap();

@@ -95,13 +95,11 @@ pub(super) const PARAMETERS_JSON_SCHEMA: Shape = Shape::bit(23).with(Shape::RESP
 pub(super) const AMONG_TURNS: Shape = Shape::bit(22);
 /// Of parts that are not text: `thought: true`.
 pub(super) const THOUGHT_TRUE: Shape = Shape::bit(24);
-/// Of calls in answers: a piece of a call, with a list of pieces of its arguments in their place.
-pub(super) const CALL_PIECE: Shape = Shape::bit(25);
+/// Of parts: pieces of calls that stood before it, or are it, are kept as they were written.
+pub(super) const CALL_PIECES_KEPT: Shape = Shape::bit(25);
 /// Where the parts are kept that brought a call in pieces, as they were written.
 pub(super) const CALL_PIECES: &str = "functionCall";
 pub(super) const PIECE_KEY: &str = "partialArgs";
-/// Of pieces of calls: more follow.
-pub(super) const WILL_CONTINUE: Shape = Shape::bit(26);
 /// Of candidates: its sources stand in `citationMetadata`.
 pub(super) const CITED_APART: Shape = Shape::bit(22);
 /// Of usages: `candidatesTokenCount` was not stated, and is what the total leaves for it.

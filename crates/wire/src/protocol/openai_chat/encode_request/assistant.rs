@@ -132,7 +132,8 @@ impl Turns<'_, '_> {
         let Content::ToolCall(call) = part.content() else { return };
         let place = part.semantics().place();
         if call_signature(part.semantics()).is_some() && !self.target.reads_google_signatures() {
-            self.reporter.withheld((place, Field::Signature), "only its issuer can read it");
+            let sealed = part.semantics().sealed_at();
+            self.reporter.withheld((sealed, Field::Signature), "only its issuer can read it");
         }
         if let Some(marker) = part.semantics().cache() {
             let reason = "Chat has no markers on calls";

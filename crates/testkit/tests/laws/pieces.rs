@@ -1,0 +1,188 @@
+//! Calls that come in pieces, however odd: histories, whole answers and streams make the same calls of them, and keep the laws.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::{BoxedStrategy, Just, Strategy};
+use proptest::prop_oneof;
+use proptest::sample::select;
+use proptest::test_runner::{TestCaseError, TestRunner};
+use sabir_testkit::laws::Law;
+use sabir_testkit::sample::{Kind, Sample};
+use sabir_testkit::{laws, translate};
+use sabir_wire::conversation::{Arguments, Content, FinishKind, Message};
+use sabir_wire::protocol::Event;
+use sabir_wire::{FaultKind, Protocol};
+use serde_json::{Value, json};
+
+use crate::config;
+use crate::fixtures::described;
+
+const GEMINI: Protocol = Protocol::Gemini;
+
+#[test]
+fn pieces_make_the_same_calls_wherever_they_stand() {
+    let outcome = TestRunner::new(config()).run(&vec(part(), 1..7), |parts| check(&parts));
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+}
+
+fn check(parts: &[Value]) -> Result<(), TestCaseError> {
+    let answer = answer(parts).to_string();
+    let whole = GEMINI.decode_response(answer.as_bytes()).map_err(fail)?;
+    let Some(candidate) = whole.candidates.first() else { return Err(fail("no candidate")) };
+    let (calls, lacks_pieces) = (
+        calls(&candidate.message),
+        candidate.finish.as_ref().is_some_and(|finish| finish.kind == FinishKind::Length),
+    );
+    let stream = stream(parts);
+    let streamed = translate::fold(GEMINI, &stream);
+    let streamed_calls: Vec<String> =
+        streamed.candidates.iter().flat_map(|it| self::calls(&it.message)).collect();
+    same("streamed", &calls, &streamed_calls)?;
+    same("complete", &lacks_pieces, &is_truncated(&stream))?;
+    let request = json!({"contents": [{"role": "model", "parts": parts}]}).to_string();
+    let decoded = GEMINI.decode_request(request.as_bytes()).map_err(fail)?;
+    same("in a history", &calls, &self::calls(&decoded.request().messages[0]))?;
+    keeps_laws(Kind::Request, request.clone().into_bytes(), false)?;
+    keeps_laws(Kind::Response, answer.into_bytes(), false)?;
+    keeps_laws(Kind::Stream, stream, lacks_pieces)
+}
+
+fn keeps_laws(kind: Kind, body: Vec<u8>, is_cut: bool) -> Result<(), TestCaseError> {
+    let (name, protocol) = (format!("a {} in pieces", kind.name()), GEMINI);
+    let sample = Sample { name, protocol, kind, body, model: None, is_cut, was_refused: false };
+    // A client that asks for pieces adds them up, and answers each call once: it sends no pieces back.
+    match laws::check(&sample).iter().find(|it| it.law != Law::Replay) {
+        Some(broken) => Err(fail(described(&sample.name, broken))),
+        None => Ok(()),
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    whole: &T,
+    other: &T,
+) -> Result<(), TestCaseError> {
+    match whole == other {
+        true => Ok(()),
+        false => Err(fail(format!("{what}: {whole:?} in the whole answer, {other:?} here"))),
+    }
+}
+
+fn fail(reason: impl ToString) -> TestCaseError {
+    TestCaseError::fail(reason.to_string())
+}
+
+fn calls(message: &Message<'_>) -> Vec<String> {
+    let calls = message.parts.iter().filter_map(|part| match part.content() {
+        Content::ToolCall(call) => Some(call),
+        _ => None,
+    });
+    calls
+        .map(|call| {
+            let arguments = match &call.arguments {
+                Arguments::Json(json) => json.compact().into_owned(),
+                Arguments::Text(text) => text.to_str().into_owned(),
+            };
+            format!(
+                "{:?} {} {arguments}",
+                call.id.as_ref().map(|id| id.to_str()),
+                call.name.to_str()
+            )
+        })
+        .collect()
+}
+
+fn is_truncated(stream: &[u8]) -> bool {
+    let mut is_truncated = false;
+    translate::decode_stream(GEMINI, [stream], &mut |event| {
+        if let Event::Fault(fault) = &event {
+            is_truncated |= fault.kind == FaultKind::Truncated;
+        }
+    });
+    is_truncated
+}
+
+fn answer(parts: &[Value]) -> Value {
+    let content = json!({"role": "model", "parts": parts});
+    json!({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]})
+}
+
+/// Each part in a frame of its own.
+fn stream(parts: &[Value]) -> Vec<u8> {
+    let frame = |(index, part): (usize, &Value)| {
+        let mut chunk = answer(std::slice::from_ref(part));
+        if index + 1 < parts.len()
+            && let Some(candidate) = chunk["candidates"][0].as_object_mut()
+        {
+            candidate.remove("finishReason");
+        }
+        format!("data: {chunk}\n\n")
+    };
+    parts.iter().enumerate().map(frame).collect::<String>().into_bytes()
+}
+
+fn part() -> BoxedStrategy<Value> {
+    prop_oneof![1 => Just(json!({"text": "One moment."})), 6 => call()].boxed()
+}
+
+fn call() -> BoxedStrategy<Value> {
+    let pieces = prop_oneof![
+        4 => vec(piece(), 0..3).prop_map(Value::Array),
+        1 => piece(),
+        1 => Just(Value::Null),
+        1 => Just(json!(5)),
+    ];
+    let arguments = [json!({"a": "x"}), json!({"n": {"m": [1]}}), json!({}), json!([1])];
+    let members = (
+        option::of(select(&["f", "f", "g", ""])),
+        option::of(select(&["c1", "c1", "c2"])),
+        option::weighted(0.2, select(arguments.to_vec())),
+        option::weighted(0.6, pieces),
+        option::weighted(0.7, proptest::bool::weighted(0.8)),
+        option::weighted(0.1, select(&["c2ln", "c2Vh"])),
+    );
+    let call = members.prop_map(|(name, id, arguments, pieces, more, signature)| {
+        let mut call = serde_json::Map::new();
+        let mut set = |key: &str, value: Option<Value>| {
+            call.extend(value.map(|value| (key.to_owned(), value)));
+        };
+        set("name", name.map(Value::from));
+        set("id", id.map(Value::from));
+        set("args", arguments);
+        set("partialArgs", pieces);
+        set("willContinue", more.map(Value::from));
+        let mut part = json!({"functionCall": call});
+        if let Some(signature) = signature {
+            part["thoughtSignature"] = json!(signature);
+        }
+        part
+    });
+    call.boxed()
+}
+
+fn piece() -> BoxedStrategy<Value> {
+    static PATHS: [&str; 9] =
+        ["$.a", "$.a", "$.b", "$.n.m[0]", "$.n.m[1]", "$['b']", "$", "$.l[7]", "a"];
+    let values = [
+        json!({"stringValue": "s"}),
+        json!({"stringValue": "t", "willContinue": true}),
+        json!({"numberValue": 6}),
+        json!({"numberValue": 7}),
+        json!({"numberValue": "12"}),
+        json!({"boolValue": true}),
+        json!({"boolValue": "maybe"}),
+        json!({"nullValue": "NULL_VALUE"}),
+        json!({}),
+    ];
+    // Most paths and values are right, or hardly any call would be complete.
+    let paths = prop_oneof![12 => select(&PATHS[..6]), 1 => select(&PATHS[6..])];
+    let values = prop_oneof![12 => select(values[..5].to_vec()), 1 => select(values[5..].to_vec())];
+    (paths, values)
+        .prop_map(|(path, mut piece)| {
+            piece["jsonPath"] = json!(path);
+            piece
+        })
+        .boxed()
+}
