@@ -90,5 +90,5 @@ fn a_foreign_signature_is_withheld_even_from_its_own_protocol() {
     let decoded = body.replace("thoughtSignature", "thought_signature");
     let decoded = SELF.decode_request(decoded.as_bytes()).unwrap();
     let encoded = decoded.encode(SELF, &Target::default()).unwrap();
-    assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/0/thought_signature"]);
+    assert_eq!(listed(&encoded.report), ["withheld /contents/0/parts/1/thought_signature"]);
 }
