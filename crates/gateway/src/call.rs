@@ -196,9 +196,14 @@ impl Call<'_> {
         self.header("sabir-strict").is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// Whether there are rules on what it may say of tools. What merely counts calls nothing.
+    /// Whether there are rules on what it may say of tools. What is counted is what would be sent.
     pub(crate) fn is_governed(&self) -> bool {
-        self.rules.is_some() && self.action != Action::CountTokens
+        self.rules.is_some()
+    }
+
+    /// Whether there are rules on what its answer may say of tools.
+    pub(crate) fn governs_answers(&self) -> bool {
+        self.rules.as_ref().is_some_and(|rules| rules.governs_answers())
     }
 
     /// Whether thinking is shown to a client whose protocol has no place of its own for it.

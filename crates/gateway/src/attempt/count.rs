@@ -193,7 +193,7 @@ fn unwrapped<'b>(call: &Call<'b>, candidate: &Candidate) -> Option<Call<'b>> {
     Some(Call { model_at, ..call.clone() })
 }
 
-/// The same for a provider of the same protocol that would refuse something of the history.
+/// The same for a provider of the same protocol that would refuse something of the history, or is not offered all tools.
 fn rewrapped(
     snapshot: &Snapshot,
     call: &Call<'_>,
@@ -210,9 +210,11 @@ fn rewrapped(
         model_at: None,
         ..call.clone()
     };
-    let Some(changed) = same_protocol::rewritten(snapshot, &inner, candidate, notes)? else {
-        return Ok(None);
+    let changed = match inner.is_governed() {
+        true => same_protocol::governed(snapshot, &inner, candidate, notes)?.body,
+        false => same_protocol::rewritten(snapshot, &inner, candidate, notes)?,
     };
+    let Some(changed) = changed else { return Ok(None) };
     let mut model = Writer::default();
     model.value(&*surface.model_in_body(&candidate.model));
     let model = model.into_string();

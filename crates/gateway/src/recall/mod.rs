@@ -345,6 +345,7 @@ impl<'c> Task<'c> {
             keeps_broken: draft.keeps_broken,
             is_named: draft.is_named,
             is_awaited: draft.is_awaited,
+            is_governed: self.asker.call.governs_answers(),
             is_plain: self.store.is_of_files(),
             settings: draft.request,
             job: self.job(),

@@ -151,7 +151,10 @@ impl<'a> Turn<'a> {
         let conversation = plan.conversation.as_ref().filter(|_| self.response.is_some());
         Details {
             response: self.response.clone(),
-            is_passed: answerer.protocol == plan.client && is_kept && !is_own_job,
+            is_passed: answerer.protocol == plan.client
+                && is_kept
+                && !is_own_job
+                && !plan.is_governed,
             usage: facts.usage.clone(),
             conversation: conversation.map(|it| it.id.as_str().to_owned()),
             input_end: self.tip.as_ref().filter(|_| self.response.is_some()).map(digits),

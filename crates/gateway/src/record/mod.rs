@@ -35,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) is_named: bool,
     /// Whether the client waits until all is stored.
     pub(crate) is_awaited: bool,
+    /// Whether rules may change the answer, so that its provider keeps another.
+    pub(crate) is_governed: bool,
     /// Whether it is kept as plain messages, which have no room for thinking.
     pub(crate) is_plain: bool,
     /// The request without its conversation, for those who go on with its settings.

@@ -11,7 +11,7 @@ use crate::harness::*;
 use crate::rounds::{calling_by, last, response};
 
 /// Those that the requests below are written in.
-const PROTOCOLS: [Protocol; 4] = [
+pub(crate) const PROTOCOLS: [Protocol; 4] = [
     Protocol::OpenaiChat,
     Protocol::OpenaiResponses,
     Protocol::AnthropicMessages,
@@ -19,7 +19,7 @@ const PROTOCOLS: [Protocol; 4] = [
 ];
 
 /// The path of a protocol's calls of the model `p/m`.
-fn path(client: Protocol, streams: bool) -> &'static str {
+pub(crate) fn path(client: Protocol, streams: bool) -> &'static str {
     match (client, streams) {
         (Protocol::OpenaiChat, _) => "/v1/chat/completions",
         (Protocol::OpenaiResponses, _) => "/v1/responses",
@@ -30,7 +30,7 @@ fn path(client: Protocol, streams: bool) -> &'static str {
 }
 
 /// A request that offers functions of these names.
-fn offering(client: Protocol, names: &[&str], streams: bool) -> Value {
+pub(crate) fn offering(client: Protocol, names: &[&str], streams: bool) -> Value {
     let schema =
         json!({"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]});
     let each =
@@ -66,7 +66,7 @@ fn caller(upstream: Protocol) -> Provider {
 }
 
 /// A whole answer as its provider streams it.
-fn streamed(protocol: Protocol, whole: &str) -> String {
+pub(crate) fn streamed(protocol: Protocol, whole: &str) -> String {
     let mut encoder = Some(StreamEncoder::new(protocol, protocol, AnswerContext::default()));
     let mut frames = String::new();
     let response = protocol.decode_response(whole.as_bytes()).unwrap();

@@ -22,6 +22,7 @@ mod edits;
 mod ends;
 mod events;
 mod framing;
+mod governed;
 mod governing;
 mod harness;
 mod joining;

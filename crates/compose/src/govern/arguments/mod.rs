@@ -3,6 +3,7 @@
 mod coerce;
 mod lenient;
 mod schema;
+mod unroll;
 
 use serde_json::Value;
 

@@ -3,11 +3,13 @@
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
+use super::unroll::unrolled;
+
 /// The most nodes that a schema may have once every reference is replaced by what it refers to.
-const NODES_MAX: usize = 10_000;
+pub(super) const NODES_MAX: usize = 10_000;
 
 /// How deep they may stand.
-const DEPTH_MAX: usize = 256;
+pub(super) const DEPTH_MAX: usize = 256;
 
 /// A schema, or the lack of one.
 #[derive(Debug)]
@@ -21,13 +23,8 @@ impl Schema {
     pub(in crate::govern) fn of(text: Option<&str>) -> Self {
         let json: Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let validator = match nodes(&json, &json, (NODES_MAX, DEPTH_MAX)) {
-            Some(_) if json.is_object() => jsonschema::options()
-                // Its time grows with the text alone, whatever the pattern.
-                .with_pattern_options(PatternOptions::regex())
-                .should_validate_formats(false)
-                .build(&json)
-                .ok(),
-            _ => None,
+            Some(_) => validator(&json),
+            None => unrolled(&json).and_then(|finite| validator(&finite)),
         };
         Self { json, validator }
     }
@@ -49,6 +46,17 @@ impl Schema {
             path => error.masked_with(path.to_owned()).to_string(),
         })
     }
+}
+
+fn validator(schema: &Value) -> Option<Validator> {
+    if !schema.is_object() {
+        return None;
+    }
+    let options = jsonschema::options()
+        // Its time grows with the text alone, whatever the pattern.
+        .with_pattern_options(PatternOptions::regex())
+        .should_validate_formats(false);
+    options.build(schema).ok()
 }
 
 /// How many nodes a schema has with its references replaced, if that is at most `left`, none deeper than `depth`. A

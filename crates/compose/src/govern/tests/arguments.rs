@@ -117,6 +117,43 @@ fn schemas_that_would_take_long_are_not_used() {
     }
 }
 
+/// A tree whose nodes have a name and trees below them.
+fn tree() -> Value {
+    json!({"type": "object", "required": ["node"], "properties": {"node": {"$ref": "#/$defs/node"}},
+        "$defs": {"node": {"type": "object", "required": ["name"], "properties": {
+            "name": {"type": "string"}, "size": {"type": "integer"},
+            "below": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}}})
+}
+
+#[test]
+fn schemas_that_refer_to_themselves_are_enforced_as_deep_as_there_is_room() {
+    let schema = Schema::of(Some(&tree().to_string()));
+    let nested = |leaf: Value, depth: usize| {
+        let below = |leaf, _| json!({"name": "n", "below": [leaf]});
+        json!({"node": (0..depth).fold(leaf, below)}).to_string()
+    };
+    for depth in [0, 1, 3, 8] {
+        let fine = nested(json!({"name": "leaf", "size": 3}), depth);
+        assert_eq!(check(&fine, &schema), Checked::Fits, "{fine}");
+        let nameless = nested(json!({"size": 3}), depth);
+        assert!(matches!(check(&nameless, &schema), Checked::Wrong(_)), "{nameless}");
+        let spelled = nested(json!({"name": "leaf", "size": "3"}), depth);
+        assert_eq!(check(&spelled, &schema), Checked::Repaired(fine), "{spelled}");
+    }
+    let deep = nested(json!({"size": 3}), 60);
+    assert_eq!(check(&deep, &schema), Checked::Fits, "deeper than anybody looks");
+}
+
+#[test]
+fn a_schema_that_branches_into_itself_takes_bounded_time() {
+    let again = json!({"$ref": "#"});
+    let branch = |size: u32| json!({"properties": {"x": again, "y": again, "n": {"const": size}}});
+    let schema = json!({"type": "object", "anyOf": (0..8).map(branch).collect::<Vec<_>>()});
+    let schema = Schema::of(Some(&schema.to_string()));
+    let value = (0..100).fold(json!({"n": 9}), |below, _| json!({"x": below, "y": {"n": 9}}));
+    assert!(matches!(check(&value.to_string(), &schema), Checked::Wrong(_)));
+}
+
 #[test]
 fn a_pattern_that_backtracks_takes_no_longer_than_its_text() {
     let schema =
