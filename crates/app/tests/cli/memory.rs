@@ -98,6 +98,33 @@ fn a_packed_request_takes_at_most_eight_times_its_unpacked_body() {
 }
 
 #[test]
+fn a_schema_of_many_alternatives_takes_at_most_eight_times_its_unpacked_body() {
+    let small = |to| (to, Body::all_of(2 * BODY_BYTES));
+    let bombs = [
+        (Gemini, Body::all_of(60_000_000).packed()),
+        (OpenaiChat, Body::all_of(60_000_000).packed()),
+    ];
+    for (to, body) in
+        [AnthropicMessages, Gemini, OpenaiResponses].map(small).into_iter().chain(bombs)
+    {
+        let gateway = Gateway::start(to, Server);
+        let before = gateway.rest(OpenaiChat);
+        let status = gateway.ask(&body);
+        let taken = gateway.peak_bytes().saturating_sub(before);
+        let (sent, unpacked) = (body.bytes.len(), body.unpacked_bytes);
+        println!(
+            "{:5.2} to {to:?}: {taken} bytes for {sent} of {unpacked}, {status}",
+            taken as f64 / unpacked as f64
+        );
+        assert_eq!(status, if body.is_packed { 413 } else { 200 }, "{to:?}");
+        assert!(taken <= TIMES * unpacked + TOUCHED_BYTES, "{to:?}: {taken}");
+        wait_for("it keeps more than it may", || {
+            (gateway.resident_bytes().saturating_sub(before) <= LEFT_BYTES_MAX).then_some(())
+        });
+    }
+}
+
+#[test]
 fn a_simulator_answers_long_conversations_within_the_same_bounds() {
     for to in Protocol::ALL {
         let (taken, status) = taken(to, Simulator, &Body::prose(BODY_BYTES));

@@ -58,12 +58,26 @@ impl Body {
         Self { protocol, unpacked_bytes, bytes: text.into_bytes(), is_packed: false }
     }
 
+    /// A tool with an argument of many alternatives that must hold together, in Chat.
+    pub(crate) fn all_of(bytes: usize) -> Self {
+        let each = r#"{"type":"string","minLength":1}"#;
+        let all = vec![each; bytes / (each.len() + 1)].join(",");
+        let schema = format!(r#"{{"type":"object","properties":{{"a":{{"allOf":[{all}]}}}}}}"#);
+        let tool =
+            format!(r#"{{"type":"function","function":{{"name":"f","parameters":{schema}}}}}"#);
+        let text = format!(
+            r#"{{"model":"up/m","messages":[{{"role":"user","content":"hello"}}],"tools":[{tool}]}}"#
+        );
+        let (protocol, unpacked_bytes) = (Protocol::OpenaiChat, text.len());
+        Self { protocol, unpacked_bytes, bytes: text.into_bytes(), is_packed: false }
+    }
+
     pub(crate) fn plain(self) -> Self {
         self
     }
 
     pub(crate) fn packed(self) -> Self {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&self.bytes).unwrap();
         Self { bytes: encoder.finish().unwrap(), is_packed: true, ..self }
     }
