@@ -21,6 +21,9 @@ from terminal import PATIENCE_S, Terminal
 
 BINARY = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path("target/debug/sabir")
 
+# How long a page of a list may take.
+PAGE_S = 0.05
+
 # Nobody listens there: every command has a gateway of its own.
 NOBODY = 'listen = "127.0.0.1:1"\nenv_providers = false\n'
 
@@ -389,22 +392,22 @@ class Tables(Case):
             store.execute(f"INSERT INTO conversation {numbers} SELECT {values} FROM conversation, numbers")
         address = self.serve()
         for path in ("?limit=100", "?limit=100&query=c77", "?limit=100&after=c5000"):
-            self.assertLess(self.fastest(address, f"/sabir/v1/conversations{path}"), 0.05, path)
+            self.assert_quick(address, f"/sabir/v1/conversations{path}")
         listing = json.loads(self.sabir("conversations", "list", "--limit", "10001", "--json").stdout)
         self.assertEqual((len(listing["data"]), listing["has_more"]), (10001, False))
 
-    def fastest(self, address: str, path: str) -> float:
-        """The shortest of some answers of a gateway: the machine may have other things to do meanwhile."""
-        times = []
-        with contextlib.closing(http.client.HTTPConnection(address, timeout=30)) as connection:
-            for _ in range(20):
+    def assert_quick(self, address: str, path: str) -> None:
+        """Asks until an answer is there within its time: the machine may have other things to do meanwhile."""
+        until, shortest = time.monotonic() + PATIENCE_S, PATIENCE_S
+        with contextlib.closing(http.client.HTTPConnection(address, timeout=PATIENCE_S)) as connection:
+            while shortest >= PAGE_S:
                 began = time.monotonic()
+                self.assertLess(began, until, f"{path} takes {shortest} s")
                 connection.request("GET", path)
                 answer = connection.getresponse()
                 answer.read()
-                times.append(time.monotonic() - began)
                 self.assertEqual(answer.status, 200)
-        return min(times)
+                shortest = min(shortest, time.monotonic() - began)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,11 @@ use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use sabir_wire::ErrorKind;
 
 use crate::arguments::{Kind, Subject};
-use crate::output::printable;
+use crate::output::{advised, printable};
 
 /// The largest body that is read. Streams have no such limit: they are never held whole.
 pub(crate) const INPUT_BYTES_MAX: u64 = 512 * 1024 * 1024;
@@ -43,7 +43,7 @@ impl Input {
                 Ok(Box::new(stdin.lock()))
             }
             Self::File(path) => {
-                let file = File::open(path).with_context(|| self.unreadable())?;
+                let file = File::open(path).map_err(|error| self.unreadable(error))?;
                 Ok(Box::new(file))
             }
         }
@@ -53,15 +53,19 @@ impl Input {
     pub(crate) fn text(&self) -> Result<String> {
         let mut text = String::new();
         let mut limited = self.open()?.take(INPUT_BYTES_MAX + 1);
-        limited.read_to_string(&mut text).with_context(|| self.unreadable())?;
+        limited.read_to_string(&mut text).map_err(|error| self.unreadable(error))?;
         if text.len() as u64 > INPUT_BYTES_MAX {
             anyhow::bail!("{self} is larger than {INPUT_BYTES_MAX} bytes");
         }
         Ok(text)
     }
 
-    pub(crate) fn unreadable(&self) -> String {
-        format!("cannot read {self}")
+    pub(crate) fn unreadable(&self, error: io::Error) -> anyhow::Error {
+        let advice = match error.kind() {
+            io::ErrorKind::InvalidData => NOT_UTF8,
+            _ => OTHER_FILE,
+        };
+        advised(anyhow::Error::from(error).context(format!("cannot read {self}")), advice)
     }
 
     /// Reads the whole input; `bad` makes an error of a message and an advice. `empty` is the one for an empty input.
@@ -72,7 +76,7 @@ impl Input {
     ) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut limited = self.open()?.take(INPUT_BYTES_MAX + 1);
-        limited.read_to_end(&mut bytes).with_context(|| self.unreadable())?;
+        limited.read_to_end(&mut bytes).map_err(|error| self.unreadable(error))?;
         if bytes.len() as u64 > INPUT_BYTES_MAX {
             let message = format!("the input is larger than {INPUT_BYTES_MAX} bytes");
             return Err(bad(message, TOO_LARGE).into());
@@ -167,6 +171,7 @@ const EMPTY: &str = "name a FILE, or pipe the input in";
 const NO_EVENTS: &str =
     "a stream has lines that begin with `data:`; for a whole answer, use --kind response";
 const IS_STREAM: &str = "this looks like server-sent events; use --kind stream";
+const OTHER_FILE: &str = "name a file that can be read, or `-` for standard input";
 const NOT_UTF8: &str = "write the input as UTF-8";
 const NOT_JSON: &str = "mend the JSON there; the input must be one JSON value and nothing else";
 const BAD_FRAME: &str =

@@ -33,6 +33,11 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// An error with what to do next.
+pub(crate) fn advised(error: impl Into<anyhow::Error>, advice: &str) -> anyhow::Error {
+    anyhow::anyhow!("{:#}\n  try: {advice}", error.into())
+}
+
 /// Whether nobody reads the output any more, as behind `| head`.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let cause = error.root_cause().downcast_ref::<io::Error>();

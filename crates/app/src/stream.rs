@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use sabir_wire::protocol::{Event, StreamDecoder};
 use sabir_wire::sse::Frame;
 use sabir_wire::{Fault, FaultKind};
@@ -38,7 +38,7 @@ pub(crate) fn pump(subject: &Subject, sink: &mut dyn Sink) -> Result<()> {
             Ok(0) => break,
             Ok(length) => length,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error).with_context(|| input.unreadable()),
+            Err(error) => return Err(input.unreadable(error)),
         };
         pump.note_opening(&buffer[..length]);
         let read = framing.push(&buffer[..length], &mut |frame| pump.step(&frame));

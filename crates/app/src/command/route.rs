@@ -56,6 +56,8 @@ struct Explained {
     candidates: Vec<String>,
 }
 
+const MEND: &str = "mend the body there, or name its protocol with --from";
+
 impl Route {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let loaded = match self.file.load() {
@@ -69,12 +71,14 @@ impl Route {
 
     fn explain(&self, config: Config) -> Result<Explained> {
         let body = self.input().text()?;
-        let decoded = self.from.decode_request_text(&body)?;
+        let decoded = self.from.decode_request_text(&body);
+        let decoded = decoded.map_err(|error| output::advised(error, MEND))?;
         let in_body = || decoded.request().model.as_ref().map(|name| name.to_str().into_owned());
         let name = self.model.clone().or_else(in_body);
         let name = name.context("the body names no model; name one by --model")?;
         let directory = Directory::new(config.clone(), "");
-        let resolved = route::resolve(&directory, &name, self.from)?;
+        let resolved = route::resolve(&directory, &name, self.from)
+            .map_err(|not_found| output::advised(not_found, "sabir models"))?;
         let labels = |candidates: &[Candidate]| candidates.iter().map(Candidate::label).collect();
         let Some(model) = resolved.by_class() else {
             let (route, candidates) =

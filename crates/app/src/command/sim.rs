@@ -43,10 +43,12 @@ impl Sim {
     }
 }
 
-/// What helps where another program, most likely another simulator, has the port.
+/// What helps where another program, most likely another simulator, has the port, or nobody may have it.
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => "; another program listens there: use --listen",
+        io::ErrorKind::AddrNotAvailable => "; this machine has no such address: use --listen",
+        io::ErrorKind::PermissionDenied => "; ports below 1024 need rights: use --listen",
         _ => "",
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::folder::Folder;
 use crate::run::sabir;
 
 const CONVERT: &str = "convert --from chat --to messages";
@@ -92,4 +93,41 @@ fn programs_get_the_error_as_json() {
     assert_eq!(report["losses"], serde_json::json!([]));
     assert_eq!(report["error"]["pointer"], "/messages");
     assert!(report["error"]["message"].as_str().unwrap().contains("expected"), "{report}");
+}
+
+#[test]
+fn every_error_says_what_to_do_next() {
+    let folder = Folder::new("next")
+        .with("sabir.toml", "listen = \"127.0.0.1:1\"\nenv_providers = false\n")
+        .with("bad.json", "{\"a\":")
+        .with("request.json", r#"{"model":"nobody","messages":[]}"#);
+    for (arguments, advice) in [
+        ("convert --from chat --to gemini none.json", "try: name a file"),
+        ("convert --from chat --to gemini bad.json", "try: mend the JSON"),
+        ("convert --from chat --to gemini .", "try: name a file"),
+        ("convert --from chat --to gemini", "try: name a FILE"),
+        ("inspect --from chat none.json", "try: name a file"),
+        ("inspect --from chat --kind stream none.json", "try: name a file"),
+        ("assemble --agent claude", "try: pipe the input in"),
+        ("build", "try: pipe the input in"),
+        ("route none.json", "try: name a file"),
+        ("route bad.json", "try: mend the body"),
+        ("route request.json", "try: sabir models"),
+        ("check --config none.toml", "mend the path"),
+        ("models --config none.toml", "mend the path"),
+        ("conversations show none", "try: sabir conversations list"),
+        ("conversations export none", "try: sabir conversations list"),
+        ("conversations delete none", "try: sabir conversations list"),
+        ("conversations fork none", "try: sabir conversations list"),
+        ("conversations import none.json", "try: name a file"),
+        ("conversations import bad.json", "try: mend the file"),
+        ("chat", "write the message to standard input"),
+        ("sim --listen 192.0.2.1:1", "use --listen"),
+        ("serve --listen 192.0.2.1:1", "open_bind"),
+    ] {
+        let run = folder.sabir(arguments, &[]).exits(1);
+        assert!(run.stderr.contains(advice), "{arguments}: {}", run.stderr);
+    }
+    let run = folder.sabir("run claude", &[("PATH", "")]).exits(127);
+    assert!(run.stderr.contains("npm install"), "{}", run.stderr);
 }

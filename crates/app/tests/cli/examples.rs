@@ -11,13 +11,21 @@ use crate::folder::Folder;
 const SERVERS: [&str; 2] = ["serve", "sim"];
 
 /// A folder with all that the examples name. A gateway with a config file has no name `sim` of its own.
-fn folder() -> Folder {
+fn folder(test: &str) -> Folder {
     let config = "listen = \"127.0.0.1:1\"\nenv_providers = false\n[[model]]\nname = \"sim\"\n\
-                  targets = [{ provider = \"sim-chat\", model = \"sim\" }]\n";
-    let folder = Folder::new("examples")
+                  targets = [{ provider = \"sim-chat\", model = \"sim\" }]\n[[model]]\nname = \"smart\"\n\
+                  targets = [{ provider = \"sim-gemini\", model = \"m\" }]\n";
+    let folder = Folder::new(test)
         .with("sabir.toml", config)
         .with("tour.json", r#"[{"role":"user","content":"pears","timestamp":1}]"#)
-        .with("request.json", r#"{"model":"m","messages":[{"role":"user","content":"hello"}]}"#)
+        .with(
+            "request.json",
+            r#"{"model":"sim","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}"#,
+        )
+        .with(
+            "answer.json",
+            r#"{"id":"resp_1","object":"response","status":"completed","output":[]}"#,
+        )
         .with("input.json", r#"{"contextMessages":[],"currentMessage":"hello"}"#)
         .with("history.json", r#"{"messages":[{"role":"user","content":"hello"}]}"#)
         .with("claude", "#!/bin/sh\nexit 0\n");
@@ -69,7 +77,7 @@ fn check(folder: &Folder, command: &str, example: &str) {
 
 #[test]
 fn the_example_of_every_help_runs() {
-    let folder = folder();
+    let folder = folder("examples");
     let mut all = commands(&folder, "");
     assert!(all.len() >= 14, "{all:?}");
     let nested = commands(&folder, "conversations");
@@ -83,4 +91,21 @@ fn the_example_of_every_help_runs() {
             check(&folder, &command, &example);
         }
     }
+}
+
+#[test]
+fn the_examples_of_the_whole_run() {
+    let folder = folder("all-examples");
+    let help = folder.sabir("--help", &[]).exits(0).stdout;
+    let examples = help.lines().skip_while(|line| *line != "Examples:").skip(1).map(str::trim);
+    let mut run = 0;
+    for example in examples {
+        // Those that serve at a port of their own are held by the help of their commands, and nobody streams here.
+        if example == "sabir" || example.starts_with("sabir serve") || example.contains('…') {
+            continue;
+        }
+        check(&folder, "", example);
+        run += 1;
+    }
+    assert!(run >= 10, "{help}");
 }

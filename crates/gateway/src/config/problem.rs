@@ -24,7 +24,7 @@ pub struct Problem {
 impl Problems {
     /// The file cannot be read at all.
     pub(super) fn unreadable(file: &Path, error: &io::Error) -> Self {
-        let message = format!("cannot be read: {}", reason(error));
+        let message = format!("cannot be read: {}; mend the path or the file", reason(error));
         let list = vec![Problem { line: 0, column: 0, message }];
         Self { file: file.display().to_string(), list }
     }

@@ -66,6 +66,10 @@ impl Server {
                 io::ErrorKind::AddrInUse => {
                     "; another program, perhaps another sabir, listens there: use --listen"
                 }
+                io::ErrorKind::AddrNotAvailable => {
+                    "; this machine has no such address: use --listen"
+                }
+                io::ErrorKind::PermissionDenied => "; ports below 1024 need rights: use --listen",
                 _ => "",
             };
             ServerError(format!("cannot listen on {address}: {error}{hint}"))

@@ -46,6 +46,8 @@ pub(super) struct Imported {
     history: History,
 }
 
+const MEND: &str = "mend the file there, or name the protocol of its messages with --from";
+
 impl Import {
     pub(super) fn read(self) -> Result<Imported> {
         let input = match self.file.as_os_str() == "-" {
@@ -53,7 +55,8 @@ impl Import {
             false => Input::File(self.file),
         };
         let text = input.text()?;
-        let history = read(&text, self.from).with_context(|| format!("cannot import {input}"))?;
+        let history = read(&text, self.from).with_context(|| format!("cannot import {input}"));
+        let history = history.map_err(|error| output::advised(error, MEND))?;
         Ok(Imported { id: self.id, history })
     }
 }

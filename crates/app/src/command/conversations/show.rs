@@ -17,7 +17,7 @@ use crate::output::printable;
 use crate::table::{Column, Squeeze, fitted};
 use crate::{output, terminal};
 
-/// Show a conversation: its turns, and what was content.
+/// Show a conversation: its turns, and what was said in them.
 ///
 /// Example:
 ///   sabir conversations show tour
