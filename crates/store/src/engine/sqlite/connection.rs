@@ -36,7 +36,6 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = FULL;
         PRAGMA journal_size_limit = 16777216;
-        PRAGMA wal_autocheckpoint = 4000;
         PRAGMA cache_size = -4096;";
     apply(&connection, settings)?;
     apply(&connection, UNCHECKED)?;
@@ -47,6 +46,13 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
     // Opened for writing, since a reader of a write-ahead log keeps marks in its index; queries cannot write.
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     apply(&connection, "PRAGMA query_only = ON; PRAGMA cache_size = -1024;")?;
+    Ok(connection)
+}
+
+/// Opens the file for whoever brings the log into it, who reads nothing else.
+pub(super) fn open_to_checkpoint(path: &Path) -> Result<Connection> {
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    apply(&connection, "PRAGMA cache_size = 0;")?;
     Ok(connection)
 }
 

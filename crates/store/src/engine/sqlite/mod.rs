@@ -1,5 +1,6 @@
-//! SQLite: a file or memory, one thread that writes, and a few that read.
+//! SQLite: a file or memory, one thread that writes, one that keeps its log short, and a few that read.
 
+mod checkpoint;
 mod connection;
 mod fault;
 mod reader;
@@ -41,7 +42,9 @@ impl Sqlite {
     }
 
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let writer = Writer::start(connection::open_to_write(path)?)?;
+        let mut connection = connection::open_to_write(path)?;
+        checkpoint::start(path, &mut connection)?;
+        let writer = Writer::start(connection)?;
         Ok(Self { writer, reader: Some(Reader::start(path)?) })
     }
 

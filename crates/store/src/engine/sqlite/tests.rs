@@ -1,6 +1,6 @@
 //! What a disk in trouble does to the writer: errors with their kinds, and work as before once it is over.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::{Durability, Session, Work};
 use super::Sqlite;
@@ -96,15 +96,32 @@ async fn what_may_be_late_waits_for_company_or_for_whoever_needs_it() {
 
 #[tokio::test]
 async fn what_may_be_late_is_written_when_the_store_is_closed() {
-    let folder = std::env::temp_dir().join(format!("sabir-late-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("sabir.db");
-    let sqlite = Sqlite::open(&path).unwrap();
-    write(&sqlite, Run("CREATE TABLE a (b BLOB)")).await.unwrap();
+    let (folder, sqlite) = on_disk("late").await;
     let late = sqlite.writer.start_late(Insert(10)).unwrap();
     drop(sqlite);
     late.await.unwrap().unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[tokio::test]
+async fn the_log_is_brought_into_the_file_and_stays_short() {
+    let (folder, sqlite) = on_disk("log").await;
+    let length = |name: &str| std::fs::metadata(folder.join(name)).unwrap().len();
+    for _ in 0..400 {
+        sqlite.write(Durability::Volatile, Insert(256 * 1024)).await.unwrap();
+    }
+    assert!(length("sabir.db") > 32 << 20, "{} bytes in the file", length("sabir.db"));
+    assert!(length("sabir.db-wal") < 80 << 20, "{} bytes in the log", length("sabir.db-wal"));
+    drop(sqlite);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+async fn on_disk(name: &str) -> (PathBuf, Sqlite) {
+    let folder = std::env::temp_dir().join(format!("sabir-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let sqlite = Sqlite::open(&folder.join("sabir.db")).unwrap();
+    write(&sqlite, Run("CREATE TABLE a (b BLOB)")).await.unwrap();
+    (folder, sqlite)
 }
 
 struct Count;

@@ -1,0 +1,40 @@
+//! The thread that brings the write-ahead log into the file. Whoever writes does not wait for the syncs that this takes.
+
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+
+use rusqlite::Connection;
+
+use super::{connection, fault};
+use crate::error::{Error, Kind, Result};
+
+/// Pages of the log that are worth a checkpoint: what was written several times goes into the file once.
+const MANY: i32 = 4_000;
+/// So many pages are too many. Where writes never pause, the log begins anew only if the writer itself brings in what is left.
+const TOO_MANY: i32 = 16_000;
+
+/// Has the log of this writer brought in by another thread, for as long as its connection is open.
+pub(super) fn start(path: &Path, writer: &mut Connection) -> Result<()> {
+    let beside = connection::open_to_checkpoint(path)?;
+    let (sender, looks) = mpsc::sync_channel::<()>(1);
+    let serve = move || looks.iter().for_each(|()| bring_in(&beside));
+    thread::Builder::new()
+        .name("store-log".to_owned())
+        .spawn(serve)
+        .map_err(|_| Error::new(Kind::Unavailable, "no thread for the store's log"))?;
+    // What cannot be brought in stays in the log and is tried again after the next commit, which is whole in any case.
+    let hook = move |log: &mut rusqlite::hooks::Wal, pages| {
+        if pages >= TOO_MANY {
+            let _ = log.checkpoint();
+        } else if pages >= MANY {
+            let _ = sender.try_send(());
+        }
+        Ok(())
+    };
+    writer.wal_hook(Some(hook)).map_err(|error| fault::error(&error))
+}
+
+fn bring_in(connection: &Connection) {
+    let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+}
