@@ -32,7 +32,10 @@ fn every_problem_is_printed_with_its_place() {
 fn a_file_that_is_not_there_is_a_problem_only_if_it_was_named() {
     let folder = Folder::new("check-missing");
     let run = folder.sabir("check --config no.toml", &[]).exits(1);
-    assert_eq!(run.stderr, "no.toml: cannot be read: there is no such file; mend the path or the file\n");
+    assert_eq!(
+        run.stderr,
+        "no.toml: cannot be read: there is no such file; mend the path or the file\n"
+    );
     folder.sabir("check", &[("SABIR_CONFIG", "no.toml")]).exits(1);
     let run = folder.sabir("check", &[("HOME", "nowhere")]).exits(0);
     assert!(run.stdout.contains("no config file"), "{}", run.stdout);
@@ -49,7 +52,10 @@ fn a_file_without_an_end_is_a_problem() {
         "cannot read the key file /dev/zero: it is longer than 64 KiB; mend the path or the file";
     assert!(run.stderr.contains(message), "{}", run.stderr);
     let run = folder.sabir("check --config /dev/zero", &[]).exits(1);
-    assert_eq!(run.stderr, "/dev/zero: cannot be read: it is longer than 4096 KiB; mend the path or the file\n");
+    assert_eq!(
+        run.stderr,
+        "/dev/zero: cannot be read: it is longer than 4096 KiB; mend the path or the file\n"
+    );
 }
 
 #[test]
