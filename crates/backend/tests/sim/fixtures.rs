@@ -54,6 +54,7 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ("text-before-results-moves-behind/anthropic-messages", "must come first"),
     ("text-before-results-moves-behind/gemini", "come first in their turn"),
     ("thinking-budget-not-below-the-limit/anthropic-messages", "must be greater than"),
+    ("service-tier-in-capitals/openai-chat", "'PRIORITY'"),
     ("tool-names-outside-the-alphabet/openai-chat", "does not match pattern"),
     ("tool-without-a-name/openai-chat", "does not match pattern"),
     ("unusual-data-urls/openai-chat", "Expected a valid URL"),

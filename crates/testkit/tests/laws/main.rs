@@ -9,6 +9,7 @@ mod memory;
 mod pieces;
 mod plain;
 mod spellings;
+mod tiers;
 
 use proptest::test_runner::{Config, RngSeed};
 

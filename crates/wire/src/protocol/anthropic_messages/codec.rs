@@ -53,8 +53,8 @@ pub(in super::super) const CODEC: Codec = Codec {
     signatures: Some(Rule::Share),
     carries_base64: false,
     tiers: Words {
-        request: [Some("auto"), Some("standard_only"), None, None],
-        answer: [None, Some("standard"), Some("priority"), None],
+        request: [Some("auto"), Some("standard_only"), None, None, None, None, None],
+        answer: [None, Some("standard"), Some("priority"), None, None, None, None],
     },
     conventions: Conventions {
         has_system_blocks: true,

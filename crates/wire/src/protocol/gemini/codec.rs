@@ -55,8 +55,24 @@ pub(in super::super) const CODEC: Codec = Codec {
     // A thought signature is bytes, and clients check that it is base64.
     carries_base64: true,
     tiers: Words {
-        request: [None, Some("standard"), Some("priority"), Some("flex")],
-        answer: [None, Some("standard"), Some("priority"), Some("flex")],
+        request: [
+            Some("unspecified"),
+            Some("standard"),
+            Some("priority"),
+            None,
+            None,
+            Some("flex"),
+            None,
+        ],
+        answer: [
+            Some("unspecified"),
+            Some("standard"),
+            Some("priority"),
+            None,
+            None,
+            Some("flex"),
+            None,
+        ],
     },
     conventions: Conventions {
         has_system_blocks: true,

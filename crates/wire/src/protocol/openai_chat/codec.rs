@@ -50,8 +50,24 @@ pub(in super::super) const CODEC: Codec = Codec {
     signatures: None,
     carries_base64: false,
     tiers: Words {
-        request: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
-        answer: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
+        request: [
+            Some("auto"),
+            Some("default"),
+            Some("priority"),
+            Some("fast"),
+            None,
+            Some("flex"),
+            Some("scale"),
+        ],
+        answer: [
+            Some("auto"),
+            Some("default"),
+            Some("priority"),
+            Some("fast"),
+            None,
+            Some("flex"),
+            Some("scale"),
+        ],
     },
     conventions: Conventions {
         needs_json_in_prompt: true,

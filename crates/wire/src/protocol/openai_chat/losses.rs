@@ -72,7 +72,7 @@ const TABLE: [Row; Field::UsageInput as usize] = [
     row(Field::User, "/user", CARRIED),
     row(Field::Metadata, "/metadata", BY_SERVER),
     row(Field::ServiceTier, "/service_tier", depends("depends on whether Chat has this tier")),
-    row(Field::Store, "/store", BY_SERVER),
+    row(Field::Store, "/store", depends("depends on the value and on what the server takes")),
     row(Field::CacheKey, "/prompt_cache_key", BY_SERVER),
     row(Field::CacheOptions, "/prompt_cache_options", BY_VENDOR),
     row(Field::CacheRetention, "/prompt_cache_retention", BY_SERVER),

@@ -47,8 +47,24 @@ pub(in super::super) const CODEC: Codec = Codec {
     signatures: Some(Rule::Leave),
     carries_base64: false,
     tiers: Words {
-        request: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
-        answer: [Some("auto"), Some("default"), Some("priority"), Some("flex")],
+        request: [
+            Some("auto"),
+            Some("default"),
+            Some("priority"),
+            Some("fast"),
+            Some("ultrafast"),
+            Some("flex"),
+            Some("scale"),
+        ],
+        answer: [
+            Some("auto"),
+            Some("default"),
+            Some("priority"),
+            Some("fast"),
+            Some("ultrafast"),
+            Some("flex"),
+            Some("scale"),
+        ],
     },
     conventions: Conventions {
         has_items: true,

@@ -2,8 +2,7 @@
 
 use crate::json::Text;
 use crate::protocol::semantics::{Declared, Extras, implied, namespace, renamed};
-use crate::protocol::tier::Asking;
-use crate::protocol::{Protocol, semantics, tier};
+use crate::protocol::{Protocol, semantics};
 
 /// Spellings of this protocol, which no other protocol reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,25 +130,6 @@ pub(super) fn unqualified<'t>(namespace: &str, name: &'t Text<'_>) -> Text<'t> {
 pub(super) fn namespace_of(extras: &Extras<'_>) -> Option<String> {
     let extra = extras.within("").find(|extra| extra.key == "namespace")?;
     extra.json.reader().string().ok().map(|text| text.to_str().into_owned())
-}
-
-/// What this protocol calls a tier of `source`'s vendor; the two OpenAI protocols share their words.
-pub(super) fn tier_word<'t>(
-    tier: &'t Text<'_>,
-    source: Protocol,
-    asking: Asking,
-) -> Option<Text<'t>> {
-    let is_shared = source.shares_vendor_with(SELF) && is_vendor_tier(&tier.to_str());
-    if source == SELF || is_shared {
-        return Some(tier.reborrow());
-    }
-    let word = tier.to_str().to_ascii_lowercase();
-    tier::translated(&word, source, SELF, asking).map(Text::literal)
-}
-
-/// Whether a tier is one of the vendor's own, which its two protocols share.
-fn is_vendor_tier(word: &str) -> bool {
-    matches!(word, "auto" | "default" | "flex" | "scale" | "priority" | "fast" | "ultrafast")
 }
 
 /// The lists of pieces that reasoning has, with the type of their pieces.

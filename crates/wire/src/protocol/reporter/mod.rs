@@ -181,6 +181,10 @@ impl<'r> Reporter<'r> {
         self.source
     }
 
+    pub(super) fn target(&self) -> Protocol {
+        self.target
+    }
+
     /// Reports what happened to a setting of the request, to a node, or to a field of it.
     pub(super) fn lose(
         &mut self,

@@ -14,8 +14,8 @@ use crate::protocol::described::{described, report_description};
 use crate::protocol::json_mode::ASK_FOR_JSON;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::tier::Asking;
-use crate::protocol::{Fate, Field, tier};
+use crate::protocol::tier::{Asking, reported_word};
+use crate::protocol::{Fate, Field};
 use crate::target::{Accepts, Effort, Sampling, Target, Vendor};
 
 /// What has to be decided before anything is written.
@@ -323,17 +323,9 @@ impl<'r> Encoding<'r, '_> {
     }
 
     fn write_tier(&mut self, body: &mut Object<'_, '_>) {
-        let Some(tier) = &self.request.service_tier else { return };
-        if self.is_own() {
-            return body.field("service_tier", tier);
-        }
-        let asked = tier.to_str();
-        let word = tier::translated(&asked, self.reporter.source(), SELF, Asking::Request);
-        match word {
-            Some("auto") => self.reporter.dropped(Field::ServiceTier, tier::AUTO),
-            Some(word) => body.word("service_tier", word),
-            None => self.reporter.dropped(Field::ServiceTier, "the vendor has no such tier"),
-        }
+        let tier = self.request.service_tier.as_ref();
+        let word = tier.and_then(|tier| reported_word(tier, Asking::Request, &mut self.reporter));
+        body.optional("service_tier", word.as_ref());
     }
 
     /// Reports what has no place here, and is no loss where it says what the target does anyway.

@@ -2,13 +2,11 @@
 
 pub(super) mod edits;
 pub(super) mod finish;
-pub(super) mod tier;
 
 use std::collections::HashSet;
 
 use self::edits::{EDITS, write_edits};
 use self::finish::{EndsWith, write_finish};
-use self::tier::tier_word;
 use crate::conversation::{CallForm, Candidate, Content, Part, Response, Usage};
 use crate::json::{Json, Text, Writer};
 use crate::loss::{LossKind, Report};
@@ -23,6 +21,7 @@ use crate::protocol::anthropic_messages::usage::{USAGE, report_absent_usage};
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::tier::{Asking, reported_word};
 use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Citation, Field, Protocol};
 
@@ -122,7 +121,10 @@ fn write_usage(object: &mut Object<'_, '_>, response: &Response<'_>, reporter: &
         None if reporter.is_same() && response.service_tier.is_none() => return,
         None => report_absent_usage(root, reporter),
     }
-    let tier = response.service_tier.as_ref().and_then(|tier| tier_word(tier, root, reporter));
+    let tier = response
+        .service_tier
+        .as_ref()
+        .and_then(|tier| reported_word(tier, Asking::Answer(root), reporter));
     let none = Usage::default();
     let usage = response.usage.as_ref().unwrap_or(&none);
     USAGE.write(object.key(USAGE.member), usage, tier.as_ref(), USAGE.stating(reporter.source()));

@@ -6,12 +6,12 @@ use crate::json::{Json, Text, Writer};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_response::edits::{EDITS, write_edits};
 use crate::protocol::anthropic_messages::encode_response::finish::{EndsWith, write_finish};
-use crate::protocol::anthropic_messages::encode_response::tier::tier_word;
 use crate::protocol::anthropic_messages::encode_response::{open_answer, write_head};
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::tier::{Asking, reported_word};
 use crate::protocol::usage::Stating;
 use crate::protocol::{AnswerContext, AppliedEdit, Start};
 use crate::sse::named_frame;
@@ -40,7 +40,10 @@ pub(super) fn start(
         message.key("content").array(|_| {});
         message.key("stop_reason").null();
         message.key("stop_sequence").null();
-        let tier = start.service_tier.as_ref().and_then(|it| tier_word(it, root, reporter));
+        let tier = start
+            .service_tier
+            .as_ref()
+            .and_then(|it| reported_word(it, Asking::Answer(root), reporter));
         write_usage(message.key(USAGE.member), usage, tier.as_ref(), reporter);
         message.close();
     });

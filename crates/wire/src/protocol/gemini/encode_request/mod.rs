@@ -20,7 +20,8 @@ use crate::protocol::gemini::types::{MODEL_PREFIX, SELF};
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
-use crate::protocol::{DecodedRequest, Field, tier};
+use crate::protocol::tier::{Asking, reported_word};
+use crate::protocol::{DecodedRequest, Field};
 use crate::target::{ModelPlace, Target};
 
 pub(in super::super) fn encode_request(
@@ -131,25 +132,9 @@ impl<'x, 'r> Scribe<'x, 'r> {
     }
 
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {
-        let Some(tier) = &self.decoded.request.service_tier else { return };
-        if self.is_same() {
-            return object.field("serviceTier", tier);
-        }
-        let (word, loss) = match &*tier.to_str() {
-            "auto" => (None, Some((LossKind::Dropped, tier::AUTO))),
-            "default" | "standard_only" | "standard" => (Some("standard"), None),
-            "flex" => (Some("flex"), None),
-            "priority" => (Some("priority"), None),
-            "fast" | "ultrafast" => {
-                let reason = "the nearest tier that the vendor has";
-                (Some("priority"), Some((LossKind::Approximated, reason)))
-            }
-            _ => (None, Some((LossKind::Dropped, "the vendor has no such tier"))),
-        };
-        object.optional("serviceTier", word);
-        if let Some((kind, reason)) = loss {
-            self.reporter.lose(Field::ServiceTier, kind, reason);
-        }
+        let tier = self.decoded.request.service_tier.as_ref();
+        let word = tier.and_then(|tier| reported_word(tier, Asking::Request, &mut self.reporter));
+        object.optional("serviceTier", word.as_ref());
     }
 
     fn store(&mut self) {

@@ -22,6 +22,7 @@ use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Fidelity, add_to};
+use crate::protocol::tier::{Asking, reported_word};
 use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Artefact, Field, Logprobs, Protocol};
 
@@ -93,17 +94,12 @@ impl<'x> ResponseWriter<'x, '_> {
 
     fn tier(&mut self) -> Option<Text<'x>> {
         let tier = self.response.service_tier.as_ref()?;
-        if self.reporter.is_same() {
-            return Some(tier.reborrow());
-        }
-        let word = tier_word(tier);
         let place = self.response.semantics().place();
-        if self.response.usage.is_none() {
-            report_tier(&mut self.reporter, place, NO_USAGE);
-        } else if word.is_none() {
-            report_tier(&mut self.reporter, place, NO_TIER);
+        if self.response.usage.is_none() && !self.reporter.is_same() {
+            report_usageless_tier(&mut self.reporter, place);
+            return None;
         }
-        word
+        reported_word(tier, Asking::Answer(place), &mut self.reporter)
     }
 
     fn id(&mut self, object: &mut Object<'_, '_>) {
@@ -247,22 +243,10 @@ pub(super) fn report_media(reporter: &mut Reporter<'_>, place: Place) {
     reporter.approximated(place, "audio output is sent as plain data");
 }
 
-pub(super) const NO_TIER: &str = "the vendor has no such tier";
-pub(super) const NO_USAGE: &str = "the tier is part of the usage, and there is no usage";
-
-/// The service tier of an answer is lost.
-pub(super) fn report_tier(reporter: &mut Reporter<'_>, place: Place, reason: &'static str) {
+/// The service tier of an answer is part of its usage.
+pub(super) fn report_usageless_tier(reporter: &mut Reporter<'_>, place: Place) {
+    let reason = "the tier is part of the usage, and there is no usage";
     reporter.dropped((place, Field::ResponseServiceTier), reason);
-}
-
-/// The vendor's word for a service tier that another one names.
-pub(super) fn tier_word(tier: &Text<'_>) -> Option<Text<'static>> {
-    match &*tier.to_str() {
-        "default" | "standard" | "auto" => Some(Text::literal("standard")),
-        "flex" => Some(Text::literal("flex")),
-        "priority" => Some(Text::literal("priority")),
-        _ => None,
-    }
 }
 
 /// The finish reason and what some protocols say beside it change together.

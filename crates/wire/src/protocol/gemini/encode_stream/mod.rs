@@ -11,14 +11,13 @@ use crate::fault::Fault;
 use crate::json::Text;
 use crate::limit::CANDIDATES_MAX;
 use crate::loss::{LossKind, Report};
-use crate::protocol::gemini::encode_response::{
-    NO_TIER, NO_USAGE, finish_fate, report_finish, report_tier, tier_word,
-};
+use crate::protocol::gemini::encode_response::{finish_fate, report_finish, report_usageless_tier};
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::SELF;
 use crate::protocol::machine::EncodeStream;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::tier::{Asking, reported_word};
 use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse;
 
@@ -96,7 +95,7 @@ impl EncodeStream for Encoder<'_> {
             self.usage = Some(usage);
         } else if self.tier.is_some() && !self.failed {
             let place = self.semantics.place();
-            self.lose(None, |reporter| report_tier(reporter, place, NO_USAGE));
+            self.lose(None, |reporter| report_usageless_tier(reporter, place));
         }
         if !self.failed {
             (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
@@ -123,24 +122,18 @@ impl Encoder<'_> {
 
     fn start(&mut self, start: Start<'_>) {
         let Start { id, model, created: _, service_tier, semantics } = start.into_owned();
-        let place = semantics.place();
+        let (place, mut tier) = (semantics.place(), None);
         self.lose(None, |reporter| reporter.semantics(&semantics));
         let seed = (!self.is_same()).then(|| self.context.seed.clone().into_owned());
         self.id = id.or(seed);
         self.model = self.context.model.clone().map(Text::into_owned).or(model);
-        self.tier = service_tier.and_then(|tier| self.tier(tier, place));
+        self.lose(None, |reporter| {
+            tier = service_tier.and_then(|tier| {
+                reported_word(&tier, Asking::Answer(place), reporter).map(Text::into_owned)
+            });
+        });
+        self.tier = tier;
         self.semantics = semantics;
-    }
-
-    fn tier(&mut self, tier: Text<'static>, place: crate::Place) -> Option<Text<'static>> {
-        if self.is_same() {
-            return Some(tier);
-        }
-        let word = tier_word(&tier);
-        if word.is_none() {
-            self.lose(None, |reporter| report_tier(reporter, place, NO_TIER));
-        }
-        word
     }
 
     fn note(&mut self, note: Note<'_>) {

@@ -12,6 +12,7 @@ use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
+use crate::protocol::tier::{Asking, reported_word};
 use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Target};
 
@@ -48,7 +49,6 @@ fn write_identity(object: &mut Object<'_, '_>, request: &Request<'_>) {
     object.optional("verbosity", request.verbosity.as_ref());
     object.optional("safety_identifier", request.safety_identifier.as_ref());
     object.optional("user", request.user.as_ref());
-    object.optional("store", request.store.as_ref());
     let CacheOptions { key, options: _, retention } = &request.cache;
     object.optional("prompt_cache_key", key.as_ref());
     object.optional("prompt_cache_retention", retention.as_ref());
@@ -116,6 +116,7 @@ impl Options<'_, '_> {
             return self.drop_identity(object);
         }
         write_identity(object, self.request);
+        self.write_store(object);
         object.optional("metadata", self.request.metadata.as_ref());
         self.write_tier(object);
         self.write_cache_options(object);
@@ -280,21 +281,21 @@ impl Options<'_, '_> {
         write_format(object, &OutputFormat::JsonSchema(Box::new(named)), None);
     }
 
-    fn write_tier(&mut self, object: &mut Object<'_, '_>) {
-        let Some(tier) = &self.request.service_tier else { return };
-        match &*tier.to_str() {
-            _ if self.own.is_some() => object.field("service_tier", tier),
-            "auto" | "default" | "flex" | "scale" | "priority" | "fast" => {
-                object.field("service_tier", tier);
+    /// A client of another protocol asks its own server for state, and not this vendor to keep the call.
+    /// Fixture `request/state/state-is-not-asked-of-chat-servers`.
+    fn write_store(&mut self, object: &mut Object<'_, '_>) {
+        match self.request.store {
+            Some(true) if self.own.is_none() => {
+                self.reporter.dropped(Field::Store, "Chat servers are not asked to keep answers");
             }
-            "standard_only" | "standard" => object.word("service_tier", "default"),
-            "ultrafast" => {
-                object.word("service_tier", "fast");
-                let reason = "Chat has no faster tier than `fast`";
-                self.reporter.approximated(Field::ServiceTier, reason);
-            }
-            _ => self.reporter.dropped(Field::ServiceTier, "Chat has no such tier"),
+            store => object.optional("store", store.as_ref()),
         }
+    }
+
+    fn write_tier(&mut self, object: &mut Object<'_, '_>) {
+        let tier = self.request.service_tier.as_ref();
+        let word = tier.and_then(|tier| reported_word(tier, Asking::Request, self.reporter));
+        object.optional("service_tier", word.as_ref());
     }
 
     fn write_cache_options(&mut self, object: &mut Object<'_, '_>) {

@@ -99,7 +99,9 @@ impl Head<'_> {
             None if same => {}
             None => object.field("model", ""),
         }
-        let tier = self.tier.and_then(|tier| tier_word(tier, source));
+        let tier = self
+            .tier
+            .and_then(|tier| tier::word(tier, Asking::Answer(Place::default()), source, SELF));
         object.optional("service_tier", tier.as_ref());
     }
 
@@ -110,7 +112,6 @@ impl Head<'_> {
         context: &AnswerContext<'_>,
         reporter: &mut Reporter<'_>,
     ) {
-        let source = reporter.source();
         let mut lose = |field, kind, reason| reporter.lose((place, field), kind, reason);
         if context.model.is_none() && self.model.is_none() {
             lose(
@@ -119,19 +120,10 @@ impl Head<'_> {
                 "Chat requires the model's name in answers",
             );
         }
-        if self.tier.is_some_and(|tier| tier_word(tier, source).is_none()) {
-            lose(Field::ResponseServiceTier, LossKind::Dropped, "Chat has no such tier");
+        if let Some(tier) = self.tier {
+            tier::report(tier, Asking::Answer(place), reporter);
         }
     }
-}
-
-/// The name that a tier has here; none if Chat has no such tier.
-fn tier_word<'t>(tier: &'t Text<'t>, source: Protocol) -> Option<Text<'t>> {
-    if source == SELF {
-        return Some(tier.reborrow());
-    }
-    let word = tier::translated(&tier.to_str(), source, SELF, Asking::Answer);
-    word.map(Text::literal)
 }
 
 /// The choices of an answer in the making.

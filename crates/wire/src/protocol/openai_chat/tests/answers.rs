@@ -46,7 +46,7 @@ fn reasonings_of_other_protocols_are_paragraphs_and_empty_arguments_an_object() 
 #[test]
 fn servers_that_refuse_unknown_fields_are_spared_them() {
     let request = Request {
-        store: Some(true),
+        store: Some(false),
         verbosity: Some(Text::literal("low")),
         user: Some(Text::literal("u")),
         ..Request::default()

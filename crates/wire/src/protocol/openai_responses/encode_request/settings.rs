@@ -7,12 +7,10 @@ use crate::place::Place;
 use crate::protocol::effort::unknown_effort;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::tools::{Schema, fitted_schema};
-use crate::protocol::openai_responses::types::{
-    INCLUDE_LOGPROBS, MAX_OUTPUT_TOKENS_MIN, tier_word,
-};
+use crate::protocol::openai_responses::types::{INCLUDE_LOGPROBS, MAX_OUTPUT_TOKENS_MIN};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
-use crate::protocol::tier::Asking;
+use crate::protocol::tier::{Asking, reported_word};
 use crate::protocol::{DecodedRequest, Field, schema_language};
 use crate::target::{Accepts, Effort, Sampling, Target, Thinking};
 
@@ -173,13 +171,9 @@ impl<'s> Settings<'s, '_> {
     }
 
     fn service_tier(&mut self, object: &mut Object<'_, '_>) {
-        let Some(tier) = &self.request().service_tier else { return };
-        match tier_word(tier, self.reporter.source(), Asking::Request) {
-            Some(word) => object.field("service_tier", &word),
-            None => {
-                self.reporter.dropped(Field::ServiceTier, "only its own vendor has this tier");
-            }
-        }
+        let tier = self.request().service_tier.as_ref();
+        let word = tier.and_then(|tier| reported_word(tier, Asking::Request, self.reporter));
+        object.optional("service_tier", word.as_ref());
     }
 
     /// Log probabilities are asked for among the includes.

@@ -15,13 +15,13 @@ use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::encode_response::output::encode_output;
 use crate::protocol::openai_responses::encode_response::required_action::RequiredAction;
 use crate::protocol::openai_responses::fault::write_response_error;
-use crate::protocol::openai_responses::types::{SELF, tier_word};
+use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::tier::Asking;
 use crate::protocol::translation::ANSWER_BYTES;
-use crate::protocol::{AnswerContext, Field, Protocol, Start};
+use crate::protocol::{AnswerContext, Field, Protocol, Start, tier};
 
 pub(in super::super) fn encode_response(
     response: &Response<'_>,
@@ -53,7 +53,9 @@ pub(in super::super) fn encode_response(
         semantics: NodeSemantics::default(),
     };
     let semantics = response.semantics();
-    report_tier(&mut reporter, start.service_tier.as_ref(), semantics.place());
+    if let Some(tier) = &start.service_tier {
+        tier::report(tier, Asking::Answer(semantics.place()), &mut reporter);
+    }
     if let Some(usage) = &response.usage {
         USAGE.report(usage, &mut reporter);
     }
@@ -69,13 +71,6 @@ pub(super) fn is_call(part: &Part<'_>) -> bool {
 
 pub(super) fn is_refusal(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Refusal(_))
-}
-
-/// Reports a tier that has no name here.
-pub(super) fn report_tier(reporter: &mut Reporter<'_>, tier: Option<&Text<'_>>, place: Place) {
-    if tier.is_some_and(|tier| tier_word(tier, reporter.source(), Asking::Answer).is_none()) {
-        reporter.dropped((place, Field::ResponseServiceTier), "only its own vendor has this tier");
-    }
 }
 
 /// Reports ends that a status says less of; `called` says that a tool was called.
@@ -272,7 +267,7 @@ fn write_head(
         extras.within(scope).any(|extra| extra.key == "service_tier")
     });
     if let Some(tier) = start.service_tier.as_ref().filter(|_| !later) {
-        let word = tier_word(tier, reporter.source(), Asking::Answer);
+        let word = tier::word(tier, Asking::Answer(semantics.place()), reporter.source(), SELF);
         object.optional("service_tier", word.as_ref());
     } else if context.echo.is_some() && is_foreign {
         object.word("service_tier", "default");

@@ -14,7 +14,7 @@ use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::machine::EncodeStream;
 use crate::protocol::openai_responses::encode_response::{
-    End, ResponseEnd, is_call, is_refusal, report_finish, report_tier, response_id, write_response,
+    End, ResponseEnd, is_call, is_refusal, report_finish, response_id, write_response,
 };
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::fault::{message, own_code, response_code};
@@ -22,7 +22,10 @@ use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::openai_responses::usage::USAGE;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extra, Extras, NodeSemantics};
-use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
+use crate::protocol::tier::Asking;
+use crate::protocol::{
+    AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start, tier,
+};
 use crate::sse::named_frame;
 
 /// How many events have told of an answer in the background before its provider begins.
@@ -172,7 +175,9 @@ impl Encoder<'_> {
         }
         self.stage = Stage::Started;
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
-        report_tier(&mut reporter, start.service_tier.as_ref(), start.semantics.place());
+        if let Some(tier) = &start.service_tier {
+            tier::report(tier, Asking::Answer(start.semantics.place()), &mut reporter);
+        }
         start.id = Some(response_id(&reporter, &self.context, start.id.as_ref()).into_owned());
         self.start = start;
         let end = End { ending: ResponseEnd::with("in_progress"), usage: None, output: Some("[]") };
