@@ -110,6 +110,10 @@ class Bench:
         os.makedirs(beside)
         holds = agent.holds
         if not agent.resumes_calls:
+            # What its own API refuses is mended on the way to any other.
+            options = ["--config", self.config, "--model", f"sim-chat/resumed-{agent.name}"]
+            run = self.start(agent, folder, options, agent.go_on("Say plum."))
+            assert run.returncode == 0 and "plum" in run.stdout, f"exit code {run.returncode}: {run.stdout}\n{run.stderr}"
             folder, _ = self.scratch(f"{agent.name}-texts")
             run = self.start(agent, folder, ["--config", self.config, "--model", model], agent.print("Say pear."))
             assert run.returncode == 0, f"exit code {run.returncode}: {run.stdout}\n{run.stderr}"

@@ -371,3 +371,23 @@ fn a_turn_of_sound_alone_stays_a_turn_where_there_is_no_sound() {
     assert_eq!(reply.status, 200, "{}", reply.body);
     assert!(reply.header("sabir-loss").unwrap().contains("dropped="));
 }
+
+/// A history as Gemini CLI sends it when it resumes a session with calls: each result is there twice.
+const RESUMED: &str = r#"{"contents":[{"role":"user","parts":[{"text":"Wind?"}]},{"role":"model","parts":[{"functionCall":{"id":"w1","name":"wind","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"id":"w1","name":"wind","response":{"output":"north"}}}]},{"role":"user","parts":[{"functionResponse":{"id":"w1","name":"wind","response":{"output":"north"}}}]},{"role":"model","parts":[{"text":"North."}]},{"role":"user","parts":[{"text":"Thanks."}]}],"tools":[{"functionDeclarations":[{"name":"wind"}]}]}"#;
+
+#[test]
+fn a_session_that_gemini_cli_resumes_is_mended_for_whoever_is_not_asked_in_its_own_words() {
+    let [plain, always] = ["", "repair = \"always\"\n"].map(Running::start);
+    for (gateway, model, status) in [
+        (&plain, "sim-gemini%2Fgemini-2.5-pro", 400),
+        (&always, "sim-gemini%2Fgemini-2.5-pro", 200),
+        (&plain, "sim-chat%2Fm", 200),
+        (&plain, "sim-responses%2Fm", 200),
+        (&plain, "sim-anthropic%2Fm", 200),
+    ] {
+        let reply = gateway.post(&format!("/v1beta/models/{model}:generateContent"), RESUMED);
+        assert_eq!(reply.status, status, "{model}: {}", reply.body);
+        let loss = reply.header("sabir-loss").unwrap_or_default();
+        assert_eq!(loss.contains("repaired=1"), status == 200, "{model}: {loss}");
+    }
+}
