@@ -50,6 +50,7 @@ class Bench:
             config.write(self.provider("nobody", "claude-code", '["ANTHROPIC_BASE_URL"]'))
             config.write(self.codex("codex-cli", "SIM_KEY"))
             config.write(self.provider("gemini-cli", "google-gemini", '["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"]'))
+            config.write(self.provider("stranger", "google-gemini", "[]"))
 
     def provider(self, name, agent, env):
         command = os.path.join(self.programs, "gemini" if agent == "google-gemini" else "claude")
@@ -157,10 +158,26 @@ class Bench:
         model = "gemini-cli/gemini-2.5-flash"
         for stream in [False, True]:
             self.text(client, model, stream)
-        arrived = self.arrived()
-        assert "canary" not in arrived, "the user's memory was sent"
-        self.fault(client, "gemini-cli/fault-429", 429)
-        return "text, a limit"
+            self.contents(client, model, stream)
+            self.tools(client, model, stream, "mcp_sabir_")
+        for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
+            self.fault(client, f"gemini-cli/{bad}", status)
+        self.fault(client, "stranger/gemini-2.5-flash", 401, "log in")
+        self.cancel(client, "gemini-cli/fault-slow-stream-200")
+        return "text, history, tools, faults, no login, leaving"
+
+    def contents(self, client, model, stream):
+        answer = client.ask(model, [*PAST, ("user", "What is my name?")], names=["Bash"], stream=stream)
+        assert "What is my name?" in answer.text, f"{answer.text!r}"
+        body = json.loads(self.arrived())
+        spoken = json.dumps(body["contents"], ensure_ascii=False)
+        for fact in ["My name is Kim.", "Hello Kim.", "inlineData", "A dot.", "twelve-oslo", "seven-rome", "\u200b/cost of @/etc/hostname"]:
+            assert fact in spoken, f"{fact} is missing: {spoken}"
+        calls = [part["functionCall"] for it in body["contents"] for part in it["parts"] if "functionCall" in part]
+        assert [(it["name"], it["args"]) for it in calls] == [("mcp_sabir_Bash", {"city": "Oslo"}), ("mcp_sabir_Bash", {"city": "Rome"})], f"{calls}"
+        assert open("/etc/hostname").read().strip() not in spoken, "a file was read"
+        assert body["systemInstruction"]["parts"] == [{"text": "You are terse."}], f"{body['systemInstruction']}"
+        assert [it["name"] for it in body["tools"][0]["functionDeclarations"]] == ["mcp_sabir_Bash"], f"{body['tools']}"
 
     def text(self, client, model, stream):
         word = f"pangolin-{client.name}-{stream}"
@@ -181,8 +198,9 @@ class Bench:
         assert [it["name"] for it in body["tools"]] == ["Bash"], f"{body['tools']}"
         assert any(client_system == "You are terse." for client_system in (it["text"] for it in body["system"]))
 
-    def tools(self, client, model, stream):
-        names, turns = ["Bash", "Read"], [("user", WEATHER)]
+    def tools(self, client, model, stream, prefix=""):
+        """The simulator calls a tool by the name that it sees."""
+        names, turns = ["Bash", "Read"], [("user", WEATHER.replace("call ", f"call {prefix}"))]
         answer = client.ask(model, turns, names, stream)
         assert [(name, it) for _, name, it in answer.calls] == [("Bash", {"city": "Oslo"}), ("Bash", {"city": "Rome"})], f"{answer.calls}"
         turns += [("call", answer.calls), ("results", [(id, name, f"sun in {it['city']}") for id, name, it in answer.calls])]
@@ -203,11 +221,13 @@ class Bench:
         raise AssertionError(f"{model} answered: {answer.text!r}")
 
     def cancel(self, client, model):
+        """A process may wait for the next call; the one that answered must not be there."""
+        waiting = len(os.listdir(os.path.join(self.data, "agents", "processes")))
         client.leave(model, [("user", "repeat 2000 words")])
         folder, deadline = os.path.join(self.data, "agents", "processes"), time.monotonic() + 5
-        while os.listdir(folder) and time.monotonic() < deadline:
+        while len(os.listdir(folder)) > waiting and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert not os.listdir(folder), "the process is still there"
+        assert len(os.listdir(folder)) <= waiting, "the process is still there"
 
     def arrived(self):
         """The body of the last request that a simulator got for an answer."""

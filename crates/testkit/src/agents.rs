@@ -46,6 +46,15 @@ impl FakeAgent {
         fake
     }
 
+    /// Gemini CLI by its protocol for editors as far as it is spoken to: each turn is told in the lines of `turn`, in which `@S` is the
+    /// session and `@P` the request, and recorded in those of `record`.
+    pub fn gemini(turn: &str, record: &str) -> Self {
+        let fake = Self::new(GEMINI);
+        fake.write("turn", turn);
+        fake.write("kept", record);
+        fake
+    }
+
     /// What starts it. The script is read and not run itself: a file that was just written may still be busy.
     pub fn command(&self) -> Vec<String> {
         vec!["/bin/sh".to_owned(), self.path("agent").to_string_lossy().into_owned()]
@@ -114,6 +123,32 @@ while IFS= read -r line; do
     *'"method":"turn/start"'*)
         printf '{"id":4,"result":{"turn":{"id":"U","status":"inProgress"}}}\n'
         cat "$here/turn" ;;
+    esac
+done
+"#;
+
+const GEMINI: &str = r#"
+chats="$GEMINI_CLI_HOME/.gemini/tmp/work/chats"
+update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":{"sessionUpdate":"%s","content":{"type":"text","text":"then"}}}}\n' "$1" "$2"; }
+while IFS= read -r line; do
+    printf '%s\n' "$line" >> "$here/input"
+    id=${line#*'"id":'}; id=${id%%,*}
+    case $line in
+    *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1}}\n' "$id" ;;
+    *'"method":"session/new"'*)
+        session=abcdef01-0000; cp "$GEMINI_SYSTEM_MD" "$here/system"
+        printf '{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"%s"}}\n' "$id" "$session" ;;
+    *'"method":"session/load"'*)
+        session=${line#*'"sessionId":"'}; session=${session%%'"'*}
+        cat "$chats/session-0-${session%%-*}.jsonl" > "$here/record"; cp "$GEMINI_SYSTEM_MD" "$here/system"
+        printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n' "$id"
+        while IFS= read -r kept; do
+            case $kept in *'"type":"user"'*) update "$session" user_message_chunk ;; *'"type":"gemini"'*) update "$session" agent_message_chunk ;; esac
+        done < "$here/record" ;;
+    *'"method":"session/prompt"'*)
+        prompt=$id; mkdir -p "$chats"; cat "$here/kept" >> "$chats/session-1-${session%%-*}.jsonl"
+        sed "s/@S/$session/g; s/@P/$id/g" "$here/turn" ;;
+    *'"method":"session/cancel"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"cancelled"}}\n' "$prompt" ;;
     esac
 done
 "#;

@@ -26,6 +26,7 @@ const NAMES: &[(&str, &str)] = &[
     ("crates/gateway/src/config/presets.rs", "which protocols a known provider speaks"),
     ("crates/backend/src/agent/claude/", "which protocol the model behind the CLI speaks"),
     ("crates/backend/src/agent/codex/", "which protocol the model behind the CLI speaks"),
+    ("crates/backend/src/agent/gemini/", "which protocol the model behind the CLI speaks"),
     ("crates/backend/src/sim/simulator.rs", "which simulator speaks a protocol"),
     ("crates/backend/src/sim/serve.rs", "one address for all simulators"),
     ("crates/client/src/surface.rs", "how a program addresses each protocol's API"),

@@ -37,6 +37,19 @@ pub struct Patience {
     pub deadline: Duration,
 }
 
+/// How many processes wait for calls, and how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Warmth {
+    pub processes: usize,
+    pub idle: Duration,
+}
+
+impl Kind {
+    pub fn takes_conversation(self, _command: &[String]) -> bool {
+        matches!(self, Self::ClaudeCode | Self::OpenaiCodex)
+    }
+}
+
 /// The name of the model that is the CLI's own choice.
 pub const OWN_CHOICE: &str = "default";
 
@@ -49,7 +62,7 @@ pub struct Agent;
 pub struct Answer;
 
 impl Agent {
-    pub fn new(_kind: Kind, _program: Program, _patience: Patience) -> Self {
+    pub fn new(_kind: Kind, _program: Program, _patience: Patience, _warmth: Warmth) -> Self {
         Self
     }
 
@@ -57,6 +70,10 @@ impl Agent {
         let message = Text::literal("agent CLIs are models on Unix systems only");
         Err(Box::new(Fault::new(FaultKind::Internal, message)))
     }
+}
+
+impl Agent {
+    pub fn close(&self) {}
 }
 
 impl Answer {

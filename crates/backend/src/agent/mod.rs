@@ -12,6 +12,7 @@ mod json;
 mod leader;
 mod plain;
 mod process;
+mod rest;
 mod spawn;
 mod speech;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod tests;
 
 pub use answer::{Answer, Patience};
 pub use leader::settle;
+pub use rest::Warmth;
 pub use spawn::Program;
 
 use bytes::Bytes;
@@ -35,13 +37,24 @@ pub enum Kind {
     ClaudeCode,
     /// Asked with a body of Responses.
     OpenaiCodex,
-    /// Asked with a prompt.
+    /// Asked with a body of Gemini's, or with a prompt where its command names an output format.
     GoogleGemini,
     /// Any program that reads a prompt and writes text.
     Plain,
 }
 
-/// An agent CLI that answers, a process for each call.
+impl Kind {
+    /// Whether a CLI takes a conversation, or nothing but a prompt.
+    pub fn takes_conversation(self, command: &[String]) -> bool {
+        match self {
+            Self::ClaudeCode | Self::OpenaiCodex => true,
+            Self::GoogleGemini => !gemini::is_complete(command),
+            Self::Plain => false,
+        }
+    }
+}
+
+/// An agent CLI that answers.
 #[derive(Debug)]
 pub struct Agent {
     kind: Kind,
@@ -53,8 +66,8 @@ pub struct Agent {
 pub const OWN_CHOICE: &str = "default";
 
 impl Agent {
-    pub fn new(kind: Kind, program: Program, patience: Patience) -> Self {
-        Self { kind, spawner: Spawner::new(program), patience }
+    pub fn new(kind: Kind, program: Program, patience: Patience, warmth: Warmth) -> Self {
+        Self { kind, spawner: Spawner::new(program, warmth), patience }
     }
 
     /// Asks for an answer, in the form that the agent is asked in. Dropping the answer, or this future, ends the process.
@@ -68,11 +81,20 @@ impl Agent {
                     plain::drive(process, body, Speech::new(sink, model))
                 }))
             }
-            Kind::GoogleGemini => {
-                let launch = gemini::launch(self.spawner.program(), chosen);
-                let (process, model) = (self.spawn(launch).await?, model.to_owned());
+            Kind::GoogleGemini if gemini::is_complete(&self.spawner.program().command) => {
+                let (process, model) =
+                    (self.spawn(gemini::launch_prompt()).await?, model.to_owned());
                 Ok(Answer::new(patience, |sink| {
-                    gemini::drive(process, body, Speech::new(sink, model))
+                    gemini::drive_prompt(process, body, Speech::new(sink, model))
+                }))
+            }
+            Kind::GoogleGemini => {
+                let question = gemini::question(&body)?;
+                let lent = self.spawner.lend(gemini::launch(chosen)).await;
+                let lent = lent.map_err(|error| self.unstarted(&error))?;
+                let model = model.to_owned();
+                Ok(Answer::new(patience, |sink| {
+                    gemini::drive(lent, question, Speech::new(sink, model))
                 }))
             }
             Kind::ClaudeCode => {
@@ -90,8 +112,16 @@ impl Agent {
         }
     }
 
+    /// Ends the processes that wait for calls; none waits again.
+    pub fn close(&self) {
+        self.spawner.close();
+    }
+
     async fn spawn(&self, launch: Launch) -> Result<process::Process, Failed> {
-        let spawned = self.spawner.spawn(launch).await;
-        spawned.map_err(|error| faults::unstarted(self.spawner.name(), &error))
+        self.spawner.spawn(launch).await.map_err(|error| self.unstarted(&error))
+    }
+
+    fn unstarted(&self, error: &std::io::Error) -> Failed {
+        faults::unstarted(self.spawner.name(), error)
     }
 }

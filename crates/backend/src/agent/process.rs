@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::sync::Arc;
@@ -21,9 +22,12 @@ const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How much is kept of what a process complains about: its last words.
 const COMPLAINT_BYTES_MAX: usize = 8 * 1024;
 
+/// How many calls a process has: each leaves some memory behind.
+const USES_MAX: u32 = 100;
+
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A process that was started for one call.
+/// A process that works for a call.
 pub(super) struct Process {
     input: Option<pipe::Sender>,
     outbox: Vec<u8>,
@@ -39,24 +43,58 @@ pub(super) struct Process {
     complaints: Option<pipe::Receiver>,
     complaint: Vec<u8>,
     scratch: Box<[u8]>,
-    leader: Arc<Leader>,
-    exit: oneshot::Receiver<Option<i32>>,
+    owned: Owned,
+    uses: u32,
 }
 
-impl Process {
+/// What a process is beside its pipes.
+struct Owned {
+    _ending: Ending,
+    exit: oneshot::Receiver<Option<i32>>,
+    folder: PathBuf,
+}
+
+/// Ends its process when it goes.
+struct Ending(Arc<Leader>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// A process that waits for a call: nobody listens to it.
+pub(super) struct Resting {
+    input: OwnedFd,
+    output: OwnedFd,
+    complaints: OwnedFd,
+    owned: Owned,
+    uses: u32,
+}
+
+impl Resting {
     pub(super) fn new(
         (input, output, complaints): (ChildStdin, ChildStdout, ChildStderr),
         leader: Arc<Leader>,
-        exit: oneshot::Receiver<Option<i32>>,
-    ) -> io::Result<Self> {
-        let pipes = || {
-            let input = pipe::Sender::from_owned_fd(OwnedFd::from(input))?;
-            let output = pipe::Receiver::from_owned_fd(OwnedFd::from(output))?;
-            let complaints = pipe::Receiver::from_owned_fd(OwnedFd::from(complaints))?;
-            Ok((input, output, complaints))
-        };
-        let (input, output, complaints) = pipes().inspect_err(|_: &io::Error| leader.end())?;
-        Ok(Self {
+        (exit, folder): (oneshot::Receiver<Option<i32>>, PathBuf),
+    ) -> Self {
+        let owned = Owned { _ending: Ending(leader), exit, folder };
+        let (input, output, complaints) = (input.into(), output.into(), complaints.into());
+        Self { input, output, complaints, owned, uses: 0 }
+    }
+
+    /// Whether it ended meanwhile.
+    pub(super) fn is_gone(&mut self) -> bool {
+        !matches!(self.owned.exit.try_recv(), Err(oneshot::error::TryRecvError::Empty))
+    }
+
+    /// Has whoever calls listen to it.
+    pub(super) fn wake(self) -> io::Result<Process> {
+        let Self { input, output, complaints, owned, uses } = self;
+        let input = pipe::Sender::from_owned_fd(input)?;
+        let output = pipe::Receiver::from_owned_fd(output)?;
+        let complaints = pipe::Receiver::from_owned_fd(complaints)?;
+        Ok(Process {
             input: Some(input),
             outbox: Vec::new(),
             written: 0,
@@ -69,9 +107,33 @@ impl Process {
             complaints: Some(complaints),
             complaint: Vec::new(),
             scratch: vec![0; CHUNK_BYTES].into(),
-            leader,
-            exit,
+            owned,
+            uses,
         })
+    }
+}
+
+impl Process {
+    /// Its own folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.owned.folder
+    }
+
+    /// How many calls it has had before.
+    pub(super) fn uses(&self) -> u32 {
+        self.uses
+    }
+
+    /// Lets it wait for another call, if it has heard all and can say more.
+    pub(super) fn rest(self) -> Option<Resting> {
+        if self.written < self.outbox.len() || self.is_closing || self.has_ended {
+            return None;
+        }
+        let input = self.input?.into_nonblocking_fd().ok()?;
+        let output = self.output.into_nonblocking_fd().ok()?;
+        let complaints = self.complaints?.into_nonblocking_fd().ok()?;
+        let uses = self.uses + 1;
+        (uses < USES_MAX).then_some(Resting { input, output, complaints, owned: self.owned, uses })
     }
 
     /// Has something written, while what the process says is read.
@@ -112,7 +174,7 @@ impl Process {
         poll_fn(|cx| {
             self.poll_input(cx);
             self.poll_complaints(cx);
-            Pin::new(&mut self.exit).poll(cx)
+            Pin::new(&mut self.owned.exit).poll(cx)
         })
         .await
         .ok()
@@ -124,7 +186,7 @@ impl Process {
         String::from_utf8_lossy(&self.complaint).into_owned()
     }
 
-    fn poll_line(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Vec<u8>>>> {
+    pub(super) fn poll_line(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Vec<u8>>>> {
         loop {
             let from = self.scanned.max(self.start);
             if let Some(found) = memchr::memchr(b'\n', &self.held[from..]) {
@@ -210,12 +272,6 @@ fn poll_read(
 fn too_long() -> io::Error {
     let message = format!("a line of more than {} MiB", LINE_BYTES_MAX / 1024 / 1024);
     io::Error::new(io::ErrorKind::FileTooLarge, message)
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.leader.end();
-    }
 }
 
 /// Says how much there is, never what.

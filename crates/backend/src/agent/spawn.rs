@@ -13,7 +13,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use super::folder;
 use super::folder::Folder;
 use super::leader::{Leader, in_own_thread};
-use super::process::Process;
+use super::process::{Process, Resting};
+use super::rest::{Lent, Pool, Warmth};
 use crate::Secret;
 
 /// A program and what all its processes have in common.
@@ -31,7 +32,7 @@ pub struct Program {
 }
 
 /// How one process of a program is started.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Launch {
     pub(super) arguments: Vec<String>,
     pub(super) variables: Vec<(&'static str, String)>,
@@ -42,6 +43,14 @@ pub(super) struct Launch {
 
 /// Puts what is the user's into the folder of a process, and names variables that lead there.
 pub(super) type Furnish = fn(&Folder, &Program) -> io::Result<Vec<(&'static str, String)>>;
+
+impl Launch {
+    /// Whether a process that was started in this way does for the other.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let Self { arguments, variables, files, furnish: _ } = self;
+        (arguments, variables, files) == (&other.arguments, &other.variables, &other.files)
+    }
+}
 
 impl Program {
     /// A variable of its environment.
@@ -55,6 +64,7 @@ impl Program {
 pub(super) struct Spawner {
     program: Arc<Program>,
     places: Arc<Semaphore>,
+    pool: Arc<Pool>,
     swept: Once,
 }
 
@@ -62,12 +72,13 @@ pub(super) struct Spawner {
 struct Begun {
     pipes: (ChildStdin, ChildStdout, ChildStderr),
     leader: Arc<Leader>,
+    folder: PathBuf,
 }
 
 impl Spawner {
-    pub(super) fn new(program: Program) -> Self {
+    pub(super) fn new(program: Program, warmth: Warmth) -> Self {
         let places = Arc::new(Semaphore::new(program.processes_max.max(1)));
-        Self { program: Arc::new(program), places, swept: Once::new() }
+        Self { program: Arc::new(program), places, pool: Pool::new(warmth), swept: Once::new() }
     }
 
     /// The name of the program, for people.
@@ -86,16 +97,39 @@ impl Spawner {
         Arc::clone(&self.places).acquire_many_owned(places).await.expect("it is never closed")
     }
 
+    /// Ends all that wait.
+    pub(super) fn close(&self) {
+        self.pool.close();
+    }
+
+    /// A process for a call: one that waits, or a new one.
+    pub(super) async fn lend(&self, launch: Launch) -> io::Result<Lent> {
+        let process = match self.pool.take(&launch).map(Resting::wake) {
+            Some(Ok(process)) => process,
+            Some(Err(_)) | None => self.spawn(launch.clone()).await?,
+        };
+        Ok(Lent::new(process, launch, &self.pool))
+    }
+
     /// Starts a process as soon as there is a place for one.
     pub(super) async fn spawn(&self, launch: Launch) -> io::Result<Process> {
-        let place = Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)?;
+        let place = self.place().await?;
         self.swept.call_once(|| folder::sweep(&self.program.folders));
         let program = Arc::clone(&self.program);
         let (begun, receiver) = oneshot::channel();
         let (ended, exit) = oneshot::channel();
         in_own_thread(move || own(&program, launch, place, (begun, ended)))?;
-        let Begun { pipes, leader } = receiver.await.map_err(io::Error::other)??;
-        Process::new(pipes, leader, exit)
+        let Begun { pipes, leader, folder } = receiver.await.map_err(io::Error::other)??;
+        Resting::new(pipes, leader, (exit, folder)).wake()
+    }
+
+    /// A place for a process. One that only waits gives way.
+    async fn place(&self) -> io::Result<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        let _wanted = self.pool.give_way();
+        Arc::clone(&self.places).acquire_owned().await.map_err(io::Error::other)
     }
 }
 
@@ -118,7 +152,10 @@ fn own(
     let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
     let pipes = pipes.map(|((input, output), complaints)| (input, output, complaints));
     let is_wanted = match pipes {
-        Some(pipes) => begun.send(Ok(Begun { pipes, leader: Arc::clone(&leader) })).is_ok(),
+        Some(pipes) => {
+            let (leader, folder) = (Arc::clone(&leader), folder.path().to_owned());
+            begun.send(Ok(Begun { pipes, leader, folder })).is_ok()
+        }
         None => false,
     };
     if !is_wanted {
@@ -158,6 +195,12 @@ fn start(program: &Program, launch: Launch) -> io::Result<(Child, Folder)> {
         .process_group(0)
         .spawn()?;
     Ok((child, folder))
+}
+
+impl Drop for Spawner {
+    fn drop(&mut self) {
+        self.close();
+    }
 }
 
 impl fmt::Debug for Spawner {

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use sabir_testkit::agents::FakeAgent;
 use sabir_wire::FaultKind;
-use sabir_wire::conversation::{Content, Response};
+use sabir_wire::conversation::{Content, Count, Response};
 use sabir_wire::protocol::{Event, Fold, Order};
 
 use super::*;
 use crate::Secret;
+
+mod gemini;
 
 const PATIENCE: Patience =
     Patience { first_event: Duration::from_secs(120), deadline: Duration::from_secs(240) };
@@ -25,19 +27,24 @@ fn agent(kind: Kind, fake: &FakeAgent) -> Agent {
 }
 
 fn patient(kind: Kind, fake: &FakeAgent, patience: Patience) -> Agent {
+    Agent::new(kind, program(fake), patience, WARMTH)
+}
+
+fn program(fake: &FakeAgent) -> Program {
     let variable = |name: &str| {
         let value = std::env::var(name).unwrap_or_default();
         (name.to_owned(), Secret::new(value))
     };
-    let program = Program {
+    Program {
         command: fake.command(),
         environment: vec![variable("PATH"), ("OWN".to_owned(), Secret::new("yes"))],
         login: None,
         folders: folders(fake),
         processes_max: 4,
-    };
-    Agent::new(kind, program, patience)
+    }
 }
+
+const WARMTH: Warmth = Warmth { processes: 1, idle: Duration::from_secs(240) };
 
 /// All events of an answer, which must be in order, as the answer that they are.
 async fn received(agent: &Agent, body: &str) -> Response<'static> {
@@ -62,7 +69,7 @@ fn text(response: &Response<'_>) -> String {
 
 async fn failed(kind: Kind, script: &str) -> FaultKind {
     let fake = FakeAgent::new(script);
-    let response = received(&agent(kind, &fake), "hello").await;
+    let response = received(&agent(kind, &fake), body_of(kind)).await;
     response.fault.unwrap().kind
 }
 
@@ -99,11 +106,21 @@ async fn a_process_has_an_empty_folder_and_a_bare_environment() {
     assert_eq!(fs::read_dir(folders(&fake)).unwrap().count(), 0);
 }
 
+/// One message, as the agent is asked.
+fn body_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::ClaudeCode => r#"{"messages":[{"role":"user","content":"hello"}]}"#,
+        Kind::OpenaiCodex => r#"{"input":"hello"}"#,
+        Kind::GoogleGemini => r#"{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}"#,
+        Kind::Plain => "hello",
+    }
+}
+
 #[tokio::test]
 async fn what_breaks_is_told() {
     let kinds = [Kind::Plain, Kind::GoogleGemini, Kind::ClaudeCode];
-    let body = r#"{"messages":[{"role":"user","content":"hello"}]}"#;
     for kind in kinds {
+        let body = body_of(kind);
         for script in ["exit 3", "kill -9 $$", "echo garbage; echo '{\"x\"'; exit 1"] {
             let fake = FakeAgent::new(script);
             let fault = received(&agent(kind, &fake), body).await.fault.unwrap();
@@ -160,7 +177,7 @@ async fn a_missing_program_is_named() {
         folders: folders(&fake),
         processes_max: 1,
     };
-    agent.spawner = Spawner::new(program);
+    agent.spawner = Spawner::new(program, WARMTH);
     for _ in 0..3 {
         let fault = agent.ask("m", Bytes::new()).await.unwrap_err();
         let words = fault.message.to_str().into_owned();
@@ -334,14 +351,20 @@ async fn the_documents_own_call_is_understood() {
 {"type":"result","success":true}
 "#;
     let fake = FakeAgent::printing(lines);
+    let agent = headless(&fake);
     let prompt = "Your task:\nWhat do you suggest?";
-    assert_eq!(
-        text(&received(&agent(Kind::GoogleGemini, &fake), prompt).await),
-        "我理解了任务需求..."
-    );
+    assert_eq!(text(&received(&agent, prompt).await), "我理解了任务需求...");
     assert_eq!(fake.noted("input"), prompt);
-    let arguments = fake.noted("arguments");
-    assert_eq!(arguments, "--skip-trust\n--output-format\nstream-json\n-m\nm\n");
+    assert_eq!(fake.noted("arguments"), "--output-format\njsonl\n");
+}
+
+/// Gemini CLI by a command that names an output format.
+fn headless(fake: &FakeAgent) -> Agent {
+    let mut agent = agent(Kind::GoogleGemini, fake);
+    let mut program = program(fake);
+    program.command.extend(["--output-format".to_owned(), "jsonl".to_owned()]);
+    agent.spawner = Spawner::new(program, WARMTH);
+    agent
 }
 
 const TURN: &str = r#"{"method":"rawResponseItem/completed","params":{"turnId":"auto-compact-0","item":{"type":"message","id":"m0","role":"user","content":[]}}}

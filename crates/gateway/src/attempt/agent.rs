@@ -13,6 +13,7 @@ use sabir_wire::{Fault, FaultKind, LossKind, Overflow, Protocol, Report};
 
 use crate::config::types::{Agent, History};
 use crate::failure::{Failure, Result, Whose};
+use crate::upstream::kind_of_agent;
 
 /// A request as its agent takes it.
 #[derive(Debug, Default)]
@@ -90,8 +91,8 @@ fn lacking(kind: assemble::Agent) -> Vec<Setting> {
 }
 
 /// Whether a CLI takes a conversation, or nothing but a prompt.
-fn takes_conversation(kind: assemble::Agent) -> bool {
-    matches!(kind, assemble::Agent::ClaudeCode | assemble::Agent::OpenaiCodex)
+fn takes_conversation(agent: &Agent) -> bool {
+    kind_of_agent(agent.kind).takes_conversation(&agent.command)
 }
 
 /// Makes a request one that the agent can take, whose model speaks `upstream`.
@@ -105,18 +106,19 @@ pub(super) fn adapt(
     }
     strip(decoded, &SETTINGS, &mut report);
     strip(decoded, &lacking(agent.kind), &mut report);
-    if takes_conversation(agent.kind) && agent.history == History::Replay {
+    if takes_conversation(agent) && agent.history == History::Replay {
         choose_tools(decoded, &mut report);
         offer_functions(decoded, agent.kind, &mut report);
-        if agent.kind == assemble::Agent::ClaudeCode {
-            guard_commands(decoded, &mut report);
+        guard_commands(decoded, agent.kind, &mut report);
+        if agent.kind == assemble::Agent::GoogleGemini {
+            suit_gemini(decoded, &mut report);
         }
         return Ok(Adapted { report, prompt: None });
     }
     strip_tools(decoded, &mut report);
     report_prompt(decoded, &mut report);
     let output = assembled(decoded, agent, &mut report)?;
-    if !takes_conversation(agent.kind) {
+    if !takes_conversation(agent) {
         return Ok(Adapted { report, prompt: Some(output.prompt) });
     }
     let flag = output.system_flag.map(|flag| message(Role::System, flag));
@@ -229,23 +231,74 @@ fn strip_tools(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
     }
 }
 
-/// A text of the user that begins with a slash would be a command of the CLI; behind a line break it is text.
-fn guard_commands(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
+/// How texts begin that a CLI takes for commands of its own, and what in front of them makes them texts.
+fn commands(kind: assemble::Agent) -> (&'static [&'static str], &'static str) {
+    match kind {
+        assemble::Agent::ClaudeCode => (&["/"], "\n"),
+        // White space it passes over.
+        assemble::Agent::GoogleGemini => {
+            (&["/", "$", "?", "<session_context>", "<hook_context>"], INVISIBLE)
+        }
+        assemble::Agent::OpenaiCodex | assemble::Agent::Plain => (&[], ""),
+    }
+}
+
+/// A character that is nothing to a model and something to a program.
+const INVISIBLE: &str = "\u{200b}";
+
+/// A text of the user must not be a command of the CLI.
+fn guard_commands(decoded: &mut DecodedRequest<'_>, kind: assemble::Agent, report: &mut Report) {
+    let (beginnings, guard) = commands(kind);
+    let is_command = |text: &str| {
+        let text = text.trim_start_matches(|it: char| it.is_whitespace() || it == '\u{feff}');
+        beginnings.iter().any(|beginning| text.starts_with(beginning))
+    };
     for message in &mut decoded.edit().messages {
         if message.role != Role::User {
             continue;
         }
         let parts = std::mem::take(&mut message.parts);
         let guarded = parts.into_iter().map(|part| match part.content() {
-            Content::Text(text) if text.to_str().trim_start_matches(' ').starts_with('/') => {
+            Content::Text(text) if is_command(&text.to_str()) => {
                 let pointer = part.semantics().place().to_string();
-                let reason = "a line break in front keeps the CLI from taking it for a command";
-                report.lose(pointer, LossKind::Approximated, reason);
-                Part::text(format!("\n{}", text.to_str()))
+                report.lose(pointer, LossKind::Approximated, GUARDED);
+                Part::text(format!("{guard}{}", text.to_str()))
             }
             _ => part,
         });
         message.parts = guarded.collect();
+    }
+}
+
+const GUARDED: &str = "a character in front keeps the CLI from taking it for a command";
+
+/// What Gemini CLI needs beside: it fills in variables of a system prompt, and answers nothing but texts.
+fn suit_gemini(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
+    for message in decoded.edit().messages.iter_mut().filter(|message| message.role.instructs()) {
+        let parts = std::mem::take(&mut message.parts);
+        let kept = parts.into_iter().map(|part| match part.content() {
+            Content::Text(text) if text.to_str().contains("${") => {
+                let pointer = part.semantics().place().to_string();
+                let reason = "an invisible character keeps the CLI from filling in its variables";
+                report.lose(pointer, LossKind::Approximated, reason);
+                Part::text(text.to_str().replace("${", &format!("${INVISIBLE}{{")))
+            }
+            _ => part,
+        });
+        message.parts = kept.collect();
+    }
+    let last = decoded.request().messages.last();
+    let answered = last.and_then(|message| message.parts.last().map(|part| (message, part)));
+    if let Some((message, part)) = answered
+        && !matches!(part.content(), Content::Text(_))
+    {
+        let pointer = message.semantics().place().to_string();
+        let reason = "an invisible character stands behind it: the CLI answers texts alone";
+        report.lose(pointer, LossKind::Synthesised, reason);
+    }
+    for tool in &decoded.request().tools {
+        let pointer = tool.semantics().place().to_string();
+        report.lose(pointer, LossKind::Renamed, "Gemini CLI shows it as `mcp_sabir_…`");
     }
 }
 

@@ -56,6 +56,7 @@ const VARIABLES: [&str; 21] = [
 ];
 
 const PROCESSES_MAX: u64 = 4;
+const WARM: u64 = 1;
 const IDLE: Duration = Duration::from_secs(5 * 60);
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
 const FIRST_EVENT: Duration = Duration::from_secs(60);
@@ -88,6 +89,12 @@ pub(super) fn read(
             .item("max_bytes")
             .and_then(|item| item.size(problems))
             .unwrap_or(BYTES_MAX_DEFAULT),
+        warm: section
+            .item("warm")
+            .and_then(|item| item.number(0, problems))
+            .map_or(WARM, |warm| warm)
+            .try_into()
+            .unwrap_or(usize::MAX),
         first_event: section
             .positive_duration("first_event_timeout", problems)
             .unwrap_or(FIRST_EVENT),

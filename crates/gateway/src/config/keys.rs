@@ -62,6 +62,7 @@ pub const PROVIDER: Keys = Keys {
         "history",
         "max_bytes",
         "processes_max",
+        "warm",
         "idle",
         "deadline",
         "first_event_timeout",
@@ -176,8 +177,7 @@ pub const ALL: [Keys; 15] = [
 ];
 
 /// Keys that are planned, with what to say to whoever uses them already.
-pub(super) const LATER: [(&str, &str); 3] = [
+pub(super) const LATER: [(&str, &str); 2] = [
     ("folder", "agents that work in a folder come in a later version; remove this key"),
     ("permissions", "agents that work in a folder come in a later version; remove this key"),
-    ("warm", "processes that wait for calls come in a later version; remove this key"),
 ];

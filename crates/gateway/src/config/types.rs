@@ -136,6 +136,8 @@ pub struct Agent {
     pub history: History,
     /// The budget of an assembled prompt.
     pub bytes_max: usize,
+    /// How many processes wait for calls.
+    pub warm: usize,
     pub first_event: Duration,
     pub deadline: Duration,
 }

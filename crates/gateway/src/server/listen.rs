@@ -17,6 +17,7 @@ use crate::memory::Memory;
 use crate::server::reload::Hangups;
 use crate::server::worker::Worker;
 use crate::server::{reload, worker};
+use crate::upstream::Endpoint;
 use crate::{Gateway, state};
 
 /// How long the last processes of agents have to end.
@@ -131,6 +132,9 @@ impl Server {
         for handle in handles {
             let _ = handle.join();
         }
+        let snapshot = gateway.snapshot();
+        let endpoints = snapshot.directory.providers.iter().flat_map(|it| &it.endpoints);
+        endpoints.for_each(Endpoint::close);
         // Their answers are gone; they are given the time to go too.
         sabir_backend::agent::settle(AGENTS_PATIENCE);
         gateway.shared.memory.iter().for_each(Memory::close);

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use ::http::{HeaderMap, Method};
 use bytes::Bytes;
 use sabir_backend::agent;
-use sabir_backend::agent::{Answer, Kind, OWN_CHOICE, Patience, Program};
+use sabir_backend::agent::{Answer, Kind, OWN_CHOICE, Patience, Program, Warmth};
 use sabir_backend::http::Client;
 use sabir_compose::assemble;
 use sabir_wire::json::{Text, Writer};
@@ -45,19 +45,27 @@ impl Agent {
             folders: root.join(FOLDERS),
             processes_max: provider.max_in_flight.unwrap_or(1),
         };
-        let types::Agent { first_event, deadline, .. } = *config;
-        let agent =
-            agent::Agent::new(kind(config.kind), program, Patience { first_event, deadline });
+        let types::Agent { first_event, deadline, warm, .. } = *config;
+        let patience = Patience { first_event, deadline };
+        let warmth = Warmth { processes: warm, idle: provider.timeouts.idle };
+        let agent = agent::Agent::new(kind(config.kind), program, patience, warmth);
         Self { config: config.clone(), agent, redactor: Redactor::of(provider) }
     }
 }
 
-fn kind(agent: assemble::Agent) -> Kind {
+pub(crate) fn kind(agent: assemble::Agent) -> Kind {
     match agent {
         assemble::Agent::ClaudeCode => Kind::ClaudeCode,
         assemble::Agent::OpenaiCodex => Kind::OpenaiCodex,
         assemble::Agent::GoogleGemini => Kind::GoogleGemini,
         assemble::Agent::Plain => Kind::Plain,
+    }
+}
+
+impl Agent {
+    /// Ends the processes that wait for calls.
+    pub(crate) fn close(&self) {
+        self.agent.close();
     }
 }
 

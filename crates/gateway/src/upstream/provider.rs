@@ -165,6 +165,13 @@ impl Endpoint {
         }
     }
 
+    /// Ends what waits for calls.
+    pub(crate) fn close(&self) {
+        if let AnyBackend::Agent(agent) = &self.backend {
+            agent.close();
+        }
+    }
+
     /// Whether clients of the protocol are served as by its vendor: what they send goes through as it is.
     pub(crate) fn is_native_to(&self, client: Protocol) -> bool {
         self.protocol == client && self.agent().is_none()

@@ -127,6 +127,50 @@ fn the_documents_own_call_is_answered_in_every_protocol() {
     );
 }
 
+const ANSWER: &str = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"@S","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"All is well."}}}}
+{"jsonrpc":"2.0","id":@P,"result":{"stopReason":"end_turn","_meta":{"quota":{"token_count":{"input_tokens":7,"output_tokens":2}}}}}
+"#;
+
+#[test]
+fn gemini_cli_takes_up_a_conversation_of_every_protocol_in_one_process() {
+    let fake = FakeAgent::gemini(ANSWER, "");
+    let gateway = Running::start(&toml("google-gemini", &fake, ""));
+    for protocol in PROTOCOLS {
+        for stream in [false, true] {
+            let (path, body) = asked(protocol, stream);
+            let reply = gateway.post(&path, &body.to_string());
+            assert_eq!(shown(&reply), "All is well.", "{protocol} {stream}");
+            let record = fake.noted("record");
+            for part in [r#""type":"user","content":[{"text":"Hello é"}]"#, r#"[{"text":"Hi."}]"#]
+            {
+                assert!(record.contains(part), "{protocol} {stream}: {record}");
+            }
+            let input = fake.noted("input");
+            let prompt = r#""prompt":[{"type":"text","text":"What now?\n"}]"#;
+            assert!(input.lines().last().unwrap().contains(prompt), "{protocol} {stream}: {input}");
+            assert_eq!(fake.noted("system"), "Be brief.");
+        }
+    }
+    assert_eq!(fake.noted("input").matches("\"initialize\"").count(), 1, "one process did it all");
+}
+
+#[test]
+fn what_gemini_cli_would_take_for_its_own_is_text_and_reported() {
+    let fake = FakeAgent::gemini(ANSWER, "");
+    let gateway = Running::start(&toml("google-gemini", &fake, ""));
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let body = json!({"model": "cli/default", "messages": [
+        {"role": "system", "content": "Use ${SubAgents}."}, user(" /clear"), user("?"), user("\u{feff}$x"),
+    ]});
+    let reply = gateway.post("/v1/chat/completions", &body.to_string());
+    assert_eq!(shown(&reply), "All is well.");
+    assert_eq!(reply.header("sabir-loss"), Some("approximated=4"));
+    let record = fake.noted("record");
+    assert!(record.contains("\"\u{200b} /clear\"") && record.contains("\"\u{200b}?\""), "{record}");
+    assert!(fake.noted("input").contains("\"\u{200b}\u{feff}$x\""));
+    assert_eq!(fake.noted("system"), "Use $\u{200b}{SubAgents}.");
+}
+
 #[test]
 fn a_prompt_keeps_to_its_budget_and_the_report_says_what_it_cost() {
     let fake = FakeAgent::printing("fine");
@@ -470,7 +514,7 @@ fn a_wrong_agent_is_refused_with_advice() {
         ("agent = \"claude-code\"", "name"),
         ("agent = \"claude-code\"\nname = \"a\"\nbase_url = \"http://x\"", "is no key of an agent"),
         ("agent = \"claude-code\"\nname = \"a\"\nmode = \"agent\"", "unknown value"),
-        ("agent = \"claude-code\"\nname = \"a\"\nwarm = 1", "later version"),
+        ("agent = \"claude-code\"\nname = \"a\"\nfolder = \"/x\"", "later version"),
         ("agent = \"claude-code\"\nname = \"a\"\nenv = [\"NO_SUCH_VARIABLE\"]", "is not set"),
         ("preset = \"ollama\"\ncommand = \"x\"", "is for agents"),
     ] {

@@ -6,10 +6,11 @@ use sabir_wire::sse::Frame;
 use sabir_wire::{FaultKind, Protocol};
 
 use super::faults::stated;
-use super::read::{Frames, Line, member, text};
+use super::read::{Frames, Line};
 use super::seed::{Question, Request};
 use crate::agent::answer::Sink;
 use crate::agent::faults::{Failed, fault, garbled, gone, silent, unreadable};
+use crate::agent::json::{member, text};
 use crate::agent::process::Process;
 
 pub(in crate::agent) async fn drive(

@@ -3,8 +3,8 @@
 use sabir_wire::json::{Json, Kind};
 use sabir_wire::{FaultKind, Protocol};
 
-use super::read::{member, text};
 use crate::agent::faults::{Failed, fault};
+use crate::agent::json::{member, text};
 
 const LOG_IN: &str = "run `codex login`, or hand a key on by `env` of its [[provider]]";
 

@@ -7,6 +7,7 @@ use sabir_wire::Result;
 use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
 
 use crate::agent::json;
+use crate::agent::json::{member, text};
 
 /// What matters of a line.
 #[derive(Default)]
@@ -91,19 +92,6 @@ impl<'l> Params<'l> {
         })?;
         Ok(read)
     }
-}
-
-/// A member of an object.
-pub(super) fn member<'j>(object: &'j Json<'_>, name: &str) -> Option<Json<'j>> {
-    let mut found = None;
-    let read = object.reader().object(|key, reader| match &*key == name {
-        true => {
-            found = Some(reader.raw()?);
-            Ok(())
-        }
-        false => reader.skip(),
-    });
-    read.ok().and(found)
 }
 
 /// A turn's notifications as frames of Responses.
@@ -329,12 +317,6 @@ fn frame(kind: &str, members: impl FnOnce(&mut Writer)) -> String {
         members(it);
     });
     writer.into_string()
-}
-
-/// A string of an object.
-pub(super) fn text(object: &Json<'_>, name: &str) -> Option<String> {
-    let value = member(object, name).filter(|value| value.kind() == Kind::String)?;
-    value.reader().string().ok().map(|text| text.into_str().into_owned())
 }
 
 /// Says how much there is, never what.

@@ -1,11 +1,40 @@
 //! How Gemini CLI says that it failed. Without a result it has, whatever its exit code is.
 
-use sabir_wire::FaultKind;
+use sabir_wire::json::Json;
+use sabir_wire::{FaultKind, Protocol};
 
 use crate::agent::faults::{Failed, fault, gone};
+use crate::agent::json::{member, text};
 
 const LOG_IN: &str =
     "start `gemini` in a terminal and log in, or hand a key on by `env` of its [[provider]]";
+
+/// An error in the place of an answer. Its code is the status that the API answered with, or one of the protocol's own.
+pub(super) fn refused(error: &Json<'_>) -> Failed {
+    let words = text(error, "message").unwrap_or_else(|| "the agent refused a request".to_owned());
+    let details = member(error, "data").and_then(|data| text(&data, "details"));
+    let words = details.map_or(words.clone(), |details| format!("{words}: {details}"));
+    let code: Option<i64> = member(error, "code").and_then(|it| it.as_str().parse().ok());
+    if code == Some(UNAUTHENTICATED) {
+        return fault(FaultKind::Authentication, format!("{words}: {LOG_IN}"));
+    }
+    let Some(status) = code.and_then(|it| u16::try_from(it).ok()).filter(|it| *it >= 400) else {
+        return stated(Some(words));
+    };
+    // The API's own words tell more than its status.
+    let body = words.find('{').map_or("", |start| &words[start..]);
+    let read = Protocol::Gemini.decode_fault(status, body.as_bytes());
+    let kind = match (read.kind, kind_of(&words)) {
+        (FaultKind::BadRequest, FaultKind::ContextTooLong) => FaultKind::ContextTooLong,
+        (FaultKind::BadRequest, FaultKind::Authentication) => FaultKind::Authentication,
+        (FaultKind::Internal, _) if words.contains("terminated") => FaultKind::Truncated,
+        (kind, _) => kind,
+    };
+    match kind {
+        FaultKind::Authentication => fault(kind, format!("{words}: {LOG_IN}")),
+        kind => fault(kind, words),
+    }
+}
 
 /// A result that is no success.
 pub(super) fn stated(reason: Option<String>) -> Failed {
@@ -19,6 +48,9 @@ pub(super) fn stated(reason: Option<String>) -> Failed {
     };
     fault(kind, words)
 }
+
+/// Nobody is logged in.
+const UNAUTHENTICATED: i64 = -32000;
 
 /// The output ended without a result.
 pub(super) fn unfinished(code: Option<i32>, complaint: &str) -> Failed {

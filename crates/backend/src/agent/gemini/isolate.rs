@@ -7,7 +7,7 @@ use std::{fs, io};
 use sabir_wire::json::{Kind, Reader, Writer};
 
 use crate::agent::folder::Folder;
-use crate::agent::spawn::Program;
+use crate::agent::spawn::{Launch, Program};
 
 /// Where the CLI keeps its files in a home.
 const FOLDER: &str = ".gemini";
@@ -15,20 +15,39 @@ const FOLDER: &str = ".gemini";
 /// The files of a login. The CLI writes them in their place when it refreshes it.
 const LOGIN: [&str; 3] = ["oauth_creds.json", "google_accounts.json", "installation_id"];
 
-/// What stands in the place of the CLI's own five thousand tokens on how to work in a project.
-const SYSTEM: &str = "Answer what you are asked.\n";
+/// The file that stands in the place of the CLI's own five thousand tokens on how to work in a project.
+pub(super) const SYSTEM: &str = "home/system.md";
+
+/// The CLI asks before it runs anything, and so never does.
+const POLICY: &str = "[[rule]]\ntoolName = \"*\"\ndecision = \"ask_user\"\npriority = 999\n";
 
 const SETTINGS_BYTES_MAX: u64 = 1024 * 1024;
 
-pub(super) fn variables() -> Vec<(&'static str, String)> {
-    vec![("GEMINI_CLI_NO_RELAUNCH", "true".to_owned())]
+/// Whether a command says itself how the output is to look. It is the document's own call, and gets a prompt and no more arguments.
+pub(in crate::agent) fn is_complete(command: &[String]) -> bool {
+    command.iter().any(|it| it.starts_with("--output-format"))
+}
+
+/// How the CLI is started for many sessions.
+pub(in crate::agent) fn launch(model: Option<&str>) -> Launch {
+    let mut arguments =
+        ["--acp", "--skip-trust", "--admin-policy=../home/policy.toml"].map(str::to_owned).to_vec();
+    // With the value in the same argument, none can be taken for an option.
+    arguments.extend(model.map(|model| format!("--model={model}")));
+    let mut launch = Launch { arguments, ..launch_prompt() };
+    launch.files.push(("home/policy.toml", POLICY.to_owned()));
+    launch
+}
+
+/// How it is started for one prompt.
+pub(in crate::agent) fn launch_prompt() -> Launch {
+    let variables = vec![("GEMINI_CLI_NO_RELAUNCH", "true".to_owned())];
+    let system = vec![(SYSTEM, "Answer what you are asked.\n".to_owned())];
+    Launch { variables, files: system, furnish: Some(furnish), ..Launch::default() }
 }
 
 /// Makes the home.
-pub(in crate::agent) fn furnish(
-    folder: &Folder,
-    program: &Program,
-) -> io::Result<Vec<(&'static str, String)>> {
+fn furnish(folder: &Folder, program: &Program) -> io::Result<Vec<(&'static str, String)>> {
     let home = folder.path().join("home");
     let own = home.join(FOLDER);
     fs::create_dir_all(&own)?;
@@ -46,8 +65,7 @@ pub(in crate::agent) fn furnish(
         false => users.and_then(|users| selected_type(&users)),
     };
     fs::write(own.join("settings.json"), settings(selected.as_deref()))?;
-    let system = home.join("system.md");
-    fs::write(&system, SYSTEM)?;
+    let system = folder.path().join(SYSTEM);
     let variables = [("GEMINI_CLI_HOME", home), ("GEMINI_SYSTEM_MD", system)];
     Ok(variables.map(|(name, path)| (name, path.to_string_lossy().into_owned())).into())
 }

@@ -1,8 +1,17 @@
-//! Gemini CLI without a terminal: a prompt in, lines of JSON out.
+//! Gemini CLI by its protocol for editors: requests and news as lines of JSON, a session for one answer of its model, a process for many.
 
 mod drive;
 mod faults;
 mod isolate;
+mod prompt;
 mod read;
+mod record;
+mod seed;
+mod tools;
 
-pub(super) use drive::{drive, launch};
+pub(super) use drive::drive;
+pub(super) use isolate::{is_complete, launch, launch_prompt};
+pub(super) use prompt::drive as drive_prompt;
+pub(super) use seed::question;
+#[cfg(test)]
+pub(super) use tools::seen;

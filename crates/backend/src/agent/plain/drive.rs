@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use sabir_wire::FaultKind;
+use sabir_wire::conversation::FinishKind;
 
 use crate::agent::ansi::Cleaner;
 use crate::agent::faults::{Failed, fault, gone, unreadable};
@@ -35,7 +36,7 @@ pub(in crate::agent) async fn drive(
     speech.push(rest + &cleaner.finish()).await;
     match process.exit().await {
         Some(0) => {
-            speech.finish(None);
+            speech.finish(FinishKind::Stop, None);
             Ok(())
         }
         code => Err(gone(code)),

@@ -1,0 +1,161 @@
+//! Processes that wait for their next call. They cost nothing but themselves: nobody listens to them meanwhile, and one thread sees to
+//! it that they do not wait for ever.
+
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::process::{Process, Resting};
+use super::spawn::Launch;
+
+/// How many processes wait for calls, and how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Warmth {
+    pub processes: usize,
+    pub idle: Duration,
+}
+
+/// The processes of one agent that wait.
+pub(super) struct Pool {
+    warmth: Warmth,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Vec<Waiting>,
+    /// How many calls wait for a place.
+    wanted: usize,
+    is_watched: bool,
+    is_closed: bool,
+}
+
+struct Waiting {
+    process: Resting,
+    launch: Launch,
+    until: Instant,
+}
+
+impl Pool {
+    pub(super) fn new(warmth: Warmth) -> Arc<Self> {
+        Arc::new(Self { warmth, state: Mutex::default(), changed: Condvar::new() })
+    }
+
+    /// One that was started in the same way and is still there.
+    pub(super) fn take(&self, launch: &Launch) -> Option<Resting> {
+        let mut state = guard(&self.state);
+        let mut gone = Vec::new();
+        let found = loop {
+            let like = state.waiting.iter().rposition(|it| it.launch.is_like(launch));
+            let Some(like) = like else { break None };
+            let mut taken = state.waiting.swap_remove(like).process;
+            match taken.is_gone() {
+                true => gone.push(taken),
+                false => break Some(taken),
+            }
+        };
+        drop(state);
+        found
+    }
+
+    /// Lets a process wait, unless somebody waits for its place.
+    fn put(self: &Arc<Self>, process: Resting, launch: Launch) {
+        let mut state = guard(&self.state);
+        let is_full = state.waiting.len() >= self.warmth.processes;
+        if is_full || state.wanted > 0 || state.is_closed {
+            drop(state);
+            drop(process);
+            return;
+        }
+        let until = Instant::now() + self.warmth.idle;
+        state.waiting.push(Waiting { process, launch, until });
+        if !state.is_watched {
+            let pool = Arc::clone(self);
+            let watch = thread::Builder::new().name("sabir-agent-rest".to_owned());
+            state.is_watched = watch.spawn(move || pool.watch()).is_ok();
+        }
+        // Without a watch nobody would end it.
+        let unwatched = if state.is_watched { None } else { state.waiting.pop() };
+        drop(state);
+        drop(unwatched);
+    }
+
+    /// Somebody needs a place: one that waits gives way, and none begins to wait until the place is there.
+    pub(super) fn give_way(&self) -> Wanted<'_> {
+        let mut state = guard(&self.state);
+        state.wanted += 1;
+        let oldest = (!state.waiting.is_empty()).then(|| state.waiting.remove(0));
+        drop(state);
+        drop(oldest);
+        Wanted(self)
+    }
+
+    /// Ends all that wait; nobody waits here again.
+    pub(super) fn close(&self) {
+        let mut state = guard(&self.state);
+        state.is_closed = true;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        drop(waiting);
+        self.changed.notify_all();
+    }
+
+    fn watch(&self) {
+        let mut state = guard(&self.state);
+        loop {
+            let now = Instant::now();
+            let late: Vec<_> = state.waiting.extract_if(.., |it| it.until <= now).collect();
+            let Some(next) = state.waiting.iter().map(|it| it.until).min() else {
+                state.is_watched = false;
+                drop(state);
+                drop(late);
+                return;
+            };
+            drop(late);
+            let wait = self.changed.wait_timeout(state, next.saturating_duration_since(now));
+            state = wait.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// A call that waits for a place.
+pub(super) struct Wanted<'p>(&'p Pool);
+
+impl Drop for Wanted<'_> {
+    fn drop(&mut self) {
+        guard(&self.0.state).wanted -= 1;
+    }
+}
+
+/// A process for one call, which may rest behind it.
+#[derive(Debug)]
+pub(super) struct Lent {
+    pub(super) process: Process,
+    launch: Launch,
+    pool: Arc<Pool>,
+}
+
+impl Lent {
+    pub(super) fn new(process: Process, launch: Launch, pool: &Arc<Pool>) -> Self {
+        Self { process, launch, pool: Arc::clone(pool) }
+    }
+
+    /// The call is over and the process as it was before.
+    pub(super) fn rest(self) {
+        if let Some(resting) = self.process.rest() {
+            self.pool.put(resting, self.launch);
+        }
+    }
+}
+
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pool({:?})", self.warmth)
+    }
+}
