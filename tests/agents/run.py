@@ -1,7 +1,8 @@
 """Real agent CLIs on the gateway: each does a task with tools on a simulator of each provider API.
 
 Usage: run.py SABIR PROGRAMS [CELL…], where SABIR is the binary, PROGRAMS the folder with the CLIs and a CELL such as
-`codex/gemini` picks one of the twelve, `codex/session` one of the three that compare a session's file with its traffic.
+`codex/gemini` picks one of the twelve, `codex/session` one of the three that compare a session's file with its traffic, `codex/governed` one of the
+three whose model is chosen by class and whose tools are under rules.
 """
 
 import contextlib
@@ -34,6 +35,15 @@ REQUESTS_LEAST = 3
 """Two rounds of tools and an answer."""
 
 
+def governed_model(agent):
+    """A model by class, each with a provider of its own, and rules that all of an agent's calls keep."""
+    classes = {"default": "chat", "thinking": "anthropic", "coding": "gemini", "search": "responses", "tools": "responses"}
+    targets = [f'{name} = [{{ provider = "sim-{upstream}", model = "sim" }}]\n' for name, upstream in classes.items()]
+    rules = 'deny = ["no_such_*"], arguments = "repair", undeclared = "refuse"'
+    table = f'[[model]]\nname = "governed-{agent.name}"\nstrategy = "class"\ntools = {{ {rules} }}\n[model.classes]\n'
+    return table + "".join(targets)
+
+
 class Bench:
     """A gateway, and a folder for all that the CLIs write."""
 
@@ -43,6 +53,7 @@ class Bench:
         self.config, self.data = os.path.join(root, "sabir.toml"), os.path.join(root, "data")
         with open(self.config, "w") as config:
             config.write(f'listen = "{self.address}"\nenv_providers = false\n[store]\nrecord = "full"\n')
+            config.write("".join(governed_model(agent) for agent in AGENTS))
 
     def run(self, chosen):
         """Runs the cells and returns how many failed."""
@@ -84,6 +95,7 @@ class Bench:
         cells = [it for it in cells if not chosen or f"{it[0].title}/{it[1]}" in chosen]
         cells = [(f"{it[0].title}/{it[1]}", self.cell, *it) for it in cells]
         looks = [(f"{agent.name}/session", self.session, agent) for agent in AGENTS]
+        looks += [(f"{agent.name}/governed", self.governed, agent) for agent in AGENTS]
         cells += [it for it in looks if not chosen or it[0] in chosen]
         with ThreadPoolExecutor(AT_ONCE) as pool:
             done = [pool.submit(verdict, *it) for it in cells]
@@ -96,6 +108,25 @@ class Bench:
         run = self.start(agent, folder, ["--config", self.config, "--model", model])
         self.check(agent, folder, word, run)
         return self.check_exchanges(model, UPSTREAMS[upstream], agent.uses_socket)
+
+    def governed(self, agent):
+        """One CLI whose model is chosen by class, and whose calls are held against rules."""
+        folder, word = self.scratch(f"{agent.name}-governed")
+        model = f"governed-{agent.name}"
+        run = self.start(agent, folder, ["--config", self.config, "--model", model])
+        self.check(agent, folder, word, run)
+        seen = [it for it in self.exchanges(model) if it.get("class")]
+        assert len(seen) >= REQUESTS_LEAST, f"{len(seen)} requests were classed"
+        for exchange in seen:
+            assert (exchange["outcome"], exchange["status"]) == ("answered", 200), json.dumps(exchange)
+        providers = {exchange["provider"] for exchange in seen}
+        assert len(providers) > 1, f"one provider had all classes: {providers}"
+        return f"{len(seen)} requests, {', '.join(sorted({it['class'] for it in seen}))}"
+
+    def exchanges(self, model):
+        """What the gateway says of a model's requests."""
+        seen = json.loads(self.ask("/sabir/v1/exchanges"))["exchanges"]
+        return [it for it in seen if it["requested_model"] == model]
 
     def session(self, agent):
         """One CLI on a simulator of its own protocol; then its session file is imported."""
@@ -187,8 +218,7 @@ class Bench:
 
     def check_exchanges(self, model, protocol, uses_socket):
         """What the gateway says of the cell's requests."""
-        seen = json.loads(self.ask("/sabir/v1/exchanges"))["exchanges"]
-        seen = [it for it in seen if it["requested_model"] == model]
+        seen = self.exchanges(model)
         if uses_socket:
             # Only over a socket is there a call that no provider is asked for.
             prepared = [it for it in seen if it.get("upstream_protocol") is None]

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
@@ -17,6 +18,7 @@ import compaction
 import counted
 import faults
 import gemini
+import governed
 import leaving
 import manual
 import memory
@@ -52,7 +54,7 @@ class Suites:
     def __init__(self, binary: Path, folder: Path, only: str) -> None:
         self.simulators = Simulators(binary, folder)
         base = self.simulators.base
-        self.usual = Gateway(binary, folder, "usual", config(base, USUAL, {name: name for name in PROVIDERS}) + compaction.models())
+        self.usual = Gateway(binary, folder, "usual", config(base, USUAL, {name: name for name in PROVIDERS}) + compaction.models() + governed.models())
         self.impatient = Gateway(binary, folder, "impatient", config(base, SHORT, faults.providers()))
         # What the faults must have been counted as, by the cell.
         self.ended: list[tuple[faults.Cell, counted.Ended]] = []
@@ -73,6 +75,7 @@ class Suites:
     def everything(self) -> None:
         self.run("scenarios", SCENARIO_THREADS, self.scenarios, self.usual)
         self.run("memory", SCENARIO_THREADS, self.memory, self.usual)
+        self.run("governed", SCENARIO_THREADS, self.governed, self.usual)
         others = threading.Thread(target=self.others)
         others.start()
         self.run("faults", FAULT_THREADS, lambda clients: self.fault_cells(clients, faults.QUICK), self.impatient)
@@ -136,6 +139,11 @@ class Suites:
                     name = f"{scenario.__name__.replace('_', '-')}-{number}"
                     cell = scenarios.Cell(client, provider, upstream, is_streamed, name, self.simulators)
                     yield case(scenario.__name__, scenario, cell)
+
+    def governed(self, clients: list) -> Iterator[Case]:
+        for client, provider, upstream, is_streamed, _ in places(clients):
+            run = partial(governed.loop, client, provider, is_streamed, self.simulators)
+            yield Case(f"governed: {client.protocol} on {upstream}, {'streamed' if is_streamed else 'whole'}", run)
 
     def memory(self, _: list) -> Iterator[Case]:
         for name, test in memory.tests(self.usual.base, self.simulators):
