@@ -108,6 +108,10 @@ class Bench:
         write(os.path.join(home, ".codex", "config.toml"), servers)
         write(os.path.join(home, ".gemini", "settings.json"), json.dumps(hooks | server))
         write(os.path.join(home, ".gemini", "GEMINI.md"), "canary-memory")
+        # Gemini CLI looks for variables in every folder above the one that it works in: with these the stranger would have a login.
+        login = f"GEMINI_API_KEY=canary-key\nGOOGLE_GEMINI_BASE_URL=http://{self.sim}/gemini\n"
+        for folder in [self.root, home, os.path.join(home, ".gemini")]:
+            write(os.path.join(folder, ".env"), login)
 
     def run_cells(self, chosen):
         failures = 0

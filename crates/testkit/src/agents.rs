@@ -119,6 +119,7 @@ while IFS= read -r line; do
     case $line in
     *'"method":"initialize"'*) printf '{"id":1,"result":{}}\n{"method":"configWarning","params":{}}\n' ;;
     *'"method":"thread/start"'*) printf '{"id":2,"result":{"thread":{"id":"T"},"model":"codex-fake"}}\n' ;;
+    *'"method":"thread/inject_items"'*'"threadId":"00000000-'*) printf '{"id":3,"error":{"code":-32600,"message":"thread not found"}}\n' ;;
     *'"method":"thread/inject_items"'*) printf '{"id":3,"result":{}}\n' ;;
     *'"method":"turn/start"'*)
         printf '{"id":4,"result":{"turn":{"id":"U","status":"inProgress"}}}\n'
@@ -134,7 +135,7 @@ while IFS= read -r line; do
     printf '%s\n' "$line" >> "$here/input"
     id=${line#*'"id":'}; id=${id%%,*}
     case $line in
-    *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1}}\n' "$id" ;;
+    *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}\n' "$id" ;;
     *'"method":"session/new"'*)
         session=abcdef01-0000; cp "$GEMINI_SYSTEM_MD" "$here/system"
         printf '{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"%s"}}\n' "$id" "$session" ;;

@@ -53,6 +53,12 @@ impl Kind {
 /// The name of the model that is the CLI's own choice.
 pub const OWN_CHOICE: &str = "default";
 
+/// What not every version of a CLI can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    pub replays: bool,
+}
+
 /// An agent CLI that cannot be asked.
 #[derive(Debug)]
 pub struct Agent;
@@ -74,6 +80,14 @@ impl Agent {
 
 impl Agent {
     pub fn close(&self) {}
+
+    pub async fn probe(&self, _model: &str) -> Abilities {
+        self.abilities()
+    }
+
+    pub fn abilities(&self) -> Abilities {
+        Abilities { replays: false }
+    }
 }
 
 impl Answer {

@@ -25,6 +25,7 @@ pub use spawn::Program;
 
 use bytes::Bytes;
 use sabir_wire::Fault;
+use tokio::sync::OnceCell;
 
 use faults::Failed;
 use spawn::{Launch, Spawner};
@@ -54,12 +55,26 @@ impl Kind {
     }
 }
 
+/// What not every version of a CLI can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// To be told a conversation as it was.
+    pub replays: bool,
+}
+
+impl Default for Abilities {
+    fn default() -> Self {
+        Self { replays: true }
+    }
+}
+
 /// An agent CLI that answers.
 #[derive(Debug)]
 pub struct Agent {
     kind: Kind,
     spawner: Spawner,
     patience: Patience,
+    abilities: OnceCell<Option<Abilities>>,
 }
 
 /// The name of the model that is the CLI's own choice.
@@ -67,7 +82,8 @@ pub const OWN_CHOICE: &str = "default";
 
 impl Agent {
     pub fn new(kind: Kind, program: Program, patience: Patience, warmth: Warmth) -> Self {
-        Self { kind, spawner: Spawner::new(program, warmth), patience }
+        let spawner = Spawner::new(program, warmth);
+        Self { kind, spawner, patience, abilities: OnceCell::new() }
     }
 
     /// Asks for an answer, in the form that the agent is asked in. Dropping the answer, or this future, ends the process.
@@ -104,12 +120,38 @@ impl Agent {
                 Ok(Answer::new(patience, |sink| claude::drive(process, question, sink)))
             }
             Kind::OpenaiCodex => {
-                let question = codex::question(&body)?;
+                let question = codex::question(&body, self.abilities())?;
                 let process = self.spawn(codex::launch(chosen)).await?;
                 let model = chosen.map(str::to_owned);
                 Ok(Answer::new(patience, |sink| codex::drive(process, question, model, sink)))
             }
         }
+    }
+
+    /// What the CLI can that is started for a model: it is asked once, by a process that then waits for the call.
+    pub async fn probe(&self, model: &str) -> Abilities {
+        let probe = async {
+            let chosen = Some(model).filter(|model| *model != OWN_CHOICE);
+            match self.kind {
+                Kind::GoogleGemini if !gemini::is_complete(&self.spawner.program().command) => {
+                    gemini::probe(self.spawner.lend(gemini::launch(chosen)).await.ok()?).await
+                }
+                Kind::OpenaiCodex => {
+                    codex::probe(self.spawn(codex::launch(chosen)).await.ok()?).await
+                }
+                Kind::GoogleGemini | Kind::ClaudeCode | Kind::Plain => None,
+            }
+        };
+        let probe = self.abilities.get_or_init(|| async {
+            tokio::time::timeout(self.patience.first_event, probe).await.ok().flatten()
+        });
+        // One that did not even answer is asked as if it could all: it fails by itself, or not.
+        probe.await.unwrap_or_default()
+    }
+
+    /// What it is known to be able to.
+    pub fn abilities(&self) -> Abilities {
+        self.abilities.get().copied().flatten().unwrap_or_default()
     }
 
     /// Ends the processes that wait for calls; none waits again.

@@ -11,9 +11,10 @@ use sabir_wire::json::{Json, Number};
 use sabir_wire::protocol::{Declared, DecodedRequest, Field};
 use sabir_wire::{Fault, FaultKind, LossKind, Overflow, Protocol, Report};
 
-use crate::config::types::{Agent, History};
+use crate::config::types;
+use crate::config::types::History;
 use crate::failure::{Failure, Result, Whose};
-use crate::upstream::kind_of_agent;
+use crate::upstream::{Agent, kind_of_agent};
 
 /// A request as its agent takes it.
 #[derive(Debug, Default)]
@@ -91,22 +92,29 @@ fn lacking(kind: assemble::Agent) -> Vec<Setting> {
 }
 
 /// Whether a CLI takes a conversation, or nothing but a prompt.
-fn takes_conversation(agent: &Agent) -> bool {
+fn takes_conversation(agent: &types::Agent) -> bool {
     kind_of_agent(agent.kind).takes_conversation(&agent.command)
 }
 
 /// Makes a request one that the agent can take, whose model speaks `upstream`.
 pub(super) fn adapt(
     decoded: &mut DecodedRequest<'_>,
-    (agent, upstream): (&Agent, Protocol),
+    (cli, upstream): (&Agent, Protocol),
 ) -> Result<Adapted> {
     let mut report = Report::default();
+    let (agent, history) = (&cli.config, cli.history());
+    if history != agent.history {
+        let pointer =
+            decoded.request().messages.first().map(|it| it.semantics().place().to_string());
+        let reason = "this version of the agent CLI takes no conversation: it gets a prompt of it";
+        report.lose(pointer.unwrap_or_default(), LossKind::Approximated, reason);
+    }
     if decoded.protocol() == upstream {
         leave_to_the_vendor(decoded, &mut report);
     }
     strip(decoded, &SETTINGS, &mut report);
     strip(decoded, &lacking(agent.kind), &mut report);
-    if takes_conversation(agent) && agent.history == History::Replay {
+    if takes_conversation(agent) && history == History::Replay {
         choose_tools(decoded, &mut report);
         offer_functions(decoded, agent.kind, &mut report);
         guard_commands(decoded, agent.kind, &mut report);
@@ -322,7 +330,7 @@ fn report_prompt(decoded: &DecodedRequest<'_>, report: &mut Report) {
 /// The prompt of the whole conversation, within the budget.
 fn assembled(
     decoded: &DecodedRequest<'_>,
-    agent: &Agent,
+    agent: &types::Agent,
     report: &mut Report,
 ) -> Result<assemble::Output> {
     let messages = &decoded.request().messages;

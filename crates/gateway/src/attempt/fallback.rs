@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result, Whose};
 use crate::observe::Upstream;
 use crate::route::{Candidate, Resolved, Stay};
 use crate::trace::Trace;
-use crate::upstream::{Provider, Turn};
+use crate::upstream::{Endpoint, Provider, Turn};
 
 /// Something that any of a model's targets can be asked for.
 pub(super) trait Attempt {
@@ -104,6 +104,11 @@ async fn target<A: Attempt>(
     flight: &mut InFlight,
 ) -> Result<A::Output> {
     let provider = &candidate.provider;
+    let is_answer = A::AFFECTS_HEALTH == AffectsHealth::Yes;
+    for agent in provider.endpoints.iter().filter_map(Endpoint::agent).filter(|_| is_answer) {
+        // Boxed, since every connection has room for the largest future of all.
+        Box::pin(agent.probe(&candidate.model)).await;
+    }
     let prepared = attempt.prepare(handles, candidate, &mut flight.trace).await?;
     flight.admission.release_permit();
     let attempts = flight.trace.upstream().map_or(0, |before| before.attempts);

@@ -14,6 +14,7 @@ use sabir_wire::protocol::Event;
 use sabir_wire::{Fault, FaultKind};
 
 use crate::config::types;
+use crate::config::types::History;
 use crate::failure::{Failure, Result, Whose};
 use crate::pool::Pool;
 use crate::redact::Redactor;
@@ -63,6 +64,19 @@ pub(crate) fn kind(agent: assemble::Agent) -> Kind {
 }
 
 impl Agent {
+    /// Has the CLI say what it can, once.
+    pub(crate) async fn probe(&self, model: &str) {
+        self.agent.probe(model).await;
+    }
+
+    /// How it learns what was said before: as configured, and as its version takes it.
+    pub(crate) fn history(&self) -> History {
+        match self.agent.abilities().replays {
+            true => self.config.history,
+            false => History::Assembled,
+        }
+    }
+
     /// Ends the processes that wait for calls.
     pub(crate) fn close(&self) {
         self.agent.close();

@@ -18,7 +18,7 @@ mod simulated;
 mod targets;
 mod unreached;
 
-pub(crate) use agent::kind as kind_of_agent;
+pub(crate) use agent::{Agent, kind as kind_of_agent};
 pub(crate) use backend::{AnyBackend, Backend, Reply, Request};
 pub(crate) use body::{Body, Piece};
 pub(crate) use client_headers::{cuts_answers, is_configured, may_go_on};

@@ -157,10 +157,10 @@ impl Endpoint {
         Some(Self { protocol, backend, base_path, headers })
     }
 
-    /// How the agent CLI is configured that stands here, if one does.
-    pub(crate) fn agent(&self) -> Option<&types::Agent> {
+    /// The agent CLI that stands here, if one does.
+    pub(crate) fn agent(&self) -> Option<&Agent> {
         match &self.backend {
-            AnyBackend::Agent(agent) => Some(&agent.config),
+            AnyBackend::Agent(agent) => Some(agent),
             _ => None,
         }
     }

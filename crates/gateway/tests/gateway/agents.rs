@@ -155,6 +155,22 @@ fn gemini_cli_takes_up_a_conversation_of_every_protocol_in_one_process() {
 }
 
 #[test]
+fn a_version_that_takes_no_conversation_gets_a_prompt_and_the_report_says_so() {
+    let fake = FakeAgent::gemini(ANSWER, "");
+    let script = std::fs::read_to_string(fake.path("agent")).unwrap();
+    std::fs::write(fake.path("agent"), script.replace("\"loadSession\":true", "")).unwrap();
+    let gateway = Running::start(&toml("google-gemini", &fake, ""));
+    let (path, body) = asked("chat", false);
+    let reply = gateway.post(&path, &body.to_string());
+    assert_eq!(shown(&reply), "All is well.");
+    assert_eq!(reply.header("sabir-loss"), Some("approximated=1"));
+    let prompt = r"Instructions:\nBe brief.\n\nConversation so far:\n- user: Hello é\n- assistant: Hi.\n\nYour task:\nWhat now?";
+    let input = fake.noted("input");
+    assert!(input.contains("session/new") && input.contains(prompt), "{input}");
+    assert!(gateway.get("/sabir/v1/exchanges").body.contains("takes no conversation"));
+}
+
+#[test]
 fn what_gemini_cli_would_take_for_its_own_is_text_and_reported() {
     let fake = FakeAgent::gemini(ANSWER, "");
     let gateway = Running::start(&toml("google-gemini", &fake, ""));

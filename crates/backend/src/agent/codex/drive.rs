@@ -8,6 +8,7 @@ use sabir_wire::{FaultKind, Protocol};
 use super::faults::stated;
 use super::read::{Frames, Line};
 use super::seed::{Question, Request};
+use crate::agent::Abilities;
 use crate::agent::answer::Sink;
 use crate::agent::faults::{Failed, fault, garbled, gone, silent, unreadable};
 use crate::agent::json::{member, text};
@@ -24,11 +25,27 @@ pub(in crate::agent) async fn drive(
     process.send_line(r#"{"method":"initialized"}"#);
     process.send_line(&question.start_thread(model.as_deref()));
     let thread = answered(&mut process, Request::StartThread).await?;
-    process.send_line(&question.inject(&thread));
-    answered(&mut process, Request::Inject).await?;
+    if question.is_injected() {
+        process.send_line(&question.inject(&thread));
+        answered(&mut process, Request::Inject).await?;
+    }
     process.send_line(&question.start_turn(&thread));
     let turn = answered(&mut process, Request::StartTurn).await?;
     listen(process, Frames::new(model.unwrap_or_default()), &turn, &sink).await
+}
+
+/// What a process says that it can: whether it knows how to be told items, of a thread that is not there.
+pub(in crate::agent) async fn probe(mut process: Process) -> Option<Abilities> {
+    process.send_line(&Question::initialize());
+    answered(&mut process, Request::Initialize).await.ok()?;
+    process.send_line(r#"{"method":"initialized"}"#);
+    process.send_line(&Question::default().inject("00000000-0000-0000-0000-000000000000"));
+    let refused = answered(&mut process, Request::Inject).await.err();
+    let is_unknown = |it: Failed| {
+        let words = it.message.to_str().to_lowercase();
+        words.contains("unknown variant") || words.contains("method not found")
+    };
+    Some(Abilities { replays: !refused.is_some_and(is_unknown) })
 }
 
 /// Waits for the answer to a request: the id that it states, if it states one.

@@ -7,6 +7,6 @@ mod read;
 mod seed;
 mod tools;
 
-pub(super) use drive::drive;
+pub(super) use drive::{drive, probe};
 pub(super) use isolate::launch;
 pub(super) use seed::question;

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use sabir_wire::json::{Kind, Reader, Writer};
+use sabir_wire::json::{Json, Kind, Reader, Writer};
 use sabir_wire::{FaultKind, Result};
 
 use super::isolate;
 use super::tools::Tool;
+use crate::agent::Abilities;
 use crate::agent::faults::{Failed, fault};
 use crate::agent::json;
-use crate::agent::json::string;
+use crate::agent::json::{member as member_of, string, text};
 
 /// What a body of Responses asks.
 #[derive(Default)]
@@ -20,14 +21,20 @@ pub(in crate::agent) struct Question {
     tools: Vec<Tool>,
     effort: Option<String>,
     schema: Option<String>,
+    /// The one text that is asked, of a CLI that takes no items.
+    text: Option<String>,
 }
 
 /// Reads a body.
-pub(in crate::agent) fn question(body: &[u8]) -> Result<Question, Failed> {
-    let question = read(body).map_err(|error| fault(FaultKind::BadRequest, error.to_string()))?;
+pub(in crate::agent) fn question(body: &[u8], abilities: Abilities) -> Result<Question, Failed> {
+    let mut question =
+        read(body).map_err(|error| fault(FaultKind::BadRequest, error.to_string()))?;
     match question.items.is_empty() {
         true => Err(fault(FaultKind::BadRequest, "there is no message to answer")),
-        false => Ok(question),
+        false => {
+            question.text = question.only_text().filter(|_| !abilities.replays);
+            Ok(question)
+        }
     }
 }
 
@@ -193,6 +200,26 @@ impl Question {
         })
     }
 
+    /// Whether the conversation is told in items.
+    pub(super) fn is_injected(&self) -> bool {
+        self.text.is_none()
+    }
+
+    /// The text of a conversation that is nothing else.
+    fn only_text(&self) -> Option<String> {
+        let [item] = &self.items[..] else { return None };
+        let item = Json::parse(item.as_str()).ok()?;
+        let content = member_of(&item, "content")?;
+        let mut texts = Vec::new();
+        let read = content.reader().array(|_, reader| {
+            let part = reader.raw()?;
+            texts.push(text(&part, "text"));
+            Ok(())
+        });
+        read.ok()?;
+        texts.into_iter().collect::<Option<String>>()
+    }
+
     pub(super) fn inject(&self, thread: &str) -> String {
         request(Request::Inject, "thread/inject_items", |it| {
             it.field("threadId", thread);
@@ -204,8 +231,14 @@ impl Question {
     pub(super) fn start_turn(&self, thread: &str) -> String {
         request(Request::StartTurn, "turn/start", |it| {
             it.field("threadId", thread);
-            it.key("input");
-            it.array(|_| {});
+            it.array_field("input", |it| {
+                if let Some(text) = &self.text {
+                    it.object(|it| {
+                        it.field("type", "text");
+                        it.field("text", text);
+                    });
+                }
+            });
             it.optional("effort", self.effort.as_ref());
             it.field("summary", "auto");
             if let Some(schema) = &self.schema {

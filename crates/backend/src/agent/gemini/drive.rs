@@ -12,9 +12,9 @@ use sabir_wire::json::{Json, Writer};
 use super::faults;
 use super::read::{Line, Update, unframed};
 use super::record;
-use super::record::Answered;
 use super::seed::Question;
 use super::tools::{Server, called};
+use crate::agent::Abilities;
 use crate::agent::faults::{Failed, fault, silent, unreadable};
 use crate::agent::rest::Lent;
 use crate::agent::speech::Speech;
@@ -29,20 +29,25 @@ pub(in crate::agent) async fn drive(
         false => Some(Server::start(&question.tools).await.map_err(|error| unreadable(&error))?),
     };
     let number = u64::from(lent.process.uses());
-    let mut dialogue = Dialogue {
-        lent,
-        question,
-        server,
-        session: String::new(),
-        request: number << 8,
-        is_stopped: false,
-    };
+    let mut dialogue = Dialogue::new(lent, question);
+    dialogue.server = server;
     if number == 0 {
         dialogue.introduce().await?;
     }
     dialogue.open(number).await?;
     let ending = dialogue.ask(&mut speech).await?;
     dialogue.finish(ending, speech).await
+}
+
+/// What a process says that it can. It then waits for a call.
+pub(in crate::agent) async fn probe(lent: Lent) -> Option<Abilities> {
+    if lent.process.uses() > 0 {
+        return None;
+    }
+    let mut dialogue = Dialogue::new(lent, Question::default());
+    let abilities = dialogue.introduce().await.ok()?;
+    dialogue.lent.rest();
+    Some(abilities)
 }
 
 struct Dialogue {
@@ -56,6 +61,12 @@ struct Dialogue {
     is_stopped: bool,
 }
 
+/// What matters of the answer to a request.
+struct Answered {
+    session: Option<String>,
+    replays: bool,
+}
+
 /// How a turn ended.
 struct Ending {
     reason: String,
@@ -63,12 +74,18 @@ struct Ending {
 }
 
 impl Dialogue {
-    async fn introduce(&mut self) -> Result<(), Failed> {
+    fn new(lent: Lent, question: Question) -> Self {
+        let request = u64::from(lent.process.uses()) << 8;
+        Self { lent, question, server: None, session: String::new(), request, is_stopped: false }
+    }
+
+    async fn introduce(&mut self) -> Result<Abilities, Failed> {
         let request = self.send("initialize", |it, _| {
             it.field("protocolVersion", &1_u64);
             it.object_field("clientCapabilities", |_| {});
         });
-        self.answered(request, 0).await.map(drop)
+        let Answered { replays, .. } = self.answered(request, 0).await?;
+        Ok(Abilities { replays })
     }
 
     /// Begins a session, or takes one up whose record was just written.
@@ -94,7 +111,7 @@ impl Dialogue {
                 dialogue.server.iter().for_each(|server| server.write(it));
             });
         });
-        if let Some(begun) = self.answered(request, updates).await? {
+        if let Some(begun) = self.answered(request, updates).await?.session {
             self.session = begun;
         }
         Ok(())
@@ -165,7 +182,7 @@ impl Dialogue {
             record::clear(folder);
             answered
         });
-        let Answered { calls, counts } = answered.await?;
+        let record::Answered { calls, counts } = answered.await?;
         let counts = counts.or(ending.counts);
         let kind = match (self.is_stopped, ending.reason.as_str()) {
             (true, _) if calls.is_empty() => return Err(silent()),
@@ -208,27 +225,26 @@ impl Dialogue {
         self.request
     }
 
-    /// Waits for the answer to a request and for so many updates of the history; the session that it names.
-    async fn answered(
-        &mut self,
-        request: u64,
-        mut updates: usize,
-    ) -> Result<Option<String>, Failed> {
+    /// Waits for the answer to a request and for so many updates of the history.
+    async fn answered(&mut self, request: u64, mut updates: usize) -> Result<Answered, Failed> {
         let mut answer = None;
-        while answer.is_none() || updates > 0 {
+        loop {
+            if let Some(answer) = answer.take_if(|_| updates == 0) {
+                return Ok(answer);
+            }
             let bytes = self.next().await?;
             let Ok(line) = Line::read(&bytes) else { continue };
             if line.answers() == Some(request) {
                 if let Some(error) = &line.error {
                     return Err(faults::refused(error));
                 }
-                answer = Some(line.stated("sessionId"));
+                let session = line.stated("sessionId");
+                answer = Some(Answered { session, replays: line.takes_up_sessions() });
             }
             let update = line.update(&self.session);
             let is_history = update.is_some_and(|update| update != Update::Other);
             updates = updates.saturating_sub(usize::from(is_history));
         }
-        Ok(answer.flatten())
     }
 
     /// The next line, while the client's tools are listed to whoever asks.

@@ -42,8 +42,9 @@ pub(in crate::agent) fn launch(model: Option<&str>) -> Launch {
 /// How it is started for one prompt.
 pub(in crate::agent) fn launch_prompt() -> Launch {
     let variables = vec![("GEMINI_CLI_NO_RELAUNCH", "true".to_owned())];
-    let system = vec![(SYSTEM, "Answer what you are asked.\n".to_owned())];
-    Launch { variables, files: system, furnish: Some(furnish), ..Launch::default() }
+    // It takes variables, keys among them, from the first `.env` at or above the folder that it works in.
+    let files = vec![(SYSTEM, "Answer what you are asked.\n".to_owned()), (".env", String::new())];
+    Launch { variables, files, furnish: Some(furnish), ..Launch::default() }
 }
 
 /// Makes the home.

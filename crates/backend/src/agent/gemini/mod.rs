@@ -9,7 +9,7 @@ mod record;
 mod seed;
 mod tools;
 
-pub(super) use drive::drive;
+pub(super) use drive::{drive, probe};
 pub(super) use isolate::{is_complete, launch, launch_prompt};
 pub(super) use prompt::drive as drive_prompt;
 pub(super) use seed::question;

@@ -85,6 +85,13 @@ impl<'l> Line<'l> {
         text(self.result.as_ref()?, name)
     }
 
+    /// Whether a CLI that introduces itself says that it goes on with sessions.
+    pub(super) fn takes_up_sessions(&self) -> bool {
+        let capabilities = self.result.as_ref().and_then(|it| member(it, "agentCapabilities"));
+        let load = capabilities.as_ref().and_then(|it| member(it, "loadSession"));
+        load.is_some_and(|load| load.as_str() == "true")
+    }
+
     /// What the answer cost, as far as the result says.
     pub(super) fn counts(&self) -> Option<Counts> {
         let quota = member(self.result.as_ref()?, "_meta")?;

@@ -54,6 +54,85 @@ async fn a_session_is_taken_up_as_the_conversation_was() {
 }
 
 #[tokio::test]
+async fn a_file_of_variables_above_its_folder_is_not_found() {
+    let script = r#"cat ../.env > "$here/variables" && wc -c < ../.env > "$here/size"; exit 1"#;
+    let fake = FakeAgent::new(script);
+    received(&agent(Kind::GoogleGemini, &fake), body_of(Kind::GoogleGemini)).await;
+    assert_eq!(fake.noted("size").trim(), "0");
+}
+
+#[tokio::test]
+async fn it_says_whether_it_takes_up_sessions_and_then_waits_for_the_call() {
+    let fake = FakeAgent::gemini(ANSWER, RECORD);
+    let able = agent(Kind::GoogleGemini, &fake);
+    assert!(able.probe("m").await.replays);
+    assert_eq!(text(&received(&able, HISTORY).await), "Hello there");
+    assert_eq!(started(&fake), 1);
+    let script = r#"read -r line; printf '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}\n'; cat"#;
+    let fake = FakeAgent::new(script);
+    let unable = agent(Kind::GoogleGemini, &fake);
+    assert!(!unable.probe("m").await.replays && !unable.abilities().replays);
+    let fake = FakeAgent::new("exit 1");
+    let broken = agent(Kind::GoogleGemini, &fake);
+    assert!(broken.probe("m").await.replays, "it is asked, and fails");
+}
+
+#[tokio::test]
+async fn codex_says_whether_it_can_be_told_items() {
+    let fake = FakeAgent::codex(TURN);
+    assert!(agent(Kind::OpenaiCodex, &fake).probe("m").await.replays);
+    let script = r#"
+while IFS= read -r line; do
+    printf '%s\n' "$line" >> "$here/input"
+    case $line in
+    *'"method":"initialize"'*) printf '{"id":1,"result":{}}\n' ;;
+    *'"method":"thread/inject_items"'*) printf '{"id":3,"error":{"code":-32600,"message":"Invalid request: unknown variant `thread/inject_items`"}}\n' ;;
+    *'"method":"thread/start"'*) printf '{"id":2,"result":{"thread":{"id":"T"}}}\n' ;;
+    *'"method":"turn/start"'*) printf '{"id":4,"result":{"turn":{"id":"U"}}}\n'; cat "$here/turn" ;;
+    esac
+done"#;
+    let fake = FakeAgent::new(script);
+    fs::write(fake.path("turn"), TURN).unwrap();
+    let old = agent(Kind::OpenaiCodex, &fake);
+    assert!(!old.probe("m").await.replays);
+    assert_eq!(text(&received(&old, r#"{"input":"[MESSAGE]\nhello"}"#).await), "Hello there");
+    let asked = fake.noted("input").lines().last().unwrap().to_owned();
+    assert!(asked.contains(r#""input":[{"type":"text","text":"[MESSAGE]\nhello"}]"#), "{asked}");
+}
+
+#[tokio::test]
+async fn cancelled_calls_leave_nothing_and_long_prompts_arrive_whole() {
+    let fake = FakeAgent::gemini("", "");
+    let cancelled = agent(Kind::GoogleGemini, &fake);
+    for _ in 0..100 {
+        drop(cancelled.ask("m", Bytes::from_static(HISTORY.as_bytes())).await.unwrap());
+    }
+    drop(cancelled);
+    let long = "0123456789 äöü €\\n".repeat(40_000);
+    let turn =
+        |text: &str, role: &str| format!(r#"{{"role":"{role}","parts":[{{"text":"{text}"}}]}}"#);
+    let body = [turn(&long, "user"), turn("ok", "model"), turn(&long, "user")].join(",");
+    let fake = FakeAgent::gemini(ANSWER, RECORD);
+    let patient = agent(Kind::GoogleGemini, &fake);
+    assert_eq!(
+        text(&received(&patient, &format!(r#"{{"contents":[{body}]}}"#)).await),
+        "Hello there"
+    );
+    assert!(long.len() > 700_000);
+    assert!(
+        fake.noted("record").contains(&format!(r#"[{{"text":"{long}"}}]"#)),
+        "the history differs"
+    );
+    assert!(
+        fake.noted("input").contains(&format!(r#"[{{"type":"text","text":"{long}"}}]"#)),
+        "the prompt differs"
+    );
+    drop(patient);
+    settle(Duration::from_secs(10));
+    assert_eq!(fs::read_dir(folders(&fake)).unwrap().count(), 0);
+}
+
+#[tokio::test]
 async fn thoughts_and_text_are_parts_of_their_own() {
     let fake = FakeAgent::gemini(ANSWER, RECORD);
     let response = received(&agent(Kind::GoogleGemini, &fake), body_of(Kind::GoogleGemini)).await;
@@ -194,7 +273,7 @@ async fn a_process_waits_for_the_next_call_and_keeps_nothing_of_the_last() {
             fs::read_dir(folders(&fake)).unwrap().next().unwrap().unwrap().path().join("home");
         assert!(!home.join(".gemini/tmp/work/chats").exists(), "a record is left");
     }
-    assert_eq!((started(&fake), fake.running()), (1, 1));
+    assert_eq!((started(&fake), fs::read_dir(folders(&fake)).unwrap().count()), (1, 1));
     // A call that is given up takes its process with it, and another model has one of its own.
     drop(agent.ask("m", Bytes::from_static(HISTORY.as_bytes())).await.unwrap());
     let mut answer = agent.ask("other", Bytes::from_static(HISTORY.as_bytes())).await.unwrap();
