@@ -7,7 +7,7 @@ use sabir_store::{
     Tokens,
 };
 
-use crate::bench::{Bench, Engine, each_engine, name, other, record};
+use crate::bench::{Bench, Engine, each_engine, each_engine_and_files, name, other, record};
 
 fn exchange(bench: &Bench, id: &str) -> Exchange {
     let attempt =
@@ -27,6 +27,43 @@ fn exchange(bench: &Bench, id: &str) -> Exchange {
         tokens: Tokens { input: 5, output: 7, cache_read: 1, cache_write: 2, reasoning: 3 },
         losses: 0,
         attempts: vec![attempt.clone(), attempt],
+    }
+}
+
+each_engine_and_files! {
+    async fn an_artefact_is_for_its_owner_its_issuer_and_its_call_until_it_expires(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let expires_at = store.now().plus(Duration::from_secs(60));
+        let kept = |number: usize, digest: &[u8], text: &str| {
+            let (issuer, call) = (name("google"), name(&format!("call_{number}")));
+            let digest = Hash::of_bytes(digest);
+            let key = ArtefactKey { owner: owner.clone(), issuer, call, digest };
+            Artefact { key, record: record(text), expires_at }
+        };
+        // More than one query asks for, and one id that two calls have.
+        let mut all: Vec<Artefact> = (0..40).map(|number| kept(number, b"{}", "sig")).collect();
+        all.push(kept(7, b"{ }", "other"));
+        store.put_artefacts(all.clone()).await.unwrap();
+        store.put_artefacts(vec![kept(3, b"{}", "newer")]).await.unwrap();
+        let calls = || (0..50).map(|number| name(&format!("call_{number}"))).collect::<Vec<_>>();
+        let found = store.artefacts(owner, &name("google"), calls()).await.unwrap();
+        assert_eq!(found.len(), all.len());
+        for artefact in &all {
+            let found = found.iter().find(|it| it.key == artefact.key).unwrap();
+            let is_newer = *artefact == kept(3, b"{}", "sig");
+            let expected = if is_newer { kept(3, b"{}", "newer") } else { artefact.clone() };
+            assert_eq!(*found, expected);
+        }
+        let stranger = other();
+        let found = |owner, issuer: &str| {
+            let issuer = name(issuer);
+            async move { store.artefacts(owner, &issuer, calls()).await.unwrap().len() }
+        };
+        assert_eq!(found(owner, "other").await, 0);
+        assert_eq!(found(&stranger, "google").await, 0);
+        assert_eq!(store.artefacts(owner, &name("google"), Vec::new()).await.unwrap(), []);
+        bench.wait(Duration::from_secs(60));
+        assert_eq!(found(owner, "google").await, 0);
     }
 }
 
@@ -89,40 +126,5 @@ each_engine! {
         assert_eq!(store.exchange(owner, &unreached.id).await.unwrap(), unreached);
         let error = store.exchange(&other(), &recorded.id).await.unwrap_err();
         assert_eq!(error.kind(), Kind::NotFound);
-    }
-
-    async fn an_artefact_is_for_its_owner_its_issuer_and_its_call_until_it_expires(bench) {
-        let (store, owner) = (&bench.store, &bench.owner);
-        let expires_at = store.now().plus(Duration::from_secs(60));
-        let kept = |number: usize, digest: &[u8], text: &str| {
-            let (issuer, call) = (name("google"), name(&format!("call_{number}")));
-            let digest = Hash::of_bytes(digest);
-            let key = ArtefactKey { owner: owner.clone(), issuer, call, digest };
-            Artefact { key, record: record(text), expires_at }
-        };
-        // More than one query asks for, and one id that two calls have.
-        let mut all: Vec<Artefact> = (0..40).map(|number| kept(number, b"{}", "sig")).collect();
-        all.push(kept(7, b"{ }", "other"));
-        store.put_artefacts(all.clone()).await.unwrap();
-        store.put_artefacts(vec![kept(3, b"{}", "newer")]).await.unwrap();
-        let calls = || (0..50).map(|number| name(&format!("call_{number}"))).collect::<Vec<_>>();
-        let found = store.artefacts(owner, &name("google"), calls()).await.unwrap();
-        assert_eq!(found.len(), all.len());
-        for artefact in &all {
-            let found = found.iter().find(|it| it.key == artefact.key).unwrap();
-            let is_newer = *artefact == kept(3, b"{}", "sig");
-            let expected = if is_newer { kept(3, b"{}", "newer") } else { artefact.clone() };
-            assert_eq!(*found, expected);
-        }
-        let stranger = other();
-        let found = |owner, issuer: &str| {
-            let issuer = name(issuer);
-            async move { store.artefacts(owner, &issuer, calls()).await.unwrap().len() }
-        };
-        assert_eq!(found(owner, "other").await, 0);
-        assert_eq!(found(&stranger, "google").await, 0);
-        assert_eq!(store.artefacts(owner, &name("google"), Vec::new()).await.unwrap(), []);
-        bench.wait(Duration::from_secs(60));
-        assert_eq!(found(owner, "google").await, 0);
     }
 }

@@ -6,7 +6,9 @@ use sabir_store::{
     EVENTS_KEPT, JobStatus, Keep, Kind, NewJob, NewResponse, Piece, ResponseId, Store,
 };
 
-use crate::bench::{Bench, Engine, each_engine, name, other, record, turn_id};
+use crate::bench::{
+    Bench, Engine, each_engine, each_engine_and_files, name, other, record, turn_id,
+};
 
 fn id() -> ResponseId {
     ResponseId::new("resp_1").unwrap()
@@ -37,7 +39,7 @@ async fn numbers(bench: &Bench, from: u64) -> Vec<u64> {
     pieces.into_iter().map(|piece| piece.first).collect()
 }
 
-each_engine! {
+each_engine_and_files! {
     async fn a_job_is_found_by_its_owner_as_it_stands(bench) {
         add(&bench).await;
         assert_eq!(status(&bench, &bench.store).await, JobStatus::Queued);
@@ -49,6 +51,48 @@ each_engine! {
         assert!(!bench.store.begin_job(&other(), &id(), record("x")).await.unwrap());
     }
 
+    async fn events_are_read_again_from_any_number_on(bench) {
+        add(&bench).await;
+        for (first, last) in [(0, 1), (2, 2), (3, 7)] {
+            assert!(bench.store.add_piece(&bench.owner, &id(), piece(first, last)).await.unwrap());
+        }
+        assert_eq!(numbers(&bench, 0).await, [0, 2, 3]);
+        assert_eq!(numbers(&bench, 2).await, [2, 3]);
+        assert_eq!(numbers(&bench, 5).await, [3]);
+        assert!(numbers(&bench, 8).await.is_empty());
+        assert!(bench.store.pieces(&other(), &id(), 0).await.unwrap().is_empty());
+    }
+
+    async fn events_go_before_what_they_led_to(bench) {
+        add(&bench).await;
+        bench.store.add_piece(&bench.owner, &id(), piece(0, 3)).await.unwrap();
+        bench.store.end_job(&bench.owner, &id(), JobStatus::Failed, record("why")).await.unwrap();
+        let keep = Keep::For(Duration::from_secs(24 * 60 * 60));
+        bench.store.sweep(keep).await.unwrap();
+        assert_eq!(numbers(&bench, 0).await, [0]);
+        bench.wait(EVENTS_KEPT + Duration::from_secs(1));
+        bench.store.sweep(keep).await.unwrap();
+        assert!(numbers(&bench, 0).await.is_empty());
+        let job = bench.store.job(&bench.owner, &id()).await.unwrap();
+        assert!(job.is_silent);
+        assert_eq!(job.body, record("why"));
+        bench.wait(Duration::from_secs(26 * 60 * 60));
+        bench.store.sweep(keep).await.unwrap();
+        assert!(bench.store.job(&bench.owner, &id()).await.is_err());
+    }
+
+    async fn what_is_cancelled_or_deleted_says_nothing_more(bench) {
+        add(&bench).await;
+        bench.store.end_job(&bench.owner, &id(), JobStatus::Cancelled, record("")).await.unwrap();
+        assert!(!bench.store.add_piece(&bench.owner, &id(), piece(0, 0)).await.unwrap());
+        bench.store.delete_response(&bench.owner, &id()).await.unwrap();
+        assert!(bench.store.job(&bench.owner, &id()).await.is_err());
+        assert!(!bench.store.add_piece(&bench.owner, &id(), piece(0, 0)).await.unwrap());
+        assert!(bench.store.delete_response(&bench.owner, &id()).await.is_err());
+    }
+}
+
+each_engine! {
     async fn a_job_ends_once(bench) {
         add(&bench).await;
         let id = id();
@@ -73,28 +117,6 @@ each_engine! {
         assert_eq!(status(&bench, &bench.store).await, JobStatus::Finished);
         assert!(!bench.store.end_job(&bench.owner, &id(), JobStatus::Cancelled, record("")).await.unwrap());
         assert!(bench.store.response(&bench.owner, &id()).await.is_ok());
-    }
-
-    async fn events_are_read_again_from_any_number_on(bench) {
-        add(&bench).await;
-        for (first, last) in [(0, 1), (2, 2), (3, 7)] {
-            assert!(bench.store.add_piece(&bench.owner, &id(), piece(first, last)).await.unwrap());
-        }
-        assert_eq!(numbers(&bench, 0).await, [0, 2, 3]);
-        assert_eq!(numbers(&bench, 2).await, [2, 3]);
-        assert_eq!(numbers(&bench, 5).await, [3]);
-        assert!(numbers(&bench, 8).await.is_empty());
-        assert!(bench.store.pieces(&other(), &id(), 0).await.unwrap().is_empty());
-    }
-
-    async fn what_is_cancelled_or_deleted_says_nothing_more(bench) {
-        add(&bench).await;
-        bench.store.end_job(&bench.owner, &id(), JobStatus::Cancelled, record("")).await.unwrap();
-        assert!(!bench.store.add_piece(&bench.owner, &id(), piece(0, 0)).await.unwrap());
-        bench.store.delete_response(&bench.owner, &id()).await.unwrap();
-        assert!(bench.store.job(&bench.owner, &id()).await.is_err());
-        assert!(!bench.store.add_piece(&bench.owner, &id(), piece(0, 0)).await.unwrap());
-        assert!(bench.store.delete_response(&bench.owner, &id()).await.is_err());
     }
 
     async fn a_dead_node_leaves_no_job_running_for_more_than_30_seconds(bench) {
@@ -123,23 +145,5 @@ each_engine! {
         second.recover().await.unwrap();
         let job = second.job(&bench.owner, &id()).await.unwrap();
         assert_eq!((job.status, job.provider), (JobStatus::Passed, Some(name("openai"))));
-    }
-
-    async fn events_go_before_what_they_led_to(bench) {
-        add(&bench).await;
-        bench.store.add_piece(&bench.owner, &id(), piece(0, 3)).await.unwrap();
-        bench.store.end_job(&bench.owner, &id(), JobStatus::Failed, record("why")).await.unwrap();
-        let keep = Keep::For(Duration::from_secs(24 * 60 * 60));
-        bench.store.sweep(keep).await.unwrap();
-        assert_eq!(numbers(&bench, 0).await, [0]);
-        bench.wait(EVENTS_KEPT + Duration::from_secs(1));
-        bench.store.sweep(keep).await.unwrap();
-        assert!(numbers(&bench, 0).await.is_empty());
-        let job = bench.store.job(&bench.owner, &id()).await.unwrap();
-        assert!(job.is_silent);
-        assert_eq!(job.body, record("why"));
-        bench.wait(Duration::from_secs(26 * 60 * 60));
-        bench.store.sweep(keep).await.unwrap();
-        assert!(bench.store.job(&bench.owner, &id()).await.is_err());
     }
 }

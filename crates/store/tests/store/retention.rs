@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use sabir_store::{Advance, Deletion, Hash, Keep, NewResponse, ResponseId, Swept, Window};
 
-use crate::bench::{Bench, Engine, conversation_id, each_engine, record, turn_id};
+use crate::bench::{
+    Bench, Engine, conversation_id, each_engine, each_engine_and_files, record, turn_id,
+};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const KEEP: Keep = Keep::For(Duration::from_secs(30 * 24 * 60 * 60));
@@ -18,6 +20,30 @@ async fn sweep(bench: &Bench, keep: Keep) -> Swept {
         if !step.more {
             return sum;
         }
+    }
+}
+
+each_engine_and_files! {
+    async fn open_turns_stay(bench) {
+        bench.store.open_turn(bench.opening("t1")).await.unwrap();
+        bench.wait(90 * DAY);
+        assert_eq!(sweep(&bench, KEEP).await.rows, 0);
+    }
+
+    async fn what_its_owner_deletes_with_its_turns_goes_at_once(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let id = bench.conversation("c").await;
+        let mut closing = bench.closing("t1", None, &["a"]);
+        let first = closing.messages[0].hash;
+        closing.conversation = Some(Advance { id: id.clone(), from: None });
+        store.close_turn(closing).await.unwrap();
+        let mut closing = bench.closing("t2", Some(("t1", first)), &["b"]);
+        closing.conversation = Some(Advance { id: id.clone(), from: Some(first) });
+        store.close_turn(closing).await.unwrap();
+        store.delete_conversation(owner, &id, Deletion::Turns).await.unwrap();
+        let swept = sweep(&bench, Keep::Forever).await;
+        assert_eq!((swept.rows, swept.contents), (2, 2));
+        assert!(store.conversation(owner, &conversation_id("c")).await.is_err());
     }
 }
 
@@ -72,22 +98,6 @@ each_engine! {
         assert!(bench.store.turn(&bench.owner, &turn_id("t1")).await.is_ok());
     }
 
-    async fn what_its_owner_deletes_with_its_turns_goes_at_once(bench) {
-        let (store, owner) = (&bench.store, &bench.owner);
-        let id = bench.conversation("c").await;
-        let mut closing = bench.closing("t1", None, &["a"]);
-        let first = closing.messages[0].hash;
-        closing.conversation = Some(Advance { id: id.clone(), from: None });
-        store.close_turn(closing).await.unwrap();
-        let mut closing = bench.closing("t2", Some(("t1", first)), &["b"]);
-        closing.conversation = Some(Advance { id: id.clone(), from: Some(first) });
-        store.close_turn(closing).await.unwrap();
-        store.delete_conversation(owner, &id, Deletion::Turns).await.unwrap();
-        let swept = sweep(&bench, Keep::Forever).await;
-        assert_eq!((swept.rows, swept.contents), (2, 2));
-        assert!(store.conversation(owner, &conversation_id("c")).await.is_err());
-    }
-
     async fn a_deleted_response_goes_unless_another_goes_on_from_it(bench) {
         let (store, owner) = (&bench.store, &bench.owner);
         let mut tips = Vec::new();
@@ -105,12 +115,6 @@ each_engine! {
         let swept = sweep(&bench, Keep::Forever).await;
         assert_eq!((swept.rows, swept.contents), (1, 1));
         assert_eq!(store.history(owner, tip, Window::default()).await.unwrap().messages.len(), 2);
-    }
-
-    async fn open_turns_stay(bench) {
-        bench.store.open_turn(bench.opening("t1")).await.unwrap();
-        bench.wait(90 * DAY);
-        assert_eq!(sweep(&bench, KEEP).await.rows, 0);
     }
 }
 

@@ -2,9 +2,9 @@
 
 use sabir_store::{Name, Secret};
 
-use crate::bench::{Bench, Engine, each_engine};
+use crate::bench::{Bench, Engine, each_engine, each_engine_and_files};
 
-each_engine! {
+each_engine_and_files! {
     async fn the_first_key_stays(bench) {
         let ensure = |name: &str, fresh: &[u8]| {
             let (name, fresh) = (Name::new(name).unwrap(), Secret::new(fresh));

@@ -4,7 +4,26 @@ use std::time::Duration;
 
 use sabir_store::{Advance, Ending, Fork, Hash, Held, Kind, Opening, Purpose, Status};
 
-use crate::bench::{Bench, Engine, conversation_id, each_engine, other, record, turn_id};
+use crate::bench::{
+    Bench, Engine, conversation_id, each_engine, each_engine_and_files, other, record, turn_id,
+};
+
+each_engine_and_files! {
+    async fn a_turn_after_an_unknown_message_is_refused_whole(bench) {
+        let closing = bench.closing("t1", Some(("t0", Hash::of_bytes(b"nowhere"))), &["a"]);
+        let hash = closing.messages[0].hash;
+        assert!(bench.store.close_turn(closing).await.is_err());
+        assert_eq!(bench.store.known(&bench.owner, vec![hash]).await.unwrap(), 0);
+        assert!(bench.store.turn(&bench.owner, &turn_id("t1")).await.is_err());
+    }
+
+    async fn a_turn_without_an_answer_never_was(bench) {
+        bench.store.open_turn(bench.opening("t1")).await.unwrap();
+        bench.store.abandon_turn(&bench.owner, &turn_id("t1")).await.unwrap();
+        let error = bench.store.turn(&bench.owner, &turn_id("t1")).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::NotFound);
+    }
+}
 
 each_engine! {
     async fn a_turn_goes_from_opened_over_streaming_to_its_end(bench) {
@@ -45,13 +64,6 @@ each_engine! {
         assert_eq!(error.kind(), Kind::NotFound);
     }
 
-    async fn a_turn_without_an_answer_never_was(bench) {
-        bench.store.open_turn(bench.opening("t1")).await.unwrap();
-        bench.store.abandon_turn(&bench.owner, &turn_id("t1")).await.unwrap();
-        let error = bench.store.turn(&bench.owner, &turn_id("t1")).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::NotFound);
-    }
-
     async fn turns_are_listed_from_the_newest_back(bench) {
         let first = bench.turn("t1", None, &["a"]).await;
         let second = bench.turn("t2", Some(("t1", first)), &["b"]).await;
@@ -61,14 +73,6 @@ each_engine! {
         let turns = bench.store.turns(&bench.owner, &turn_id("t3"), 2).await.unwrap();
         assert_eq!(turns.len(), 2);
         assert!(bench.store.turns(&other(), &turn_id("t3"), 2).await.unwrap().is_empty());
-    }
-
-    async fn a_turn_after_an_unknown_message_is_refused_whole(bench) {
-        let closing = bench.closing("t1", Some(("t0", Hash::of_bytes(b"nowhere"))), &["a"]);
-        let hash = closing.messages[0].hash;
-        assert!(bench.store.close_turn(closing).await.is_err());
-        assert_eq!(bench.store.known(&bench.owner, vec![hash]).await.unwrap(), 0);
-        assert!(bench.store.turn(&bench.owner, &turn_id("t1")).await.is_err());
     }
 
     async fn open_turns_of_a_dead_node_are_interrupted_within_30_seconds(bench) {
