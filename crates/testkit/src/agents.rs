@@ -47,7 +47,7 @@ impl FakeAgent {
     }
 
     /// Gemini CLI by its protocol for editors as far as it is spoken to: each turn is told in the lines of `turn`, in which `@S` is the
-    /// session and `@P` the request, and recorded in those of `record`.
+    /// session and `@P` the request, and recorded in those of `record`. A turn that is cancelled ends when its question has failed.
     pub fn gemini(turn: &str, record: &str) -> Self {
         let fake = Self::new(GEMINI);
         fake.write("turn", turn);
@@ -149,7 +149,8 @@ while IFS= read -r line; do
     *'"method":"session/prompt"'*)
         prompt=$id; mkdir -p "$chats"; cat "$here/kept" >> "$chats/session-1-${session%%-*}.jsonl"
         sed "s/@S/$session/g; s/@P/$id/g" "$here/turn" ;;
-    *'"method":"session/cancel"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"cancelled"}}\n' "$prompt" ;;
+    *'"method":"session/cancel"'*) ;;
+    *'"error":'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"cancelled"}}\n' "$prompt" ;;
     esac
 done
 "#;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sabir_testkit::agents::FakeAgent;
 use sabir_wire::FaultKind;
-use sabir_wire::conversation::{Content, Count, Response};
+use sabir_wire::conversation::{Content, Count, Part, Response};
 use sabir_wire::protocol::{Event, Fold, Order};
 
 use super::*;
@@ -491,6 +491,26 @@ async fn what_the_real_ones_printed_is_understood() {
     assert_eq!(text(&response), expected);
     assert!(response.candidates[0].message.parts[0].semantics().artefact().is_some());
     assert!(response.usage.is_some());
+
+    let fake = FakeAgent::gemini(
+        include_str!("tests/recorded/gemini-text.jsonl"),
+        include_str!("tests/recorded/gemini-text-record.jsonl"),
+    );
+    let response = received(&agent(Kind::GoogleGemini, &fake), body_of(Kind::GoogleGemini)).await;
+    assert!(response.fault.is_none(), "{:?}", response.fault);
+    let expected = "This is Sabir's gemini simulator, answering as `gemini-2.5-flash`. You said: \"hello there\".";
+    assert_eq!(text(&response), expected);
+    assert!(response.usage.unwrap().counts[Count::Reasoning].is_some());
+
+    let fake = FakeAgent::gemini(
+        include_str!("tests/recorded/gemini-call.jsonl"),
+        include_str!("tests/recorded/gemini-call-record.jsonl"),
+    );
+    let response = received(&agent(Kind::GoogleGemini, &fake), body_of(Kind::GoogleGemini)).await;
+    assert!(response.fault.is_none(), "{:?}", response.fault);
+    let parts = response.candidates[0].message.parts.iter();
+    let is_call = |part: &&Part<'_>| matches!(part.content(), Content::ToolCall(call) if call.name == *"Bash");
+    assert_eq!(parts.filter(is_call).count(), 2);
 
     let fake = FakeAgent::codex(include_str!("tests/recorded/codex-limit.jsonl"));
     let fault = received(&agent(Kind::OpenaiCodex, &fake), responses).await.fault.unwrap();
