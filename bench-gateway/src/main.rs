@@ -2,11 +2,14 @@
 
 mod beside;
 mod case;
+mod fit;
 mod latency;
 mod memory;
 mod nginx;
 mod reload;
 mod report;
+mod socket;
+mod sockets;
 mod stage;
 
 use std::path::PathBuf;
@@ -63,6 +66,12 @@ fn main() -> Result<ExitCode> {
     }
     if plan.wants("reload") {
         reload::measure(&stage, &mut verdicts)?;
+    }
+    if plan.wants("sockets") {
+        sockets::measure(&stage, &plan.binary, &mut verdicts)?;
+    }
+    if plan.wants("fit") {
+        fit::measure(&stage, &plan.binary, &mut verdicts)?;
     }
     if plan.wants("memory") {
         memory::measure(&stage, &plan.binary, &mut verdicts)?;
