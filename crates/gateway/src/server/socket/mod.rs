@@ -1,6 +1,7 @@
 //! A WebSocket of a client, from its handshake to its end: calls come in lanes, each of which is answered in order, and go the
 //! way of every other call.
 
+mod frames;
 mod io;
 mod lanes;
 mod pieces;
@@ -15,6 +16,7 @@ use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::request::Parts;
 use sabir_wire::FaultKind;
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -26,6 +28,7 @@ use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use crate::failure::Failure;
 use crate::held;
+use crate::server::socket::frames::Frames;
 use crate::server::socket::io::{IS_FULL, SocketIo};
 use crate::server::socket::lanes::{Lanes, ReceivedCall};
 use crate::server::socket::recent::Recent;
@@ -47,8 +50,6 @@ pub(super) struct Upgraded {
 const PINGS_IN_SILENCE: u32 = 3;
 /// What is read at once. Room for it is made for every socket, idle or not.
 const READ_BYTES: usize = 2 * 1024;
-/// What is gathered before it is written.
-const WRITE_BYTES: usize = 16 * 1024;
 /// Reads of providers whose frames are on their way to a client.
 const READS_MAX: usize = 2;
 
@@ -62,7 +63,7 @@ pub(super) async fn serve(state: Rc<WorkerState>, upgraded: Upgraded) {
     let limits = &snapshot.config().limits;
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BYTES)
-        .write_buffer_size(WRITE_BYTES)
+        .write_buffer_size(0)
         .max_message_size(Some(limits.body_bytes_max))
         .max_frame_size(Some(limits.body_bytes_max));
     let io = SocketIo::new((stream, read), limits, Rc::clone(&state));
@@ -79,7 +80,7 @@ pub(super) async fn serve(state: Rc<WorkerState>, upgraded: Upgraded) {
 
 struct Session {
     client: WebSocketStream<SocketIo>,
-    outgoing: mpsc::Receiver<Vec<String>>,
+    outgoing: mpsc::Receiver<Frames>,
     lanes: Lanes,
     shared: Rc<Shared>,
     patience: Patience,
@@ -143,16 +144,15 @@ impl Session {
         }
     }
 
-    /// Sends frames, and with them all others that are there.
-    async fn send(&mut self, first: Vec<String>) -> Result<(), Closed> {
-        let mut frames = Some(first);
-        while let Some(texts) = frames {
-            for text in texts {
-                self.client.feed(Message::text(text)).await.map_err(|_| None)?;
-            }
-            frames = self.outgoing.try_recv().ok();
+    /// Sends frames, and with them all others that are there. What the library itself has to say goes first.
+    async fn send(&mut self, first: Frames) -> Result<(), Closed> {
+        self.client.flush().await.map_err(|_| None)?;
+        let mut next = Some(first);
+        while let Some(frames) = next {
+            self.client.get_mut().write_all(frames.as_bytes()).await.map_err(|_| None)?;
+            next = self.outgoing.try_recv().ok();
         }
-        self.client.flush().await.map_err(|_| None)
+        Ok(())
     }
 
     async fn flush_last(&mut self) -> Result<(), Closed> {
@@ -236,7 +236,7 @@ impl Session {
             }
             Ok(Ok(SocketMessage::Steer { lane, input })) => {
                 let refused = self.shared.socket.steering_refused;
-                self.send(vec![refused(input.as_ref(), lane.as_deref())]).await
+                self.send(Frames::of(&refused(input.as_ref(), lane.as_deref()))).await
             }
             Ok(Ok(SocketMessage::Create(create))) => {
                 let lane = create.lane.clone();
@@ -251,6 +251,6 @@ impl Session {
     /// Says that something cannot be done. The socket goes on.
     async fn refuse(&mut self, failure: Box<Failure>, lane: Option<&str>) -> Result<(), Closed> {
         let frame = self.shared.refusal(&failure, lane);
-        self.send(vec![frame]).await
+        self.send(Frames::of(&frame)).await
     }
 }

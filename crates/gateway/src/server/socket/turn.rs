@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use crate::egress::{Reply, next_bytes};
 use crate::failure::{Failure, Result};
 use crate::pool::LARGE_BYTES;
+use crate::server::socket::frames::Frames;
 use crate::server::socket::recent::{Past, Recent};
 use crate::server::worker::WorkerState;
 use crate::stack;
@@ -30,7 +31,7 @@ pub(super) struct Shared {
     pub(super) is_local: bool,
     pub(super) recent: RefCell<Recent>,
     /// Frames on their way out. Whoever sends waits until the client takes them.
-    pub(super) frames: mpsc::Sender<Vec<String>>,
+    pub(super) frames: mpsc::Sender<Frames>,
 }
 
 /// What is known of a call while its events pass.
@@ -42,6 +43,37 @@ struct Passing<'c> {
     ended: Option<Ended>,
     /// The last event that says nothing but that something went wrong.
     fault: Option<String>,
+}
+
+/// Events that were read at once.
+#[derive(Default)]
+struct Batch(Vec<Read>);
+
+enum Read {
+    /// Pieces of the answer, which are sent as they are.
+    Pieces(Frames),
+    /// An event that says more of the answer.
+    Event(String),
+}
+
+impl Batch {
+    fn of(events: Vec<String>) -> Self {
+        Self(events.into_iter().map(Read::Event).collect())
+    }
+
+    fn add(&mut self, event: &str, socket: &Socket, lane: Option<&str>) {
+        if (socket.kind)(event) != EventKind::Piece {
+            return self.0.push(Read::Event(event.to_owned()));
+        }
+        if !matches!(self.0.last(), Some(Read::Pieces(_))) {
+            self.0.push(Read::Pieces(Frames::default()));
+        }
+        let Some(Read::Pieces(pieces)) = self.0.last_mut() else { return };
+        match lane {
+            Some(lane) => pieces.push(&(socket.in_lane)(event, lane)),
+            None => pieces.push(event),
+        }
+    }
 }
 
 /// What becomes of an event.
@@ -74,8 +106,8 @@ impl Shared {
                 }
             }
             Err(failure) => {
-                let _ =
-                    self.frames.send(vec![self.refusal(&failure, create.lane.as_deref())]).await;
+                let frame = self.refusal(&failure, create.lane.as_deref());
+                let _ = self.frames.send(Frames::of(&frame)).await;
                 None
             }
         };
@@ -159,7 +191,7 @@ impl Passing<'_> {
                 let (bytes, write) = (body.len(), shared.socket.prepared);
                 let written = shared.work_on(bytes, move || write(&body, context)).await;
                 let (events, ended) = written.ok()?;
-                self.send(events).await?;
+                self.send(Batch::of(events)).await?;
                 Some(ended)
             }
             Err(reply) => {
@@ -181,15 +213,15 @@ impl Passing<'_> {
         }
         let mut parser = Parser::with_limit(frame_bytes_max);
         while let Some(Ok(bytes)) = next_bytes(&mut reply).await {
-            let mut events = Vec::new();
+            let mut batch = Batch::default();
             // It was checked where it was written.
             let _ = parser.push(&bytes, &mut |frame| {
                 if frame.data.starts_with('{') {
-                    events.push(frame.data.to_owned());
+                    batch.add(frame.data, &self.shared.socket, self.lane);
                 }
                 Ok(())
             });
-            self.send(events).await?;
+            self.send(batch).await?;
         }
         self.end().await
     }
@@ -200,16 +232,21 @@ impl Passing<'_> {
         let (bytes, write) = (body.len(), self.shared.socket.completed);
         let event = self.shared.work_on(bytes, move || write(&body)).await;
         if let Some(event) = event.ok().flatten() {
-            self.send(vec![event]).await?;
+            self.send(Batch::of(vec![event])).await?;
         }
         self.end().await
     }
 
     /// Sends events, each in a frame. None if the client is gone.
-    async fn send(&mut self, events: Vec<String>) -> Option<()> {
-        let mut frames = Vec::with_capacity(events.len());
-        for event in events {
-            frames.extend(self.frame(event).await);
+    async fn send(&mut self, batch: Batch) -> Option<()> {
+        let mut frames = Frames::default();
+        for read in batch.0 {
+            match read {
+                Read::Pieces(pieces) => frames.append(pieces),
+                Read::Event(event) => {
+                    self.frame(event).await.iter().for_each(|frame| frames.push(frame));
+                }
+            }
         }
         match frames.is_empty() {
             true => Some(()),
@@ -263,7 +300,7 @@ impl Passing<'_> {
 
     async fn send_error(&self, status: u16, body: &str) {
         let frame = (self.shared.socket.refuse)(status, body, self.lane);
-        let _ = self.shared.frames.send(vec![frame]).await;
+        let _ = self.shared.frames.send(Frames::of(&frame)).await;
     }
 }
 
