@@ -111,31 +111,28 @@ impl Feed {
         self.redacting.redactor()
     }
 
-    /// Waits for the first bytes, which are handed on all the same: until then an answer can still become an error.
+    /// Waits for the first bytes: until then an answer can still become an error.
     pub(super) async fn begin(&mut self) -> Result<()> {
-        let mut early = Vec::new();
-        while early.is_empty() {
-            match poll_fn(|cx| self.poll(cx, &mut |piece| append(&mut early, &piece))).await {
-                Some(read) => read.map_err(unreached)?,
-                None => break,
-            }
-        }
-        self.early = early;
-        Ok(())
+        self.look(|early| !early.is_empty()).await.map_err(unreached)
     }
 
-    /// Looks at the first bytes, and no further than they need; they are handed on all the same.
+    /// Looks at the first bytes, and no further than they need.
     pub(super) async fn begins_with_frames(&mut self) -> sabir_backend::Result<bool> {
+        self.look(|early| Beginning::of(early) != Beginning::Unclear).await?;
+        Ok(Beginning::of(&self.early) == Beginning::Events)
+    }
+
+    /// Reads until there is enough, or the end; what was read is handed on all the same.
+    async fn look(&mut self, is_enough: fn(&[u8]) -> bool) -> sabir_backend::Result<()> {
         let mut early = Vec::new();
-        while Beginning::of(&early) == Beginning::Unclear {
+        while !is_enough(&early) {
             match poll_fn(|cx| self.poll(cx, &mut |piece| append(&mut early, &piece))).await {
                 Some(read) => read?,
                 None => break,
             }
         }
-        let beginning = Beginning::of(&early);
         self.early = early;
-        Ok(beginning == Beginning::Events)
+        Ok(())
     }
 
     /// Reads the whole body, within its limit.
