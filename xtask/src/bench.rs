@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use self::counts::Counts;
 
-const USAGE: &str = "expected `wire`, `wire --check`, `wire --record`, `compose`, `peers`, `gateway [--quick] [NAME…]` or `memory [--quick] [NAME…]`";
+const USAGE: &str = "expected `wire`, `wire --check`, `wire --record`, `compose`, `compose --count`, `peers`, `gateway [--quick] [NAME…]` or `memory [--quick] [NAME…]`";
 
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         ["wire", "--check"] => check(),
         ["wire", "--record"] => record(),
         ["compose"] => time(&COMPOSE),
+        ["compose", "--count"] => count_chat(),
         ["peers"] => time(&PEERS),
         ["gateway", rest @ ..] => with_gateway(&GATEWAY, rest),
         ["memory", rest @ ..] => with_gateway(&MEMORY, rest),
@@ -102,6 +103,13 @@ fn check() -> Result<ExitCode> {
     let mut findings = counts.slower_than(&recorded);
     findings.extend(counts.uneven());
     conclude(&findings)
+}
+
+/// Counts what rules on tools and the choice of a class add to translations.
+fn count_chat() -> Result<ExitCode> {
+    let counts = Counts::measure(&COMPOSE.build()?)?;
+    counts.beside("plain").iter().for_each(|line| println!("{line}"));
+    Ok(ExitCode::SUCCESS)
 }
 
 fn conclude(findings: &[String]) -> Result<ExitCode> {

@@ -29,7 +29,7 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore {
         name: "bench",
-        arguments: "wire [--check | --record] | compose | peers | gateway [--quick] [NAME…]",
+        arguments: "wire [--check | --record] | compose [--count] | peers | gateway [--quick] [NAME…]",
         summary: "measure the speed of translation, of composing and of the gateway, or compare instruction counts with those on record",
         run: bench::run,
     },

@@ -91,6 +91,16 @@ impl Counts {
         self.0.iter().filter_map(compare).collect()
     }
 
+    /// What each case takes more than the one that differs in the first part of its name alone and has `base` there.
+    pub(super) fn beside(&self, base: &str) -> Vec<String> {
+        let compare = |count: &Count| {
+            let (_, rest) = count.name.split_once('/')?;
+            let plain = self.find(&format!("{base}/{rest}"))?;
+            (plain != count).then(|| change("beside", plain, count))
+        };
+        self.0.iter().filter_map(compare).collect()
+    }
+
     /// Where a byte of a larger body costs more than one of the body of 20 KB.
     pub(super) fn uneven(&self) -> Vec<String> {
         let compare = |count: &Count| {
@@ -192,6 +202,13 @@ mod tests {
         let slower = ["b: slower, +5.1 % (1000 → 1051)", "d: no count on record"];
         assert_eq!(new.slower_than(&old), slower);
         assert_eq!(new.faster_than(&old), ["c: faster, -10.0 % (1000 → 900)"]);
+    }
+
+    #[test]
+    fn cases_are_held_against_their_plain_twins() {
+        let counts =
+            counts(&[("plain/a/1KB", 1, 1_000), ("ruled/a/1KB", 1, 1_100), ("ruled/b/1KB", 1, 9)]);
+        assert_eq!(counts.beside("plain"), ["ruled/a/1KB: beside, +10.0 % (1000 → 1100)"]);
     }
 
     #[test]

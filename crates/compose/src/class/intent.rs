@@ -30,6 +30,9 @@ impl Intent {
     }
 
     pub fn asks_for_web(&self, text: &str) -> bool {
+        if text.is_ascii() && self.wishes.is_empty() && !may_name_web(text.as_bytes()) {
+            return false;
+        }
         let text = own_words(&ends(text)).to_lowercase();
         clauses(&text).any(|clause| self.asks_in_chinese(clause) || self.asks_in_english(clause))
     }
@@ -47,7 +50,8 @@ impl Intent {
     }
 
     fn asks_in_chinese(&self, clause: &str) -> bool {
-        let built_in = CHINESE_WISHES.iter().copied();
+        let built_in = if clause.is_ascii() { &[] } else { CHINESE_WISHES };
+        let built_in = built_in.iter().copied();
         let mut wishes = built_in.chain(self.wishes.iter().map(String::as_str));
         wishes.any(|wish| {
             clause.match_indices(wish).any(|(at, _)| {
@@ -69,6 +73,35 @@ impl Intent {
             || words.any(|word| NEGATIONS.contains(&word))
     }
 }
+
+/// Whether a text may have one of the words in it that every wish in English needs: a place or an engine, in any case. Most texts have
+/// none, and need not be taken apart.
+fn may_name_web(text: &[u8]) -> bool {
+    let lower = |at: usize| text.get(at).map(u8::to_ascii_lowercase);
+    let is_at =
+        |at: usize, word: &str| word.bytes().enumerate().all(|(by, it)| lower(at + by) == Some(it));
+    let begins = |(_, byte): &(usize, &u8)| INITIALS[usize::from(**byte)];
+    let mut candidates = text.iter().enumerate().filter(begins);
+    candidates.any(|(at, _)| PLACES.iter().chain(ENGINES).any(|word| is_at(at, word)))
+}
+
+/// The bytes that places and engines begin with.
+const INITIALS: [bool; 256] = {
+    let mut initials = [false; 256];
+    let lists = [PLACES, ENGINES];
+    let mut list = 0;
+    while list < lists.len() {
+        let mut word = 0;
+        while word < lists[list].len() {
+            let initial = lists[list][word].as_bytes()[0];
+            initials[initial as usize] = true;
+            initials[initial.to_ascii_uppercase() as usize] = true;
+            word += 1;
+        }
+        list += 1;
+    }
+    initials
+};
 
 /// Whether a wish begins at this word: a verb with its place, a search as something to do, or an engine as a verb.
 fn begins_wish(words: &[&str], at: usize) -> bool {
@@ -172,4 +205,27 @@ fn clauses(text: &str) -> impl Iterator<Item = &str> {
 
 fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '\'' | '’')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_name_no_web_are_passed_over_and_no_others() {
+        for text in
+            ["search the Web", "look it up ONLINE", "DuckDuckGo for it", "use the internet", "www"]
+        {
+            assert!(may_name_web(text.as_bytes()), "{text}");
+        }
+        for text in ["", "w", "we", "search the code", "go on", "bind it", "do it by duck"] {
+            assert!(!may_name_web(text.as_bytes()), "{text}");
+        }
+        assert!(CHINESE_WISHES.iter().all(|wish| !wish.is_ascii()));
+        let own = Intent::new(&["ask around".to_owned()], &[]);
+        assert!(
+            own.asks_for_web("please ask around")
+                && !Intent::default().asks_for_web("please ask around")
+        );
+    }
 }
