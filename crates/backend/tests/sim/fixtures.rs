@@ -25,6 +25,10 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
         "result-behind-words-and-an-empty-answer/openai-chat",
         "did not have response messages: call_2",
     ),
+    (
+        "late-function-messages-after-calls-of-one-id/openai-chat",
+        "did not have response messages: call_1",
+    ),
     ("call-without-a-result/openai-chat", "did not have response messages: call_2"),
     ("lifted-instructions-between-results/openai-chat", "did not have response messages: call_2"),
     (
@@ -33,6 +37,7 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ),
     ("document-of-white-space-beside-text/anthropic-messages", "non-whitespace text"),
     ("gemini-calls-in-pieces/gemini", "willContinue"),
+    ("result-name-outside-the-alphabet/gemini", "immediately after a function call turn"),
     ("gemini-text-between-pieces/gemini", "functionCall"),
     ("documents-without-words-vanish/anthropic-messages", "must be last or be followed"),
     ("effort-words-that-no-model-has/openai-chat", "'default'"),
@@ -168,6 +173,19 @@ const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
     ("only-system-messages/openai-chat", Protocol::Gemini, "contents is not specified"),
     ("one-system-message-alone/openai-chat", Protocol::AnthropicMessages, "at least one message"),
     ("one-system-message-alone/openai-chat", Protocol::Gemini, "contents is not specified"),
+    (
+        "late-function-messages-after-calls-of-one-id/openai-chat",
+        Protocol::AnthropicMessages,
+        "without `tool_result` blocks",
+    ),
+    (
+        "late-function-messages-after-calls-of-one-id/openai-chat",
+        Protocol::Gemini,
+        "number of function response parts",
+    ),
+    ("result-name-outside-the-alphabet/gemini", Protocol::OpenaiChat, "preceeding message"),
+    ("result-name-outside-the-alphabet/gemini", Protocol::OpenaiResponses, "call_id"),
+    ("result-name-outside-the-alphabet/gemini", Protocol::AnthropicMessages, "tool"),
     ("orphan-tool-result/anthropic-messages", Protocol::Gemini, "function response turn"),
     ("orphan-tool-result/anthropic-messages", Protocol::OpenaiChat, "preceeding message"),
     ("orphan-tool-result/anthropic-messages", Protocol::OpenaiResponses, "No tool call found"),

@@ -102,8 +102,10 @@ fn settings(value: &Value, pointer: &str, node: &mut Node) {
             value => {
                 let name = setting(key);
                 // Objects of a tool that nobody knows may have settings of one name.
-                let namesakes =
-                    node.facts.iter().filter(|fact| fact.name.starts_with(&name)).count();
+                let numbered = format!("{name} ");
+                let is_namesake =
+                    |fact: &&Fact| fact.name == name || fact.name.starts_with(&numbered);
+                let namesakes = node.facts.iter().filter(is_namesake).count();
                 let name = if namesakes > 0 { format!("{name} {namesakes}") } else { name };
                 node.facts.push(Fact::new(name, value.clone(), below));
             }

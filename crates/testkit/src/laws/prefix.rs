@@ -78,13 +78,16 @@ fn changed(earlier: &[Value], later: &[Value]) -> Option<usize> {
 /// Whether a turn of the assistant, or a round of results, begins as it was and has more behind that.
 fn goes_on(earlier: &Value, later: &Value) -> bool {
     let list = |turn: &Value, key: &str| turn[key].as_array().cloned().unwrap_or_default();
+    let is_assistant = matches!(earlier["role"].as_str(), Some("assistant" | "model"));
     let begins = |key: &str| {
         let (earlier, later) = (list(earlier, key), list(later, key));
         let Some((last, before)) = earlier.split_last() else { return true };
-        let is_last = |block: &Value| unspaced(block) == unspaced(last);
+        let is_last = |block: &Value| match is_assistant {
+            true => unspaced(block) == unspaced(last),
+            false => block == last,
+        };
         later.starts_with(before) && later.get(before.len()).is_some_and(is_last)
     };
-    let is_assistant = matches!(earlier["role"].as_str(), Some("assistant" | "model"));
     let is_round = ["content", "parts"]
         .into_iter()
         .any(|key| list(later, key).get(list(earlier, key).len()).is_some_and(is_result));

@@ -154,18 +154,17 @@ impl<'r> Encoding<'r, '_> {
         own: Option<&Text<'_>>,
         (piece, field): (&Piece<'_>, Field),
     ) -> Text<'t> {
-        if let Some(other) = self.fresh_ids.get(&at) {
-            self.reporter.repaired((piece.part, field), "two calls have one id");
-            return Text::plain(other.clone());
+        let other = self.fresh_ids.get(&at);
+        let loss = match own {
+            None => Some((LossKind::Synthesised, "Messages pairs results with calls by id")),
+            Some(_) if other.is_some() => Some((LossKind::Repaired, "two calls have one id")),
+            Some(_) if self.calls.is_redirected(at) => Some((LossKind::Repaired, REDIRECTED)),
+            Some(_) => None,
+        };
+        if let Some((kind, reason)) = loss {
+            self.reporter.lose((piece.part, field), kind, reason);
         }
-        if own.is_none() {
-            self.reporter
-                .synthesised((piece.part, field), "Messages pairs results with calls by id");
-        }
-        if self.calls.is_redirected(at) {
-            self.reporter.repaired((piece.part, field), REDIRECTED);
-        }
-        id
+        other.map_or(id, |other| Text::plain(other.clone()))
     }
 
     fn write_result(
@@ -184,7 +183,10 @@ impl<'r> Encoding<'r, '_> {
         self.report_name(piece, result);
         let (text, has_failed) = self.result_text(place, &result.output);
         let is_error = result.is_error.unwrap_or(false) || has_failed;
-        let pieces = self.inner(piece.at, result.output.parts());
+        let (text, pieces) = match self.blank_text(result.output.parts()) {
+            Some(blank) => (Some(blank), SmallVec::new()),
+            None => (text, self.inner(piece.at, result.output.parts())),
+        };
         block.tool_result(list, Some(&id), is_error, |object| match (text, &*pieces) {
             (None, []) => {}
             (Some(text), []) => object.field("content", &text),
@@ -194,6 +196,21 @@ impl<'r> Encoding<'r, '_> {
                 pieces.iter().for_each(|piece| self.write_piece(list, piece));
             }),
         });
+    }
+
+    /// The text of a result that is white space with a cache marker: it may stand there, but in no block that has room for the marker.
+    /// Fixture `request/cache/marker-on-a-blank-result`.
+    fn blank_text(&mut self, parts: &'r [Part<'r>]) -> Option<Text<'r>> {
+        let [part] = parts else { return None };
+        let (Content::Text(text), Some(marker)) = (part.content(), part.semantics().cache()) else {
+            return None;
+        };
+        if !text.is_blank() || text.is_empty() || self.reporter.is_same() {
+            return None;
+        }
+        let reason = "Messages refuses blocks of whitespace alone, and only blocks have markers";
+        self.reporter.marker(part.semantics().place(), marker, LossKind::Dropped, reason);
+        Some(text.reborrow())
     }
 
     /// The parts of a result that can stand there.

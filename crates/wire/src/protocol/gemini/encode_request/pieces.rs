@@ -276,7 +276,7 @@ impl<'x> Scribe<'x, '_> {
         let result = &*self.sendable(result);
         let name = match self.is_same() {
             // In a request of another protocol its call may have another name.
-            true => result.name.as_ref().map(|name| self.tool_name(name)),
+            true => result.name.as_ref().map(|name| self.own_name(part, name)),
             false => Some(self.result_name(piece, result)),
         };
         let id = result.call_id.as_ref().filter(|_| self.sends_ids());
@@ -287,6 +287,20 @@ impl<'x> Scribe<'x, '_> {
         self.report_result(part, result, inside);
         let behind = result.output.parts().iter().filter(|part| !inside && is_media(part));
         behind.cloned().collect()
+    }
+
+    /// The name that a result of this protocol states, as its call has it here.
+    /// Fixture `request/results/result-name-outside-the-alphabet`.
+    fn own_name<'t>(&mut self, part: &Part<'_>, stated: &'t Text<'_>) -> Text<'t>
+    where
+        'x: 't,
+    {
+        let name = self.tool_name(stated);
+        if name != *stated {
+            let reason = "the name does not fit the vendor's alphabet";
+            self.reporter.renamed((part, Field::ResultName), reason);
+        }
+        name
     }
 
     fn media_inside(&self, result: &ToolResult<'_>) -> bool {

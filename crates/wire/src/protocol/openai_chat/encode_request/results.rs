@@ -108,8 +108,7 @@ impl Turns<'_, '_> {
         if result.call_id.is_none() {
             let reason = "Chat pairs results with calls by id";
             self.reporter.synthesised((place, Field::ResultCallId), reason);
-        }
-        if self.calls.is_redirected(at) {
+        } else if self.calls.is_redirected(at) {
             self.reporter.repaired((place, Field::ResultCallId), REDIRECTED);
         }
     }
