@@ -27,6 +27,24 @@ fn pieces_make_the_same_calls_wherever_they_stand() {
     }
 }
 
+/// A few bytes of a path make many values: there is an end to them.
+#[test]
+fn calls_of_too_many_values_are_no_calls() {
+    for (paths, are_too_many) in [(200, false), (300, true)] {
+        let path = |number| format!("$.k{number}{}", ".a".repeat(60));
+        let piece = |number| json!({"jsonPath": path(number), "numberValue": 1});
+        let pieces: Vec<Value> = (0..paths).map(piece).collect();
+        let call = |call: Value| json!({"functionCall": call});
+        let begun = call(json!({"name": "f", "partialArgs": pieces, "willContinue": true}));
+        let parts = [begun, call(json!({}))];
+        check(&parts).unwrap_or_else(|failure| panic!("{failure}"));
+        let answer = answer(&parts).to_string();
+        let decoded = GEMINI.decode_response(answer.as_bytes()).unwrap();
+        let calls = calls(&decoded.candidates[0].message);
+        assert_eq!(calls.is_empty(), are_too_many, "{paths} paths");
+    }
+}
+
 fn check(parts: &[Value]) -> Result<(), TestCaseError> {
     let answer = answer(parts).to_string();
     let whole = GEMINI.decode_response(answer.as_bytes()).map_err(fail)?;

@@ -10,6 +10,8 @@ struct Words {
     request: &'static [&'static str],
     answer: &'static [&'static str],
     pointers: [&'static str; 2],
+    /// A request and an answer, but for their tiers.
+    bodies: [&'static str; 2],
 }
 
 const WORDS: [Words; 4] = [
@@ -18,24 +20,40 @@ const WORDS: [Words; 4] = [
         request: &["auto", "default", "flex", "scale", "priority", "fast"],
         answer: &["auto", "default", "flex", "scale", "priority", "fast"],
         pointers: ["/service_tier", "/service_tier"],
+        bodies: [
+            r#"{"messages":[{"role":"user","content":"Go on."}]}"#,
+            r#"{"choices":[{"message":{"role":"assistant","content":"A"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        ],
     },
     Words {
         protocol: Protocol::OpenaiResponses,
         request: &["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"],
         answer: &["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"],
         pointers: ["/service_tier", "/service_tier"],
+        bodies: [
+            r#"{"input":"Go on."}"#,
+            r#"{"status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"A"}]}],"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}"#,
+        ],
     },
     Words {
         protocol: Protocol::AnthropicMessages,
         request: &["auto", "standard_only"],
         answer: &["standard", "priority", "batch"],
         pointers: ["/service_tier", "/usage/service_tier"],
+        bodies: [
+            r#"{"max_tokens":9,"messages":[{"role":"user","content":"Go on."}]}"#,
+            r#"{"content":[{"type":"text","text":"A"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}"#,
+        ],
     },
     Words {
         protocol: Protocol::Gemini,
         request: &["unspecified", "standard", "flex", "priority"],
         answer: &["unspecified", "standard", "flex", "priority"],
         pointers: ["/serviceTier", "/usageMetadata/serviceTier"],
+        bodies: [
+            r#"{"contents":[{"parts":[{"text":"Go on."}]}]}"#,
+            r#"{"candidates":[{"content":{"parts":[{"text":"A"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1}}"#,
+        ],
     },
 ];
 
@@ -82,7 +100,7 @@ fn check(
     for source in &WORDS {
         for target in WORDS.iter().filter(|it| it.protocol != source.protocol) {
             for word in words(source).iter().chain(&ODD) {
-                let body = if side == 0 { request(source, word) } else { answer(source, word) };
+                let body = body(source, side, word);
                 let (sent, report) = translated(source.protocol, target.protocol, &body);
                 let sent: Value = serde_json::from_str(&sent).unwrap_or_default();
                 let sent = sent.pointer(target.pointers[side]).and_then(Value::as_str);
@@ -105,44 +123,10 @@ fn vendor(words: &Words) -> &str {
     words.protocol.as_str().split('-').next().unwrap_or_default()
 }
 
-fn request(words: &Words, word: &str) -> Value {
-    match words.protocol {
-        Protocol::OpenaiChat => {
-            json!({"messages": [{"role": "user", "content": "Go on."}], "service_tier": word})
-        }
-        Protocol::OpenaiResponses => json!({"input": "Go on.", "service_tier": word}),
-        Protocol::AnthropicMessages => json!({
-            "max_tokens": 9,
-            "messages": [{"role": "user", "content": "Go on."}],
-            "service_tier": word,
-        }),
-        Protocol::Gemini => {
-            json!({"contents": [{"parts": [{"text": "Go on."}]}], "serviceTier": word})
-        }
-    }
-}
-
-fn answer(words: &Words, word: &str) -> Value {
-    match words.protocol {
-        Protocol::OpenaiChat => json!({
-            "choices": [{"message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-            "service_tier": word,
-        }),
-        Protocol::OpenaiResponses => json!({
-            "status": "completed",
-            "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A"}]}],
-            "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
-            "service_tier": word,
-        }),
-        Protocol::AnthropicMessages => json!({
-            "content": [{"type": "text", "text": "A"}],
-            "stop_reason": "end_turn",
-            "usage": {"input_tokens": 1, "output_tokens": 1, "service_tier": word},
-        }),
-        Protocol::Gemini => json!({
-            "candidates": [{"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}],
-            "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "serviceTier": word},
-        }),
-    }
+/// A body of a protocol with a tier.
+fn body(words: &Words, side: usize, word: &str) -> Value {
+    let mut body: Value = serde_json::from_str(words.bodies[side]).expect("bodies are JSON");
+    let (object, key) = words.pointers[side].rsplit_once('/').expect("a pointer has a key");
+    body.pointer_mut(object).expect("a body has the object")[key] = json!(word);
+    body
 }

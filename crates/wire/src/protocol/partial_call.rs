@@ -101,12 +101,16 @@ impl Joiner {
     }
 }
 
+/// How many values the arguments of one call may be put together of: a path of a few bytes makes as many as it has steps.
+const VALUES_MAX: usize = 16_384;
+
 /// A call whose arguments are not complete yet.
 #[derive(Clone, Debug)]
 struct PartialCall {
     id: Option<Text<'static>>,
     name: Text<'static>,
     arguments: Node,
+    room: Room,
     semantics: NodeSemantics<'static>,
     positions: Vec<usize>,
     is_mended: bool,
@@ -118,6 +122,7 @@ impl PartialCall {
             id: piece.id.clone().map(Text::into_owned),
             name: piece.name.clone()?.into_owned(),
             arguments: Node::default(),
+            room: Room(VALUES_MAX),
             semantics: NodeSemantics::at(piece.semantics.place()),
             positions: Vec::new(),
             is_mended: false,
@@ -132,7 +137,7 @@ impl PartialCall {
 
     fn add(&mut self, mut piece: Piece<'_>) -> Result<()> {
         for (path, value) in piece.values? {
-            self.is_mended |= self.arguments.put(&path, value)? == Put::Instead;
+            self.is_mended |= self.arguments.put(&path, value, &mut self.room)? == Put::Instead;
         }
         self.is_mended |= piece.is_mended;
         // One signature is for the whole call.
@@ -146,10 +151,21 @@ impl PartialCall {
 
     /// The call, now that all of it is there.
     fn finish(self) -> JoinedCall {
-        let Self { id, name, arguments, semantics, positions, is_mended } = self;
+        let Self { id, name, arguments, semantics, positions, is_mended, .. } = self;
         let arguments = Arguments::Json(Json::written(|writer| arguments.write(writer)));
         let call = ToolCall { id, name, arguments, form: CallForm::Function };
         JoinedCall { call, semantics, positions, is_mended }
+    }
+}
+
+/// For how many more values there is room.
+#[derive(Clone, Copy, Debug)]
+struct Room(usize);
+
+impl Room {
+    fn take(&mut self) -> Result<()> {
+        self.0 = self.0.checked_sub(1).ok_or_else(|| odd("fewer values in one call"))?;
+        Ok(())
     }
 }
 
@@ -166,6 +182,7 @@ enum Node {
 #[derive(Clone, Debug, Default)]
 struct Members {
     members: Vec<(String, Node)>,
+    /// Where they stand, if there are more than a few.
     positions: HashMap<String, usize>,
 }
 
@@ -185,25 +202,25 @@ enum Put {
 }
 
 impl Node {
-    fn put(&mut self, path: &[Step<'_>], value: Value<'_>) -> Result<Put> {
+    fn put(&mut self, path: &[Step<'_>], value: Value<'_>, room: &mut Room) -> Result<Put> {
         let (step, rest) = path.split_first().ok_or_else(|| odd("a path into the arguments"))?;
         if rest.is_empty() {
-            return self.put_child(step, value);
+            return self.put_child(step, value, room);
         }
         let empty = match rest.first() {
             Some(Step::Index(_)) => Self::List(Vec::new()),
             Some(Step::Key(_)) | None => Self::default(),
         };
-        self.child(step, || empty)?.0.put(rest, value)
+        self.child(step, || empty, room)?.0.put(rest, value, room)
     }
 
-    fn put_child(&mut self, step: &Step<'_>, value: Value<'_>) -> Result<Put> {
+    fn put_child(&mut self, step: &Step<'_>, value: Value<'_>, room: &mut Room) -> Result<Put> {
         let value = match value {
             Value::Text(text) => Self::Text(text.into_owned()),
             Value::Whole(json) => Self::Whole(json.into_owned()),
         };
         let mut value = Some(value);
-        let (node, is_new) = self.child(step, || value.take().unwrap_or_default())?;
+        let (node, is_new) = self.child(step, || value.take().unwrap_or_default(), room)?;
         let Some(value) = value.filter(|_| !is_new) else { return Ok(Put::Beside) };
         match (node, value) {
             (Self::Text(text), Self::Text(more)) => text.push(&more),
@@ -217,28 +234,38 @@ impl Node {
     }
 
     /// The value at a step, made if it is not there yet, and whether it was.
-    fn child(&mut self, step: &Step<'_>, make: impl FnOnce() -> Node) -> Result<(&mut Node, bool)> {
-        self.open()?;
-        match (self, step) {
-            (Self::Object(members), Step::Key(key)) => Ok(members.at(key, make)),
+    fn child(
+        &mut self,
+        step: &Step<'_>,
+        make: impl FnOnce() -> Node,
+        room: &mut Room,
+    ) -> Result<(&mut Node, bool)> {
+        self.open(room)?;
+        let (node, is_new) = match (self, step) {
+            (Self::Object(members), Step::Key(key)) => members.at(key, make),
             (Self::List(nodes), Step::Index(index)) if *index <= nodes.len() => {
                 let is_new = *index == nodes.len();
                 if is_new {
                     nodes.push(make());
                 }
-                Ok((&mut nodes[*index], is_new))
+                (&mut nodes[*index], is_new)
             }
-            _ => Err(odd("a path that fits the arguments so far")),
+            _ => return Err(odd("a path that fits the arguments so far")),
+        };
+        if is_new {
+            room.take()?;
         }
+        Ok((node, is_new))
     }
 
     /// Takes apart an object or a list that came whole.
-    fn open(&mut self) -> Result<()> {
+    fn open(&mut self, room: &mut Room) -> Result<()> {
         let Self::Whole(json) = self else { return Ok(()) };
         *self = match json.kind() {
             Kind::Object => {
                 let mut members = Members::default();
                 json.reader().object(|key, reader| {
+                    room.take()?;
                     let value = Self::of(reader.raw()?);
                     *members.at(&key, Self::default).0 = value;
                     Ok(())
@@ -248,6 +275,7 @@ impl Node {
             Kind::Array => {
                 let mut nodes = Vec::new();
                 json.reader().array(|_, reader| {
+                    room.take()?;
                     nodes.push(Self::of(reader.raw()?));
                     Ok(())
                 })?;
@@ -282,16 +310,34 @@ impl Node {
     }
 }
 
+/// So few members are found by looking at each.
+const FEW: usize = 8;
+
 impl Members {
     /// The member of a name, made if it is not there yet, and whether it was.
     fn at(&mut self, key: &str, make: impl FnOnce() -> Node) -> (&mut Node, bool) {
-        let known = self.positions.get(key).copied();
-        let position = known.unwrap_or_else(|| {
-            self.positions.insert(key.to_owned(), self.members.len());
-            self.members.push((key.to_owned(), make()));
-            self.members.len() - 1
-        });
+        let known = self.find(key);
+        let position = known.unwrap_or_else(|| self.add(key, make()));
         (&mut self.members[position].1, known.is_none())
+    }
+
+    fn find(&self, key: &str) -> Option<usize> {
+        match self.members.len() <= FEW {
+            true => self.members.iter().position(|(name, _)| name == key),
+            false => self.positions.get(key).copied(),
+        }
+    }
+
+    fn add(&mut self, key: &str, node: Node) -> usize {
+        let position = self.members.len();
+        self.members.reserve_exact(usize::from(position == 0));
+        self.members.push((key.to_owned(), node));
+        if position >= FEW {
+            let from = if position == FEW { 0 } else { position };
+            let named = self.members.iter().enumerate().skip(from);
+            self.positions.extend(named.map(|(position, (name, _))| (name.clone(), position)));
+        }
+        position
     }
 }
 
