@@ -206,7 +206,7 @@ impl<'a> PieceDraft<'a> {
         if let Some(signature) = self.signature {
             semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
         }
-        let Values { all, are_mended } = self.values;
+        let Values { all, are_mended, .. } = self.values;
         Some(Piece {
             id: self.id,
             name: self.name,
@@ -223,6 +223,8 @@ impl<'a> PieceDraft<'a> {
 #[derive(Default)]
 struct Values<'a> {
     all: Vec<(Vec<Step<'a>>, Value<'a>)>,
+    /// How many steps their paths have together.
+    steps: usize,
     are_mended: bool,
 }
 
@@ -275,7 +277,12 @@ impl<'a> Values<'a> {
         })?;
         match (path, value) {
             (Some(path), Some(value)) => {
-                self.all.push((steps(path.into_str()).ok_or_else(|| odd("a path"))?, value));
+                let path = steps(path.into_str()).ok_or_else(|| odd("a path"))?;
+                self.steps += path.len();
+                if self.steps > ALL_STEPS_MAX {
+                    return Err(odd("fewer steps in the paths of one piece"));
+                }
+                self.all.push((path, value));
                 Ok(())
             }
             (None, Some(_)) => Err(odd("a piece with a path")),
@@ -300,8 +307,9 @@ impl<'a> Values<'a> {
     }
 }
 
-/// How deep a path may lead.
+/// How deep a path may lead, and how far the paths of one piece may lead together: a step of two bytes takes some dozens.
 const STEPS_MAX: usize = 64;
+const ALL_STEPS_MAX: usize = 65_536;
 
 /// The steps of a path such as `$.ports[0].name` or `$['a b']`.
 fn steps(path: Cow<'_, str>) -> Option<Vec<Step<'_>>> {
