@@ -21,7 +21,8 @@ pub(crate) fn is_configured(name: &HeaderName, configured: &[(HeaderName, Header
 pub(crate) fn cuts_answers(name: &HeaderName, value: &HeaderValue) -> bool {
     let name = name.as_str();
     let asks_for_part = words(name).any(|word| matches!(word, "range" | "ranges"));
-    let asks_for_spelling = name == "accept" && names_charset(value.as_bytes());
+    let asks_for_spelling = name == "accept" && names_charset(value.as_bytes())
+        || words(name).any(|word| word == "encode");
     // What a client sends may well be a part.
     asks_for_part && !name.ends_with("content-range")
         || asks_for_spelling
@@ -36,21 +37,36 @@ fn is_plain(name: &str) -> bool {
 
 /// Whether a header proves who somebody is. To a provider that is the operator's.
 fn is_credential(name: &HeaderName) -> bool {
-    let is_proof = |word: &str| matches!(word, "authorization" | "cookie" | "cookie2");
+    let is_proof = |word: &str| PROOFS.contains(&word);
     let is_secret = |word: &str| SECRETS.contains(&word) && !name.as_str().ends_with(IDEMPOTENCY);
     surface::is_key_header(name)
         || words(name.as_str()).any(is_proof)
         || words(name.as_str()).next_back().is_some_and(is_secret)
 }
 
+/// Words of headers by which clients, or proxies before this gateway, prove who asks.
+const PROOFS: &[&str] =
+    &["assertion", "auth", "authentication", "authorization", "cookie", "cookie2", "jwt", "oidc"];
 /// The last words of headers that hold a secret, and the header that ends like them and is none.
-const SECRETS: &[&str] =
-    &["apikey", "credential", "credentials", "key", "password", "secret", "token"];
+const SECRETS: &[&str] = &[
+    "apikey",
+    "apikeys",
+    "credential",
+    "credentials",
+    "key",
+    "keys",
+    "password",
+    "secret",
+    "secrets",
+    "token",
+    "tokens",
+];
 const IDEMPOTENCY: &str = "idempotency-key";
 
-/// Headers that are between the client and this gateway.
+/// Headers that are between the client and this gateway, where it asks from among them.
 fn is_of_client(name: &str) -> bool {
-    matches!(name, "origin" | "referer")
+    matches!(name, "origin" | "referer" | "forwarded" | "x-real-ip")
+        || name.starts_with("x-forwarded-")
         || name.ends_with("accept-encoding")
         || name.starts_with("sabir-")
 }
@@ -98,6 +114,15 @@ mod tests {
                 "x-auth-token",
                 "ocp-apim-subscription-key",
                 "cookie",
+                "x-auth",
+                "x-authentication",
+                "cf-access-jwt-assertion",
+                "x-amzn-oidc-data",
+                "x-api-keys",
+                "x-tokens",
+                "forwarded",
+                "x-forwarded-for",
+                "x-real-ip",
                 "origin",
                 "accept-encoding",
                 "accept_encoding",
@@ -145,6 +170,7 @@ mod tests {
             "a-im",
             "accept-charset",
             "x-accept-charset",
+            "x-goog-encode-response-if-executable",
         ];
         check(&parts, cuts, true);
         check(&["content-range", "x-upload-content-range", "accept", "x-arranged"], cuts, false);
