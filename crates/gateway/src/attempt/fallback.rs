@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sabir_wire::FaultKind;
 use tokio::time::Instant;
@@ -95,7 +96,7 @@ pub(super) async fn ask<A: Attempt>(
     }))
 }
 
-/// Asks one target, again if the failure may pass by itself.
+/// Asks one target, once it is ready to be asked.
 async fn target<A: Attempt>(
     handles: Handles<'_>,
     attempt: &A,
@@ -130,43 +131,66 @@ async fn target<A: Attempt>(
     if let Some(permit) = provider.queue.enter().await? {
         flight.admission.hold_permit(permit);
     }
-    let mut tries_left = provider.config.retries;
+    persist(handles, attempt, (candidate, stay), &prepared, flight).await
+}
+
+/// Asks a target, and again if the failure may pass by itself.
+async fn persist<A: Attempt>(
+    handles: Handles<'_>,
+    attempt: &A,
+    (candidate, stay): (&Candidate, Option<&Stay>),
+    prepared: &Prepared<'_>,
+    flight: &mut InFlight,
+) -> Result<A::Output> {
+    let mut tries_left = candidate.provider.config.retries;
     loop {
-        flight.trace.begin_attempt();
-        let began = Instant::now();
-        let turn = provider.keys.take(stay.map(Stay::conversation));
-        let mut failure = match attempt.open(handles, (provider, turn), &prepared, flight).await {
-            Ok(answer) => {
-                turn.into_iter().for_each(Turn::answered);
-                if A::AFFECTS_HEALTH == AffectsHealth::Yes {
-                    provider.health.answered();
-                    candidate.pace.measured(began.elapsed());
-                }
-                return Ok(answer);
-            }
-            Err(failure) => failure,
-        };
-        // That counters are asked too often says nothing of answers.
-        let speaks_of_key =
-            A::AFFECTS_HEALTH == AffectsHealth::Yes || failure.fault.kind != FaultKind::RateLimit;
-        let turn = turn.filter(|_| speaks_of_key);
-        if turn.is_some_and(|turn| turn.is_turned_away(&provider.name, &mut failure)) {
-            if tries_left == 0 {
-                return Err(failure);
-            }
-            tries_left -= 1;
-            continue;
-        }
-        let verdict = verdict::of(&failure);
-        if verdict != Verdict::Final && A::AFFECTS_HEALTH == AffectsHealth::Yes {
-            provider.health.failed();
-        }
-        match verdict {
-            Verdict::Again(pause) if tries_left > 0 => {
+        match once(handles, attempt, (candidate, stay), prepared, flight).await {
+            Ok(answer) => return Ok(answer),
+            Err((_, Some(pause))) if tries_left > 0 => {
                 tries_left -= 1;
                 tokio::time::sleep(pause).await;
             }
-            _ => return Err(failure),
+            Err((failure, _)) => return Err(failure),
         }
+    }
+}
+
+/// One attempt. A failure comes with the pause before another, if that may help.
+async fn once<A: Attempt>(
+    handles: Handles<'_>,
+    attempt: &A,
+    (candidate, stay): (&Candidate, Option<&Stay>),
+    prepared: &Prepared<'_>,
+    flight: &mut InFlight,
+) -> Result<A::Output, (Box<Failure>, Option<Duration>)> {
+    let provider = &candidate.provider;
+    let affects_health = A::AFFECTS_HEALTH == AffectsHealth::Yes;
+    flight.trace.begin_attempt();
+    let began = Instant::now();
+    let turn = provider.keys.take(stay.map(Stay::conversation));
+    let mut failure = match attempt.open(handles, (provider, turn), prepared, flight).await {
+        Ok(answer) => {
+            turn.into_iter().for_each(Turn::answered);
+            if affects_health {
+                provider.health.answered();
+                candidate.pace.measured(began.elapsed());
+            }
+            return Ok(answer);
+        }
+        Err(failure) => failure,
+    };
+    // That counters are asked too often says nothing of answers.
+    let speaks_of_key = affects_health || failure.fault.kind != FaultKind::RateLimit;
+    let turn = turn.filter(|_| speaks_of_key);
+    if turn.is_some_and(|turn| turn.is_turned_away(&provider.name, &mut failure)) {
+        return Err((failure, Some(Duration::ZERO)));
+    }
+    let verdict = verdict::of(&failure);
+    if verdict != Verdict::Final && affects_health {
+        provider.health.failed();
+    }
+    match verdict {
+        Verdict::Again(pause) => Err((failure, Some(pause))),
+        _ => Err((failure, None)),
     }
 }
