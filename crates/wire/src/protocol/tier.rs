@@ -49,6 +49,13 @@ pub(super) struct Words {
     pub(super) answer: [Option<&'static str>; TIERS],
 }
 
+impl Words {
+    /// The same words in requests and answers.
+    pub(super) const fn alike(words: [Option<&'static str>; TIERS]) -> Self {
+        Self { request: words, answer: words }
+    }
+}
+
 /// Whether a tier is asked for, or served the answer at a place.
 #[derive(Clone, Copy)]
 pub(super) enum Asking {

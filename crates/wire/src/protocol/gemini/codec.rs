@@ -54,26 +54,15 @@ pub(in super::super) const CODEC: Codec = Codec {
     signatures: None,
     // A thought signature is bytes, and clients check that it is base64.
     carries_base64: true,
-    tiers: Words {
-        request: [
-            Some("unspecified"),
-            Some("standard"),
-            Some("priority"),
-            None,
-            None,
-            Some("flex"),
-            None,
-        ],
-        answer: [
-            Some("unspecified"),
-            Some("standard"),
-            Some("priority"),
-            None,
-            None,
-            Some("flex"),
-            None,
-        ],
-    },
+    tiers: Words::alike([
+        Some("unspecified"),
+        Some("standard"),
+        Some("priority"),
+        None,
+        None,
+        Some("flex"),
+        None,
+    ]),
     conventions: Conventions {
         has_system_blocks: true,
         continues_answers: true,

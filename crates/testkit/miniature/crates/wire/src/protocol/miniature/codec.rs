@@ -45,7 +45,7 @@ pub(in super::super) const CODEC: Codec = Codec {
     call_rules: |_| (ToolNameRule::CHAT, CallIdRule::CHAT),
     signatures: None,
     carries_base64: false,
-    tiers: Words { request: [None; 7], answer: [None; 7] },
+    tiers: Words::alike([None; 7]),
     conventions: Conventions {
         is_plain_citation: |_| true,
         ..Conventions::of(Vendor::Other)
