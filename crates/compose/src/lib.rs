@@ -8,6 +8,7 @@ pub mod compact;
 pub mod govern;
 pub mod history;
 pub mod session;
+pub mod team;
 
 mod builder;
 mod draining;

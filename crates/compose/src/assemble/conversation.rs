@@ -8,13 +8,15 @@ use sabir_wire::conversation::{
 };
 use sabir_wire::json::Text;
 
+use super::marker::{clean, names};
 use super::{Dialogue, Utterance};
 
 impl<'a> Dialogue<'a> {
     /// The dialogue that a conversation was.
     ///
     /// What instructs before anybody speaks becomes the instructions. Tools take part under their names; what has no
-    /// text is named in brackets, and thinking is left out.
+    /// text is named in brackets, and thinking is left out. A message whose text begins with `[FROM: name]` is that
+    /// participant's, and its `[NEXT: name]` says whom it is for: so is kept what a team cleaned.
     ///
     /// ```
     /// use sabir_compose::assemble::{Agent, Dialogue};
@@ -81,7 +83,13 @@ impl<'a> Transcript<'a> {
                 (self.assistant.clone(), Some(self.user.clone()))
             }
         };
-        self.utter(format!("{index}"), (from, to), render_message(message));
+        // Some protocols make one message of what several participants said after one another.
+        for (number, parts) in message.parts.chunk_by(|_, next| !names_speaker(next)).enumerate() {
+            let text = lines(parts.iter().filter_map(render));
+            let unmarked = || (from.clone(), to.iter().cloned().collect());
+            let speaking = marked(&text).unwrap_or_else(unmarked);
+            self.utter(format!("{index}/{number}"), speaking, text);
+        }
     }
 
     fn calls(&mut self, message: &'a Message<'_>) {
@@ -101,7 +109,7 @@ impl<'a> Transcript<'a> {
                 let called = result.call_id.as_ref().and_then(|id| self.tools.get(id).copied());
                 let tool = called.or(result.name.as_ref()).map_or("tool".into(), Text::to_str);
                 let content = render_result(result);
-                let to = Some(self.assistant.clone());
+                let to = vec![self.assistant.clone()];
                 self.utter(format!("{index}.{number}"), (tool, to), content);
             }
         }
@@ -111,11 +119,10 @@ impl<'a> Transcript<'a> {
     fn utter(
         &mut self,
         id: String,
-        (from, to): (Cow<'a, str>, Option<Cow<'a, str>>),
+        (from, to): (Cow<'a, str>, Vec<Cow<'a, str>>),
         content: String,
     ) {
         if !content.trim().is_empty() {
-            let to = to.into_iter().collect();
             self.utterances.push(Utterance {
                 id: Some(id.into()),
                 from,
@@ -124,6 +131,26 @@ impl<'a> Transcript<'a> {
             });
         }
     }
+}
+
+/// Who speaks to whom, where the text itself begins by saying who speaks.
+fn marked<'a>(text: &str) -> Option<(Cow<'a, str>, Vec<Cow<'a, str>>)> {
+    if !text.get(..FROM.len())?.eq_ignore_ascii_case(FROM) {
+        return None;
+    }
+    let cleaned = clean(text);
+    let to = cleaned.next.into_iter().flat_map(names).map(|name| name.to_owned().into());
+    Some((cleaned.from?.to_owned().into(), to.collect()))
+}
+
+const FROM: &str = "[FROM:";
+
+fn names_speaker(part: &Part<'_>) -> bool {
+    let text = match part.content() {
+        Content::Text(text) => text.to_str(),
+        _ => return false,
+    };
+    text.get(..FROM.len()).is_some_and(|start| start.eq_ignore_ascii_case(FROM))
 }
 
 /// What a message says by itself, a line for each of its parts.

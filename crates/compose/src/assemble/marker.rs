@@ -8,12 +8,16 @@ use std::fmt;
 
 use super::text::{Fence, trimmed};
 
-/// A text without its markers.
+/// A text without its markers, and what they said.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Cleaned<'t> {
     pub text: Cow<'t, str>,
     /// What the last team task marker said.
     pub team_task: Option<&'t str>,
+    /// Who speaks, by the first marker that says so.
+    pub from: Option<&'t str>,
+    /// Who is to speak next, by the last marker that says so; several names stand between commas.
+    pub next: Option<&'t str>,
 }
 
 /// Takes the routing markers out of a text.
@@ -21,7 +25,7 @@ pub struct Cleaned<'t> {
 /// A line of nothing but markers goes as a whole, and so do blank lines between a marker and either end of the text.
 pub fn clean(text: &str) -> Cleaned<'_> {
     if !text.contains('[') {
-        return Cleaned { text: Cow::Borrowed(text), team_task: None };
+        return Cleaned::unmarked(text);
     }
     let mut cleaner = Cleaner::new(text);
     while cleaner.at < text.len() {
@@ -30,11 +34,35 @@ pub fn clean(text: &str) -> Cleaned<'_> {
     cleaner.finish()
 }
 
+impl<'t> Cleaned<'t> {
+    fn unmarked(text: &'t str) -> Self {
+        Self { text: Cow::Borrowed(text), team_task: None, from: None, next: None }
+    }
+}
+
+/// A message with the markers that say who speaks to whom, in a line of their own: [`clean`] finds them, and the text as it
+/// was.
+pub fn mark<'n>(from: &str, to: impl IntoIterator<Item = &'n str>, text: &str) -> String {
+    let to: Vec<&str> = to.into_iter().collect();
+    let next = match to.is_empty() {
+        true => String::new(),
+        false => format!(" [NEXT: {}]", to.join(", ")),
+    };
+    format!("[FROM: {from}]{next}\n{text}")
+}
+
 /// A marker that was found.
 struct Marker<'t> {
     /// The place behind it.
     end: usize,
-    team_task: Option<&'t str>,
+    content: Content<'t>,
+}
+
+/// What a marker says.
+enum Content<'t> {
+    From(&'t str),
+    Next(&'t str),
+    TeamTask(&'t str),
 }
 
 /// Copies a text line by line.
@@ -49,6 +77,8 @@ struct Cleaner<'t> {
     /// The first and last places where something was removed.
     removed: Option<(usize, usize)>,
     team_task: Option<&'t str>,
+    from: Option<&'t str>,
+    next: Option<&'t str>,
 }
 
 impl<'t> Cleaner<'t> {
@@ -61,6 +91,8 @@ impl<'t> Cleaner<'t> {
             unclosed_until: 0,
             removed: None,
             team_task: None,
+            from: None,
+            next: None,
         }
     }
 
@@ -107,7 +139,7 @@ impl<'t> Cleaner<'t> {
     fn remove(&mut self, marker: Marker<'t>, start: usize) {
         let first = self.removed.map_or(self.at, |(first, _)| first);
         self.removed = Some((first, marker.end));
-        self.team_task = marker.team_task.or(self.team_task);
+        self.note(marker.content);
         self.at = marker.end;
         let rest = &self.text[self.at..];
         let gap = rest.len() - rest.trim_start_matches(BLANKS).len();
@@ -120,12 +152,22 @@ impl<'t> Cleaner<'t> {
         }
     }
 
+    fn note(&mut self, content: Content<'t>) {
+        match content {
+            Content::From(name) => self.from = self.from.or(Some(name)),
+            Content::Next(names) => self.next = Some(names),
+            Content::TeamTask(task) => self.team_task = Some(task),
+        }
+    }
+
     /// The marker that begins at the cursor, which stands at a bracket.
     fn marker(&mut self) -> Option<Marker<'t>> {
         let inner = &self.text[self.at + 1..];
-        if let Some(rest) = strip_word(inner, "FROM:").or_else(|| strip_word(inner, "NEXT:")) {
-            let close = rest.find(['[', ']', '\n']).filter(|at| rest[*at..].starts_with(']'))?;
-            return Some(Marker { end: self.place_of(rest) + close + 1, team_task: None });
+        if let Some(rest) = strip_word(inner, "FROM:") {
+            return self.name(rest, Content::From);
+        }
+        if let Some(rest) = strip_word(inner, "NEXT:") {
+            return self.name(rest, Content::Next);
         }
         if let Some(rest) = strip_word(inner, "TEAM_TASK]") {
             return Some(self.block(rest));
@@ -133,12 +175,19 @@ impl<'t> Cleaner<'t> {
         self.team_task_marker(strip_word(inner, "TEAM_TASK:")?)
     }
 
+    /// A marker with a name, which ends in its line.
+    fn name(&self, rest: &'t str, kind: impl Fn(&'t str) -> Content<'t>) -> Option<Marker<'t>> {
+        let close = rest.find(['[', ']', '\n']).filter(|at| rest[*at..].starts_with(']'))?;
+        let end = self.place_of(rest) + close + 1;
+        Some(Marker { end, content: kind(trimmed(&rest[..close])) })
+    }
+
     /// The block that goes on until a bracket follows a blank line, else to the end.
     fn block(&self, rest: &'t str) -> Marker<'t> {
         let (length, bracket) = bracket_after_blank(rest).unwrap_or((rest.len(), rest.len()));
         let is_alone = self.out.is_empty() || self.out.ends_with('\n');
         let end = self.place_of(rest) + if is_alone { bracket } else { length };
-        Marker { end, team_task: Some(trimmed(&rest[..length])) }
+        Marker { end, content: Content::TeamTask(trimmed(&rest[..length])) }
     }
 
     /// Brackets inside the task must pair up, and code is no part of one.
@@ -156,8 +205,8 @@ impl<'t> Cleaner<'t> {
                 depth = if bracket == "[" { depth + 1 } else { depth - 1 };
                 if depth == 0 {
                     let close = from + offset;
-                    let team_task = Some(trimmed(&rest[..close]));
-                    return Some(Marker { end: self.place_of(rest) + close + 1, team_task });
+                    let content = Content::TeamTask(trimmed(&rest[..close]));
+                    return Some(Marker { end: self.place_of(rest) + close + 1, content });
                 }
             }
             from += line.len();
@@ -168,7 +217,7 @@ impl<'t> Cleaner<'t> {
 
     fn finish(mut self) -> Cleaned<'t> {
         let Some((first, last)) = self.removed else {
-            return Cleaned { text: Cow::Borrowed(self.text), team_task: None };
+            return Cleaned::unmarked(self.text);
         };
         if self.text[last..].trim().is_empty() {
             self.out.truncate(self.out.trim_end().len());
@@ -178,9 +227,12 @@ impl<'t> Cleaner<'t> {
             let lines = self.out[..blank].rfind('\n').map_or(0, |end| end + 1);
             self.out.drain(..lines);
         }
+        let is_filled = |text: &&str| !text.is_empty();
         Cleaned {
             text: Cow::Owned(self.out),
-            team_task: self.team_task.filter(|it| !it.is_empty()),
+            team_task: self.team_task.filter(is_filled),
+            from: self.from.filter(is_filled),
+            next: self.next.filter(is_filled),
         }
     }
 
@@ -193,6 +245,11 @@ impl<'t> Cleaner<'t> {
     fn place_of(&self, rest: &str) -> usize {
         self.text.len() - rest.len()
     }
+}
+
+/// The names of a marker that has several.
+pub fn names(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(trimmed).filter(|name| !name.is_empty())
 }
 
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -223,6 +280,8 @@ impl fmt::Debug for Cleaned<'_> {
         f.debug_struct("Cleaned")
             .field("text", &self.text.len())
             .field("team_task", &self.team_task.map(str::len))
+            .field("from", &self.from.map(str::len))
+            .field("next", &self.next.map(str::len))
             .finish()
     }
 }
@@ -304,6 +363,15 @@ mod tests {
         check("Hi [TEAM_TASK] x\r\n\r\n[NEXT: a]\r\nBye", "Hi\r\n\r\nBye");
         team_task("[TEAM_TASK: one] [TEAM_TASK: two]", Some("two"));
         team_task("[TEAM_TASK: ] [FROM: a]", None);
+    }
+
+    #[test]
+    fn who_speaks_and_who_is_next_is_handed_over() {
+        let cleaned = clean("[FROM: max] [NEXT: a] Hello [From: no] [next: carol, bob ]");
+        assert_eq!((cleaned.from, cleaned.next), (Some("max"), Some("carol, bob")));
+        assert_eq!(cleaned.text, "Hello");
+        let cleaned = clean("Hello [NEXT: ]\n```\n[NEXT: code]\n```\n");
+        assert_eq!((cleaned.from, cleaned.next), (None, None));
     }
 
     #[test]

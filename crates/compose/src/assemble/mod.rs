@@ -24,6 +24,6 @@ mod warning;
 pub use agent::Agent;
 pub use dialogue::{Dialogue, Prepared, TEAM_TASK_BYTES_MAX, Utterance, WINDOW_DEFAULT};
 pub use input::{BYTES_MAX_DEFAULT, ContextMessage, Input};
-pub use marker::{Cleaned, clean};
+pub use marker::{Cleaned, clean, mark, names};
 pub use output::{FLAG_BYTES_MAX, Output, Overflow, Trimmed};
 pub use warning::Warning;

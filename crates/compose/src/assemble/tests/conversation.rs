@@ -84,3 +84,18 @@ fn late_instructions_are_told_in_place() {
     let expected = "[CONTEXT]\n- user -> assistant: a\n- system -> all: Be kind.\n- bea -> user: b\n\n[MESSAGE]\nc";
     assert_eq!((prompt.as_str(), flag), (expected, None));
 }
+
+#[test]
+fn what_a_team_said_is_told_by_its_markers() {
+    let body = r#"{"messages":[{"role":"user","content":"[FROM: user] [NEXT: ann]\nPlan it"},
+        {"role":"assistant","content":"[FROM: ann] [NEXT: bob, carol]\nYes.\n\nNow you."},
+        {"role":"assistant","content":"[FROM: bob]\nNo."},{"role":"user","content":"Why? [FROM: nobody]"}]}"#;
+    let (prompt, _) = claude(Protocol::OpenaiChat, body);
+    let expected = "[CONTEXT]\n- user -> ann: Plan it\n- ann -> bob, carol: Yes.\n\nNow you.\n- bob -> all: No.\n\n[MESSAGE]\nWhy?";
+    assert_eq!(prompt, expected);
+    // One message of two participants, as Messages and Gemini have to write it.
+    let merged = r#"{"max_tokens":1,"messages":[{"role":"user","content":"[FROM: user] [NEXT: ann]\nPlan it"},
+        {"role":"assistant","content":[{"type":"text","text":"[FROM: ann] [NEXT: bob, carol]\nYes.\n\nNow you."},
+        {"type":"text","text":"[FROM: bob]\nNo."}]},{"role":"user","content":"Why?"}]}"#;
+    assert_eq!(claude(Protocol::AnthropicMessages, merged).0, expected);
+}
