@@ -68,6 +68,10 @@ class Claude:
         """The arguments that have it say more in its last session."""
         return ["--continue", *self.print(prompt)]
 
+    def say(self, prompt):
+        """The arguments that have it answer, in whatever session it is."""
+        return self.print(prompt)
+
     def print(self, prompt):
         options = ["--output-format", "stream-json", "--verbose", "--allowedTools", *self.tools]
         return ["-p", *options, "--", prompt]
@@ -121,6 +125,9 @@ class Codex:
 
     def go_on(self, prompt):
         return ["exec", "resume", "--last", "--json", "--skip-git-repo-check", prompt]
+
+    def say(self, prompt):
+        return ["exec", "--json", "--skip-git-repo-check", prompt]
 
     def exec(self, folder, prompt, *more):
         options = ["--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", *more]
@@ -187,6 +194,9 @@ class Gemini:
 
     def go_on(self, prompt):
         return ["--resume=latest", *self.print(prompt)]
+
+    def say(self, prompt):
+        return self.print(prompt)
 
     def print(self, prompt):
         return ["--output-format", "stream-json", "--yolo", "-p", prompt]

@@ -2,7 +2,7 @@
 
 Usage: run.py SABIR PROGRAMS [CELL…], where SABIR is the binary, PROGRAMS the folder with the CLIs and a CELL such as
 `codex/gemini` picks one of the twelve, `codex/session` one of the three that compare a session's file with its traffic, `codex/governed` one of the
-three whose model is chosen by class and whose tools are under rules.
+three whose model is chosen by class and whose tools are under rules, `codex/handed` one of the three that go on with a conversation of others.
 """
 
 import contextlib
@@ -30,6 +30,9 @@ START_SECONDS_MAX = 20
 
 AT_ONCE = 3
 """How many cells run at the same time: most of a cell is a CLI that starts."""
+
+FILLER_CHARACTERS = 300_000
+"""Each has two bytes: far more than fits into an argument."""
 
 REQUESTS_LEAST = 3
 """Two rounds of tools and an answer."""
@@ -96,6 +99,7 @@ class Bench:
         cells = [(f"{it[0].title}/{it[1]}", self.cell, *it) for it in cells]
         looks = [(f"{agent.name}/session", self.session, agent) for agent in AGENTS]
         looks += [(f"{agent.name}/governed", self.governed, agent) for agent in AGENTS]
+        looks += [(f"{agent.name}/handed", self.handed, agent) for agent in AGENTS]
         cells += [it for it in looks if not chosen or it[0] in chosen]
         with ThreadPoolExecutor(AT_ONCE) as pool:
             done = [pool.submit(verdict, *it) for it in cells]
@@ -122,6 +126,34 @@ class Bench:
         providers = {exchange["provider"] for exchange in seen}
         assert len(providers) > 1, f"one provider had all classes: {providers}"
         return f"{len(seen)} requests, {', '.join(sorted({it['class'] for it in seen}))}"
+
+    def handed(self, agent):
+        """One CLI goes on with a conversation that others had: it begins with a prompt of it, longer than any argument."""
+        folder, word = self.scratch(f"{agent.name}-handed")
+        told = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": f"FIRST-{word}"}]
+        told += [{"role": "assistant", "content": "é" * FILLER_CHARACTERS}, {"role": "user", "content": f"LAST-{word}"}]
+        self.post("/sabir/v1/conversations", {"id": f"for-{agent.name}", "transcript": told})
+        upstream = next(name for name, protocol in UPSTREAMS.items() if protocol == agent.protocol)
+        model = f"sim-{upstream}/handed-{agent.name}"
+        data = os.path.join(os.path.dirname(folder), "data")
+        options = ["--config", self.config, "--data", data, "--model", model, "--continue", f"for-{agent.name}"]
+        run = self.start(agent, folder, options, agent.say("Say pear."))
+        assert run.returncode == 0 and "pear" in run.stdout, f"exit code {run.returncode}: {run.stdout}\n{run.stderr}"
+        # What it sent is what its gateway recorded: all that was said, in its order, then what it was asked.
+        found = self.wait_for_conversation(model, "Say pear.")
+        sent = self.ask(f"/sabir/v1/conversations/{found}/messages").decode()
+        places = [sent.find(text) for text in (f"FIRST-{word}", "é" * FILLER_CHARACTERS, f"LAST-{word}", "Say pear.")]
+        assert -1 not in places and places == sorted(places), f"{places}: {sent[:2000]}"
+        assert "Be brief." in sent, "the instructions are missing"
+        left = [name for _, _, names in os.walk(data) for name in names if name.endswith((".jsonl", ".md"))]
+        assert not [it for it in left if not it.startswith("session-")], f"left behind: {left}"
+        return f"{len(sent.encode())} bytes"
+
+    def post(self, path, body):
+        headers = {"content-type": "application/json"}
+        order = urllib.request.Request(f"http://{self.address}{path}", json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(order, timeout=START_SECONDS_MAX) as reply:
+            return json.loads(reply.read())
 
     def exchanges(self, model):
         """What the gateway says of a model's requests."""

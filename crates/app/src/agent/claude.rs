@@ -1,12 +1,14 @@
 //! Claude Code: variables, and the same again in a private settings file, since variables in the user's own settings
 //! would win over those of the process.
 
+use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use anyhow::Result;
 use sabir_wire::Protocol;
 use sabir_wire::json::Writer;
 
+use super::handoff::{Handoff, Session, TakenUp};
 use super::{Access, Folder, Launch};
 
 pub(super) const PROGRAM: &str = "claude";
@@ -49,6 +51,47 @@ pub(super) fn launch(access: &Access, folder: &Folder) -> Result<Launch> {
     launch.arguments = vec!["--settings".to_owned(), file.display().to_string()];
     launch.file = Some(file);
     Ok(launch)
+}
+
+/// A private session file, of which the CLI makes a session of its own, and the instructions as another.
+pub(super) fn take_up(
+    session: &Session<'_>,
+    folder: &Folder,
+    handoff: &Handoff,
+    (users, go_on): (&[OsString], Option<&str>),
+) -> Result<TakenUp> {
+    let file = folder.write(&format!("claude/{}.jsonl", session.id), &begun(session))?;
+    let mut arguments = vec!["--resume".into(), file.clone().into(), "--fork-session".into()];
+    let mut files = vec![file];
+    if let Some(instructions) = &handoff.instructions {
+        let file = folder.write(&format!("claude/{}.md", session.id), instructions)?;
+        arguments.extend(["--append-system-prompt-file".into(), file.clone().into()]);
+        files.push(file);
+    }
+    arguments.extend(users.iter().cloned().chain(go_on.map(OsString::from)));
+    Ok(TakenUp { arguments, files })
+}
+
+/// A session in which the user has said one thing.
+fn begun(session: &Session<'_>) -> String {
+    let mut writer = Writer::with_capacity(session.prompt.len() + 1024);
+    writer.object(|it| {
+        it.field("type", "user");
+        it.field("uuid", session.message_id.as_str());
+        it.field("parentUuid", &None::<&str>);
+        it.field("isSidechain", &false);
+        it.field("userType", "external");
+        it.field("sessionId", session.id.as_str());
+        it.field("cwd", session.place.as_str());
+        it.field("version", env!("CARGO_PKG_VERSION"));
+        it.field("timestamp", session.moment.stamp().as_str());
+        it.key("message");
+        it.object(|it| {
+            it.field("role", "user");
+            it.field("content", session.prompt);
+        });
+    });
+    writer.into_string() + "\n"
 }
 
 /// The variables as settings; those that must not be set are set to nothing.

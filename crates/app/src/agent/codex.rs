@@ -1,8 +1,16 @@
 //! Codex: overrides on its command line name the gateway as a provider of its own; the user's configuration, login and
 //! sessions stay in use.
 
-use sabir_wire::Protocol;
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
+use anyhow::{Context, Result};
+use sabir_wire::Protocol;
+use sabir_wire::json::Writer;
+
+use super::folder::write_private;
+use super::handoff::{Session, TakenUp};
 use super::{Access, Launch};
 
 pub(super) const PROGRAM: &str = "codex";
@@ -33,6 +41,72 @@ pub(super) fn launch(access: &Access) -> Launch {
     launch
 }
 
+/// A session among the CLI's own, since it takes up no other; from then on it is one of them.
+pub(super) fn take_up(
+    session: &Session<'_>,
+    (users, go_on): (&[OsString], Option<&str>),
+) -> Result<TakenUp> {
+    let name = format!("rollout-{}-{}.jsonl", session.moment.in_a_name(), session.id);
+    let folder = home().context("neither CODEX_HOME nor HOME says where Codex keeps sessions")?;
+    let file = folder.join("sessions").join(session.moment.folders()).join(name);
+    write_private(&file, &begun(session))?;
+    let mut arguments = resuming(&session.id, users);
+    arguments.extend(go_on.map(OsString::from));
+    Ok(TakenUp { arguments, files: Vec::new() })
+}
+
+fn home() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    set("CODEX_HOME").or_else(|| set("HOME").map(|home| home.join(".codex")))
+}
+
+/// The user's arguments, where the session is named: `resume` is a word of its own, and one of `exec`.
+fn resuming(id: &str, users: &[OsString]) -> Vec<OsString> {
+    let (exec, rest) = match users.split_first() {
+        Some((first, rest)) if first == "exec" || first == "e" => (Some(first.clone()), rest),
+        _ => (None, users),
+    };
+    let resume = ["resume".into(), id.into()];
+    exec.into_iter().chain(resume).chain(rest.iter().cloned()).collect()
+}
+
+/// A session in which the user has said one thing.
+fn begun(session: &Session<'_>) -> String {
+    let stamp = session.moment.stamp();
+    let head = line(&stamp, "session_meta", |it| {
+        it.field("id", session.id.as_str());
+        it.field("timestamp", stamp.as_str());
+        it.field("cwd", session.place.as_str());
+        it.field("originator", "sabir");
+        it.field("cli_version", env!("CARGO_PKG_VERSION"));
+        it.field("source", "cli");
+        it.field("model_provider", "sabir");
+    });
+    let message = line(&stamp, "response_item", |it| {
+        it.field("type", "message");
+        it.field("role", "user");
+        it.key("content");
+        it.array(|list| {
+            list.object(|it| {
+                it.field("type", "input_text");
+                it.field("text", session.prompt);
+            });
+        });
+    });
+    head + &message
+}
+
+fn line(stamp: &str, kind: &str, payload: impl FnOnce(&mut Writer)) -> String {
+    let mut writer = Writer::with_capacity(1024);
+    writer.object(|it| {
+        it.field("timestamp", stamp);
+        it.field("type", kind);
+        it.key("payload");
+        it.object(payload);
+    });
+    writer.into_string() + "\n"
+}
+
 /// The value as TOML: bare words such as `true` or `5` would be taken for something else than text.
 fn toml_string(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
@@ -58,6 +132,17 @@ mod tests {
     fn overrides_are_toml_strings() {
         assert_eq!(toml_string("sim-chat/5"), r#""sim-chat/5""#);
         assert_eq!(toml_string("a\"b\\c\n"), r#""a\"b\\c\u000A""#);
+    }
+
+    #[test]
+    fn a_session_is_resumed_with_the_users_own_words() {
+        let resumed = |users: &[&str]| {
+            let users: Vec<OsString> = users.iter().map(OsString::from).collect();
+            resuming("ID", &users).join(" ".as_ref()).into_string().unwrap()
+        };
+        assert_eq!(resumed(&[]), "resume ID");
+        assert_eq!(resumed(&["--search", "Now?"]), "resume ID --search Now?");
+        assert_eq!(resumed(&["exec", "--json", "Now?"]), "exec resume ID --json Now?");
     }
 
     #[test]

@@ -27,19 +27,23 @@ impl Folder {
     /// Writes a file whole or not at all: another run may read it at the same time.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
         let file = self.path(name);
-        let failed = || format!("cannot write {}", file.display());
-        let parent = file.parent().unwrap_or(&self.0);
-        create_private(parent).with_context(failed)?;
-        let draft = file.with_extension(format!("{}.new", std::process::id()));
-        let written = open_private(&draft)
-            .and_then(|mut open| open.write_all(text.as_bytes()))
-            .and_then(|()| fs::rename(&draft, &file));
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        written.with_context(failed)?;
+        write_private(&file, text)?;
         Ok(file)
     }
+}
+
+/// Writes a file that the user alone can read, whole or not at all.
+pub(super) fn write_private(file: &Path, text: &str) -> Result<()> {
+    let failed = || format!("cannot write {}", file.display());
+    file.parent().map_or(Ok(()), create_private).with_context(failed)?;
+    let draft = file.with_extension(format!("{}.new", std::process::id()));
+    let written = open_private(&draft)
+        .and_then(|mut open| open.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&draft, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written.with_context(failed)
 }
 
 fn create_private(folder: &Path) -> std::io::Result<()> {

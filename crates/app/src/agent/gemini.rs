@@ -2,6 +2,7 @@
 //! the user has there is linked into it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -9,6 +10,7 @@ use anyhow::Result;
 use sabir_wire::Protocol;
 use serde_json::{Map, Value, json};
 
+use super::handoff::{Session, TakenUp};
 use super::{Access, Folder, Launch};
 use crate::output;
 
@@ -71,6 +73,27 @@ pub(super) fn launch(access: &Access, folder: &Folder) -> Result<Launch> {
     launch.past_proxy(&access.host);
     launch.remove(&ELSEWHERE);
     Ok(launch)
+}
+
+/// A private session file, of which the CLI makes a session of its own.
+pub(super) fn take_up(
+    session: &Session<'_>,
+    folder: &Folder,
+    (users, go_on): (&[OsString], Option<&str>),
+) -> Result<TakenUp> {
+    let file = folder.write(&format!("handed/{}.jsonl", session.id), &begun(session))?;
+    let mut arguments = vec!["--session-file".into(), file.clone().into()];
+    arguments.extend_from_slice(users);
+    arguments.extend(go_on.into_iter().flat_map(|text| ["-i".into(), text.into()]));
+    Ok(TakenUp { arguments, files: vec![file] })
+}
+
+/// A session in which the user has said one thing.
+fn begun(session: &Session<'_>) -> String {
+    let stamp = session.moment.stamp();
+    let head = json!({"sessionId": session.id, "projectHash": "sabir", "startTime": stamp, "lastUpdated": stamp, "kind": "main"});
+    let message = json!({"id": session.message_id, "timestamp": stamp, "type": "user", "content": [{"text": session.prompt}]});
+    format!("{head}\n{message}\n")
 }
 
 /// Where the user's own settings are; a shell that has evaluated `sabir env` names the private home instead.

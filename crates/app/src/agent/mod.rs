@@ -5,19 +5,23 @@ mod claude;
 mod codex;
 mod folder;
 mod gemini;
+mod handoff;
 mod launch;
 mod model;
+mod moment;
 mod process;
 mod shell;
 
 pub(crate) use access::Access;
 pub(crate) use folder::Folder;
+pub(crate) use handoff::{At, Handoff, Invocation, PROTOCOL as HANDOFF_PROTOCOL, TakenUp};
 pub(crate) use launch::Launch;
 pub(crate) use process::{find_program, run};
 pub(crate) use shell::script;
 
 use anyhow::Result;
 use clap::ValueEnum;
+use sabir_compose::assemble;
 use sabir_wire::Protocol;
 
 /// An agent CLI that Sabir can start.
@@ -59,6 +63,15 @@ impl Agent {
             Self::Claude => claude::PROTOCOL,
             Self::Codex => codex::PROTOCOL,
             Self::Gemini => gemini::PROTOCOL,
+        }
+    }
+
+    /// Who writes prompts for it.
+    pub(crate) fn assembler(self) -> assemble::Agent {
+        match self {
+            Self::Claude => assemble::Agent::ClaudeCode,
+            Self::Codex => assemble::Agent::OpenaiCodex,
+            Self::Gemini => assemble::Agent::GoogleGemini,
         }
     }
 

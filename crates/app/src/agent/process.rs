@@ -1,44 +1,49 @@
 //! Starting an agent CLI, passing it the signals that are meant for it, and ending as it ended.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
 
-use super::Launch;
+use super::{Launch, TakenUp};
 use crate::gateway::Running;
 
 /// Runs the program until it ends; its exit code is the result.
 pub(crate) fn run(
     program: PathBuf,
     launch: &Launch,
-    arguments: &[OsString],
+    taken_up: &TakenUp,
     running: Running,
 ) -> Result<ExitCode> {
     let mut command = Command::new(&program);
-    command.args(&launch.arguments).args(arguments);
+    command.args(&launch.arguments).args(&taken_up.arguments);
     for name in &launch.removed {
         command.env_remove(name);
     }
     command.envs(launch.variables.iter().map(|(name, value)| (name, value)));
     match running {
-        Running::Found(_) => replace(command),
+        Running::Found(_) if taken_up.files.is_empty() => replace(command),
+        Running::Found(_) => {
+            let ended = wait(command);
+            forget(&taken_up.files);
+            ended
+        }
         Running::Hosted(hosted) => {
             let ended = wait(command);
             hosted.end();
-            forget(launch);
+            forget(&taken_up.files);
+            // It is for a gateway that ends with this process. Its port is seldom had again, so that every run would
+            // leave a file behind.
+            forget(&launch.file);
             ended
         }
     }
     .with_context(|| format!("cannot run {}", program.display()))
 }
 
-/// Takes away the file for a gateway that ends with this process. Its port is seldom had again, so that every run would
-/// leave a file behind.
-fn forget(launch: &Launch) {
-    if let Some(file) = &launch.file {
+fn forget<'f>(files: impl IntoIterator<Item = &'f PathBuf>) {
+    for file in files {
         let _ = fs::remove_file(file);
     }
 }

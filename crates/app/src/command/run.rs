@@ -5,10 +5,12 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
+use sabir_client::{ErrorKind, Gateway};
+use sabir_compose::assemble::BYTES_MAX_DEFAULT;
 
-use crate::agent::{Access, Agent, Folder};
+use crate::agent::{Access, Agent, At, Folder, HANDOFF_PROTOCOL, Handoff, Invocation, TakenUp};
 use crate::configuration::ConfigFile;
 use crate::gateway::Running;
 use crate::{agent, configuration, output};
@@ -19,15 +21,27 @@ use crate::{agent, configuration, output};
 /// agent does. The agent gets what it needs by variables, overrides and a private settings
 /// file; the user's own files stay as they are. What follows `--` goes to the agent.
 ///
+/// With --continue the agent begins with a prompt of a stored conversation, whoever had it before.
+///
 /// Exit codes: the agent's own; 127 if it is not installed.
 ///
-/// Example:
+/// Examples:
 ///   sabir run claude --model sim -- --continue
+///   sabir run codex --continue conv_12ab
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Run {
     #[command(flatten)]
     options: Options,
+
+    /// Hand a stored conversation to the agent; `sabir conversations list` has the ids
+    #[arg(long = "continue", value_name = "CONVERSATION")]
+    #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    conversation: Option<String>,
+
+    /// How many bytes the prompt of that conversation may have
+    #[arg(long, value_name = "N", requires = "conversation", default_value_t = BYTES_MAX_DEFAULT)]
+    max_bytes: usize,
 
     /// Arguments for the agent
     #[arg(last = true, value_name = "ARGS")]
@@ -76,13 +90,64 @@ impl Run {
             configuration::names_log_level().then(|| sabir_gateway::start_log(&loaded.config.log));
         let running = Running::find_or_start(&loaded.config)?;
         let access = Access::new(&loaded.config, agent, running.address(), model);
-        let launch = agent.launch(&access, &Folder::new(data))?;
+        let folder = Folder::new(data);
+        let order = Order { conversation: self.conversation, bytes_max: self.max_bytes };
+        let started = order
+            .take_up(agent, (&access, &folder), &self.arguments)
+            .and_then(|taken_up| Ok((taken_up, agent.launch(&access, &folder)?)));
+        let (taken_up, launch) = match started {
+            Ok(started) => started,
+            Err(error) => {
+                running.end();
+                return Err(error);
+            }
+        };
         if std::io::stderr().is_terminal() {
             output::to_stderr(&greeting(agent, &access, &running));
         }
-        let code = agent::run(program, &launch, &self.arguments, running);
+        let code = agent::run(program, &launch, &taken_up, running);
         log.inspect(|log| log.flush());
         code
+    }
+}
+
+/// Which conversation the agent is to go on with, if any.
+struct Order {
+    conversation: Option<String>,
+    bytes_max: usize,
+}
+
+impl Order {
+    fn take_up(
+        &self,
+        agent: Agent,
+        (access, folder): (&Access, &Folder),
+        users: &[OsString],
+    ) -> Result<TakenUp> {
+        let Some(id) = &self.conversation else {
+            return Ok(TakenUp { arguments: users.to_vec(), files: Vec::new() });
+        };
+        let failed = || format!("{} cannot be handed on", output::printable(id));
+        let history = history(id, access).with_context(failed)?;
+        let handoff = Handoff::of(agent, &history, self.bytes_max).with_context(failed)?;
+        for note in &handoff.notes {
+            output::to_stderr(&format!("sabir: {note}\n"));
+        }
+        let at = if std::io::stdin().is_terminal() { At::Terminal } else { At::Elsewhere };
+        handoff.write(agent, folder, &Invocation { arguments: users, at })
+    }
+}
+
+/// What was said in a conversation, as the gateway has it.
+fn history(id: &str, access: &Access) -> Result<String> {
+    let gateway = Gateway::new(&access.base)?.with_key(access.key.expose())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    match runtime.block_on(gateway.messages_as(id, HANDOFF_PROTOCOL)) {
+        Ok(history) => Ok(history.as_str().to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(output::advised(error, "sabir conversations list"))
+        }
+        Err(error) => Err(error.into()),
     }
 }
 

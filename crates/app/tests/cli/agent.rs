@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::folder::Folder;
 use crate::serving::Serving;
 
@@ -161,4 +163,119 @@ fn a_signal_reaches_the_agent_whose_exit_code_counts() {
     let kill = format!("kill -s TERM {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(9));
+}
+
+/// Keeps a conversation whose last word waits for an answer.
+#[track_caller]
+fn remember(folder: &Folder, id: &str) {
+    let message =
+        |role: &str, content: &str| format!(r#"{{"role":"{role}","content":"{content}"}}"#);
+    let transcript = [
+        message("system", "Be brief."),
+        message("user", "My name is Ada."),
+        r#"{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\":1}"}}]}"#.to_owned(),
+        r#"{"role":"tool","tool_call_id":"c1","content":"plum"}"#.to_owned(),
+        message("assistant", "It is a plum, Ada."),
+        message("user", "What was it?"),
+    ];
+    fs::write(folder.path().join("kept.json"), format!("[{}]", transcript.join(","))).unwrap();
+    folder.sabir(&format!("conversations import kept.json --id {id}"), &[]).exits(0);
+}
+
+/// What was said in [`remember`], as an agent that names addressees is shown it.
+const CONTEXT: &str = "[CONTEXT]\n- user -> assistant: My name is Ada.\n- assistant -> user: (calls look with {\"at\":1})\n\
+     - look -> assistant: plum\n- assistant -> user: It is a plum, Ada.\n\n[MESSAGE]\nWhat was it?";
+
+#[test]
+fn a_conversation_is_handed_to_claude_as_a_session_of_its_own() {
+    let script = format!(
+        "{BASH}echo \"$@\"\nwhile [ \"$1\" != --resume ]; do shift; done\ncat \"$2\"\ncat \"$5\"\n"
+    );
+    let folder = folder("run-handed-claude", "claude", &script);
+    remember(&folder, "six");
+    let printed = run(&folder, "run claude --continue six -- -p Now?", 0);
+    let mut lines = printed.lines();
+    let arguments: Vec<&str> = lines.next().unwrap().split(' ').collect();
+    let at = arguments.iter().position(|it| *it == "--resume").unwrap();
+    let expected = ["--fork-session", "--append-system-prompt-file"];
+    assert_eq!(arguments[at + 2..at + 4], expected);
+    assert_eq!(arguments[at + 5..], ["-p", "Now?"]);
+    let session: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
+    assert_eq!(session["message"]["content"], CONTEXT);
+    assert!(
+        arguments[at + 1].ends_with(&format!("/{}.jsonl", session["sessionId"].as_str().unwrap()))
+    );
+    assert_eq!(lines.next(), Some("Be brief."));
+    for file in [arguments[at + 1], arguments[at + 4]] {
+        assert!(!fs::exists(file).unwrap(), "{file} was for a process that has ended");
+    }
+}
+
+#[test]
+fn a_conversation_is_handed_to_codex_among_its_own_sessions() {
+    let script = format!(
+        "{BASH}echo \"$@\"\nwhile [ \"$1\" != resume ]; do shift; done\ncat \"$HOME\"/.codex/sessions/*/*/*/rollout-*-\"$2\".jsonl\n"
+    );
+    let folder = folder("run-handed-codex", "codex", &script);
+    remember(&folder, "six");
+    let printed = run(&folder, "run codex --continue six -- exec --json Now?", 0);
+    let lines: Vec<&str> = printed.lines().collect();
+    let meta: Value = serde_json::from_str(lines[1]).unwrap();
+    let id = meta["payload"]["id"].as_str().unwrap();
+    assert!(lines[0].ends_with(&format!(" exec resume {id} --json Now?")), "{}", lines[0]);
+    let message: Value = serde_json::from_str(lines[2]).unwrap();
+    let expected = format!("[SYSTEM]\nBe brief.\n\n{CONTEXT}");
+    assert_eq!(message["payload"]["content"][0]["text"], expected.as_str());
+}
+
+#[test]
+fn a_conversation_of_a_gateway_that_runs_is_handed_to_gemini() {
+    let script = format!("{BASH}echo \"$@\"\ncat \"$2\"\n");
+    let folder = folder("run-handed-gemini", "gemini", &script);
+    remember(&folder, "six");
+    let (_serving, address) = Serving::start(&folder);
+    let folder = folder.with("sabir.toml", &format!("listen = \"{address}\"\n"));
+    let printed = run(&folder, "run gemini --continue six -- -p Now?", 0);
+    let lines: Vec<&str> = printed.lines().collect();
+    let file = lines[0].strip_prefix("--session-file ").unwrap().strip_suffix(" -p Now?").unwrap();
+    assert!(!fs::exists(file).unwrap(), "{file} was for a process that has ended");
+    let message: Value = serde_json::from_str(lines[2]).unwrap();
+    let prompt = message["content"][0]["text"].as_str().unwrap();
+    assert!(
+        prompt.starts_with(
+            "Instructions:\nBe brief.\n\nConversation so far:\n- user: My name is Ada."
+        ),
+        "{prompt}"
+    );
+    assert!(
+        prompt
+            .ends_with("- look: plum\n- assistant: It is a plum, Ada.\n\nYour task:\nWhat was it?"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn what_of_a_conversation_does_not_fit_is_said_and_what_is_not_kept_is_refused() {
+    let script = format!("{BASH}cat \"$2\"\n");
+    let folder = folder("run-handed-trimmed", "gemini", &script);
+    remember(&folder, "six");
+    let here = variables(&folder);
+    let here: Vec<_> = here.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let handed = folder.sabir("run gemini --continue six --max-bytes 110", &here).exits(0);
+    let note =
+        "sabir: the 3 oldest messages are left out: the prompt may have 110 bytes (--max-bytes)\n";
+    assert_eq!(handed.stderr, note);
+    assert!(
+        !handed.stdout.contains("My name is Ada") && handed.stdout.contains("It is a plum, Ada.")
+    );
+    let refused = folder.sabir("run gemini --continue six --max-bytes 5", &here).exits(1);
+    assert!(
+        refused.stderr.contains("bytes, 5 are allowed\n  try: allow more"),
+        "{}",
+        refused.stderr
+    );
+    let refused = folder.sabir("run gemini --continue unknown", &here).exits(1);
+    assert!(refused.stderr.contains("try: sabir conversations list"), "{}", refused.stderr);
+    let refused = folder.sabir("run gemini --max-bytes 5", &here).exits(2);
+    assert!(refused.stderr.contains("--continue"), "{}", refused.stderr);
 }
