@@ -6,7 +6,7 @@ use super::dialogue::Dialogue;
 use super::screen::Screen;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Command {
+pub(in crate::command) enum Command {
     /// The model to go on with; without one, those that there are.
     Model(Option<String>),
     /// The instructions to go on with; without any, those that there are.

@@ -1,15 +1,14 @@
 //! The turns of a conversation: asked of the gateway, which keeps them, or kept here where it keeps nothing.
 
-use std::pin::pin;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use sabir_client::{Client, ErrorKind, Gateway, Head, Message, Page, Role, Stream};
+use sabir_client::{Client, ErrorKind, Gateway, Head, Message, Page, Role};
 use tokio::runtime::Runtime;
 
 use super::leaving::Leaving;
 use super::screen::Screen;
+use super::turn::{Ended, Turn, stopped};
 use super::typing::{Typed, Typing};
 
 pub(super) struct Dialogue {
@@ -33,21 +32,6 @@ enum Memory {
     /// Nobody but this program.
     Here { messages: Vec<Message>, reason: String },
 }
-
-/// How a turn ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    Whole,
-    /// The user stopped the answer, or left: what came is kept.
-    Stopped,
-    /// The same before an answer began.
-    Unanswered,
-}
-
-/// A call that meets the end of the one before is sent again so often, after so long: the gateway closes a turn that was stopped
-/// within some milliseconds.
-const TRIES_MAX: u32 = 20;
-const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 impl Dialogue {
     /// Goes on with a conversation, or begins one. `unkept` says why the gateway keeps it for as long as this program runs
@@ -249,57 +233,4 @@ impl Dialogue {
 fn is_name(id: &str) -> bool {
     let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     id.len() <= 64 && id.bytes().all(is_fit) && !id.starts_with("conv_")
-}
-
-/// Waits until the user or the system wants no more of an answer.
-async fn stopped(leaving: &mut Leaving) {
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = leaving.asked() => {}
-    }
-}
-
-/// A question on its way.
-struct Turn<'d> {
-    client: &'d Client,
-    messages: &'d [Message],
-}
-
-impl Turn<'_> {
-    /// Asks and shows. Dropping the stream that comes back, if it did not end, has the gateway stop.
-    async fn run(
-        &self,
-        screen: &mut Screen,
-        stopped: impl Future<Output = ()>,
-    ) -> Result<(Result<Ended>, Option<Stream>)> {
-        let mut stopped = pin!(stopped);
-        let mut stream = tokio::select! {
-            stream = self.ask() => stream?,
-            () = &mut stopped => return Ok((Ok(Ended::Unanswered), None)),
-        };
-        loop {
-            let event = tokio::select! {
-                event = stream.next() => event,
-                () = &mut stopped => return Ok((Ok(Ended::Stopped), Some(stream))),
-            };
-            match event {
-                Ok(Some(event)) => screen.show(&event)?,
-                Ok(None) => return Ok((Ok(Ended::Whole), Some(stream))),
-                Err(error) => return Ok((Err(error.into()), Some(stream))),
-            }
-        }
-    }
-
-    async fn ask(&self) -> sabir_client::Result<Stream> {
-        let mut tries = 1;
-        loop {
-            match self.client.stream(self.messages, &[]).await {
-                Err(error) if error.code() == Some("conversation_locked") && tries < TRIES_MAX => {
-                    tries += 1;
-                    tokio::time::sleep(BETWEEN_TRIES).await;
-                }
-                outcome => return outcome,
-            }
-        }
-    }
 }

@@ -4,24 +4,24 @@ use std::io;
 use std::process::ExitCode;
 
 /// Listens for it from its making on. Who listens is not ended by the signal, and must leave by itself.
-pub(super) struct Leaving {
+pub(in crate::command) struct Leaving {
     signals: signals::Signals,
     code: Option<ExitCode>,
 }
 
 impl Leaving {
     /// Needs a runtime around it.
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(in crate::command) fn listen() -> io::Result<Self> {
         Ok(Self { signals: signals::Signals::listen()?, code: None })
     }
 
     /// The exit code to leave with, once it is time to.
-    pub(super) fn code(&self) -> Option<ExitCode> {
+    pub(in crate::command) fn code(&self) -> Option<ExitCode> {
         self.code
     }
 
     /// Ready as soon as it is time to leave, and from then on.
-    pub(super) async fn asked(&mut self) -> ExitCode {
+    pub(in crate::command) async fn asked(&mut self) -> ExitCode {
         if let Some(code) = self.code {
             return code;
         }

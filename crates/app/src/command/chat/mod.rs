@@ -1,11 +1,18 @@
 //! `sabir chat`: a conversation in the terminal. What is typed is read by `typing`, what it asks for is in `command`, the turns
-//! are had by `dialogue`, `screen` shows them, and `leaving` knows when the system wants the program to end.
+//! are had by `dialogue` and `turn`, `screen` shows them, and `leaving` knows when the system wants the program to end.
 
 mod command;
 mod dialogue;
 mod leaving;
 mod screen;
+mod turn;
 mod typing;
+
+pub(in crate::command) use command::Command;
+pub(in crate::command) use leaving::Leaving;
+pub(in crate::command) use screen::Screen;
+pub(in crate::command) use turn::{Ended, Turn, stopped};
+pub(in crate::command) use typing::{Typed, Typing};
 
 use std::io::{IsTerminal, stdin};
 use std::process::ExitCode;
@@ -20,10 +27,7 @@ use crate::input::Input;
 use crate::models::default_model;
 use crate::{configuration, output, terminal};
 
-use command::Command;
-use dialogue::{Dialogue, Ended};
-use screen::Screen;
-use typing::{Typed, Typing};
+use dialogue::Dialogue;
 
 /// Hold a conversation in the terminal.
 ///

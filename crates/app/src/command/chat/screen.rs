@@ -6,12 +6,13 @@ use std::io::{IsTerminal, stdout};
 use anyhow::Result;
 use sabir_client::{Message, StreamEvent};
 
-use super::dialogue::{Dialogue, Ended};
+use super::dialogue::Dialogue;
+use super::turn::Ended;
 use crate::message::shown;
 use crate::output::{printable, printable_lines};
 use crate::{output, terminal};
 
-pub(super) struct Screen {
+pub(in crate::command) struct Screen {
     reader: Reader,
     at: At,
 }
@@ -44,7 +45,7 @@ const RESET: &str = "\x1b[0m";
 
 impl Screen {
     /// For a conversation in which somebody types.
-    pub(super) fn of_dialogue() -> Self {
+    pub(in crate::command) fn of_dialogue() -> Self {
         let reader = match stdout().is_terminal() {
             true if terminal::has_colours() => Reader::Shaded,
             true => Reader::Plain,
@@ -81,7 +82,7 @@ impl Screen {
     }
 
     /// A piece of an answer.
-    pub(super) fn show(&mut self, event: &StreamEvent) -> Result<()> {
+    pub(in crate::command) fn show(&mut self, event: &StreamEvent) -> Result<()> {
         match event {
             StreamEvent::Text(text) => self.write(At::Text, text),
             StreamEvent::Reasoning(_) if self.is_text_alone() => Ok(()),
@@ -108,7 +109,7 @@ impl Screen {
     }
 
     /// Ends a line that has been begun.
-    pub(super) fn end_line(&mut self) -> Result<()> {
+    pub(in crate::command) fn end_line(&mut self) -> Result<()> {
         if self.at == At::LineStart {
             return Ok(());
         }
@@ -141,8 +142,14 @@ impl Screen {
         self.print_beside(&format!("{}\n", shown.join("\n")))
     }
 
+    /// Who speaks, in a line of its own that everybody is shown.
+    pub(in crate::command) fn head(&mut self, name: &str) -> Result<()> {
+        self.end_line()?;
+        output::print(&format!("{}:", printable(name)))
+    }
+
     /// Something that nobody said.
-    pub(super) fn note(&mut self, text: &str) -> Result<()> {
+    pub(in crate::command) fn note(&mut self, text: &str) -> Result<()> {
         self.end_line()?;
         self.print_beside(&self.dimmed(&printable_lines(text)))
     }
@@ -161,7 +168,7 @@ impl Screen {
         matches!(self.reader, Reader::Piped | Reader::Asked)
     }
 
-    pub(super) fn fail(&mut self, error: &anyhow::Error) -> Result<()> {
+    pub(in crate::command) fn fail(&mut self, error: &anyhow::Error) -> Result<()> {
         self.end_line()?;
         output::to_stderr(&format!("error: {}\n", printable_lines(&format!("{error:#}"))));
         Ok(())

@@ -17,7 +17,7 @@ use tokio::sync::mpsc as asynchronous;
 use super::command::Command;
 use crate::terminal::Restored;
 
-pub(super) struct Typing {
+pub(in crate::command) struct Typing {
     asked: mpsc::Sender<()>,
     typed: asynchronous::Receiver<rustyline::Result<Typed>>,
     /// Whoever leaves while keys are waited for leaves the terminal as it was.
@@ -25,7 +25,7 @@ pub(super) struct Typing {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Typed {
+pub(in crate::command) enum Typed {
     Message(String),
     Command(Command),
     /// An empty line, or one that was taken back.
@@ -42,7 +42,7 @@ const FENCE: &str = "\"\"\"";
 
 impl Typing {
     /// An editor that knows what was typed before.
-    pub(super) fn new(before: Vec<String>) -> rustyline::Result<Self> {
+    pub(in crate::command) fn new(before: Vec<String>) -> rustyline::Result<Self> {
         let restored = Restored::at_the_end();
         let mut editor = editor(before)?;
         let (asked, asks) = mpsc::channel();
@@ -54,7 +54,7 @@ impl Typing {
         Ok(Self { asked, typed, _restored: restored })
     }
 
-    pub(super) async fn next(&mut self) -> rustyline::Result<Typed> {
+    pub(in crate::command) async fn next(&mut self) -> rustyline::Result<Typed> {
         let _ = self.asked.send(());
         self.typed.recv().await.unwrap_or(Ok(Typed::End))
     }
