@@ -1,4 +1,4 @@
-"""`sabir chat` and the tables of `sabir conversations` in a real terminal, with the simulators behind them.
+"""`sabir chat`, `sabir team` and the tables of `sabir conversations` in a real terminal, with the simulators behind them.
 
 usage: run.py BINARY"""
 
@@ -318,6 +318,51 @@ class Chat(Case):
         terminal.wait("nothing is kept that could be forked")
         ran = self.sabir("chat", "--conversation", "mine", stdin="Hello", code=1)
         self.assertIn('record = "stateful"', ran.stderr)
+
+
+class Team(Case):
+    """Two members on simulators, one of which speaks slowly."""
+
+    def team(self, more: str = "") -> None:
+        ann = '[[member]]\nname = "ann"\nmodel = "sim-chat/a"\n'
+        bob = '[[member]]\nname = "bob"\nmodel = "sim-anthropic/fault-slow-stream-300"\n'
+        (self.folder / "team.toml").write_text(more + ann + bob)
+
+    def test_ctrl_c_stops_the_speaker_and_the_user_says_who_goes_on(self) -> None:
+        self.team('task = "Plan it."\n')
+        terminal = self.terminal("team", "team.toml", "--rounds", "1")
+        terminal.wait("ann (sim-chat/a), bob (sim-anthropic/fault-slow-stream-300) · /help")
+        terminal.answer("/nonsense")
+        terminal.wait("/go     let the team go on")
+        terminal.answer("Begin. [NEXT: bob]")
+        terminal.wait("bob:\nThis is")
+        terminal.press("C-c")
+        terminal.wait("[stopped]")
+        terminal.answer("Thank you. [NEXT: ann]")
+        terminal.wait("ann:\nThis is Sabir's openai-chat simulator")
+        # The round goes on with bob, who is stopped again, and with ann when the user has nothing to say.
+        terminal.wait("bob:\nThis is", 2)
+        terminal.press("C-c")
+        terminal.wait("[stopped]", 2)
+        terminal.answer("/go")
+        terminal.wait("ann:\nThis is Sabir's openai-chat simulator", 2)
+        terminal.wait("bob:\nThis is", 3)
+        terminal.press("C-c")
+        terminal.wait("[stopped]", 3)
+        terminal.leave()
+        conversation = terminal.wait("[ended 0]").split("conversation: ")[1].split()[0]
+        kept = [message["content"].split("\n")[0] for message in self.messages(conversation)]
+        self.assertEqual(kept[:4], ["[FROM: user] [NEXT: bob]", "[FROM: bob] [NEXT: ann]", "[FROM: user] [NEXT: ann]", "[FROM: ann] [NEXT: bob]"])
+
+    def test_a_team_goes_on_with_the_users_word_after_its_rounds(self) -> None:
+        (self.folder / "team.toml").write_text('[[member]]\nname = "ann"\nmodel = "sim-chat/a"\n')
+        terminal = self.terminal("team", "team.toml", "--rounds", "1", "Hello")
+        terminal.wait("ann:\nThis is")
+        terminal.answer("And now?")
+        terminal.wait("ann:\nThis is", 2)
+        terminal.leave()
+        conversation = terminal.wait("[ended 0]").split("conversation: ")[1].split()[0]
+        self.assertEqual(len(self.messages(conversation)), 4)
 
 
 class Completions(Case):

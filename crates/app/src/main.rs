@@ -44,6 +44,7 @@ struct Sabir {
 enum Command {
     Serve(command::serve::Serve),
     Chat(command::chat::Chat),
+    Team(command::team::TeamCommand),
     Run(command::run::Run),
     Env(command::env::Env),
     Convert(command::convert::Convert),
@@ -65,6 +66,8 @@ Examples:
   sabir serve --config sabir.toml --listen 127.0.0.1:8080
   sabir chat --model smart
   sabir run claude --model smart -- --continue
+  sabir run claude --continue tour
+  sabir team review.toml --rounds 2
   sabir convert --from chat --to messages request.json
   curl -N … | sabir convert --from gemini --to responses --kind stream
   sabir inspect --from responses --kind response answer.json
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
 fn run(sabir: Sabir) -> Result<ExitCode> {
     match sabir.command {
         Some(Command::Chat(chat)) => chat.run(),
+        Some(Command::Team(team)) => team.run(),
         Some(Command::Run(run)) => run.run(),
         Some(Command::Env(env)) => env.run(),
         Some(Command::Convert(convert)) => convert.run(),

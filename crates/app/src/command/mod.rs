@@ -14,4 +14,5 @@ pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod sim;
+pub(crate) mod team;
 pub(crate) mod usage;

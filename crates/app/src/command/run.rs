@@ -25,9 +25,9 @@ use crate::{agent, configuration, output};
 ///
 /// Exit codes: the agent's own; 127 if it is not installed.
 ///
-/// Examples:
+/// Example:
 ///   sabir run claude --model sim -- --continue
-///   sabir run codex --continue conv_12ab
+///   sabir run claude --continue tour
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Run {

@@ -28,6 +28,7 @@ fn folder(test: &str) -> Folder {
         )
         .with("input.json", r#"{"contextMessages":[],"currentMessage":"hello"}"#)
         .with("history.json", r#"{"messages":[{"role":"user","content":"hello"}]}"#)
+        .with("review.toml", "[[member]]\nname = \"ann\"\nmodel = \"sim\"\n")
         .with("claude", "#!/bin/sh\nexit 0\n");
     let program = folder.path().join("claude");
     std::fs::set_permissions(program, PermissionsExt::from_mode(0o700)).unwrap();
@@ -98,6 +99,7 @@ fn the_examples_of_the_whole_run() {
     let folder = folder("all-examples");
     let help = folder.sabir("--help", &[]).exits(0).stdout;
     let examples = help.lines().skip_while(|line| *line != "Examples:").skip(1).map(str::trim);
+    folder.sabir("conversations import tour.json --id tour", &[]).exits(0);
     let mut run = 0;
     for example in examples {
         // Those that serve at a port of their own are held by the help of their commands, and nobody streams here.

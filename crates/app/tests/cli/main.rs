@@ -29,6 +29,8 @@ mod sim;
 mod store;
 mod stream;
 #[cfg(unix)]
+mod team;
+#[cfg(unix)]
 mod unread;
 mod usage;
 mod waiting;

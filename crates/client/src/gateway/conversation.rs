@@ -78,12 +78,22 @@ impl Page {
 
 impl NewConversation {
     pub(super) fn to_json(&self) -> String {
+        self.written(|_| {})
+    }
+
+    /// The same for a conversation that may be kept already.
+    pub(super) fn to_joined_json(&self) -> String {
+        self.written(|body| body.field("join", &true))
+    }
+
+    fn written(&self, more: impl FnOnce(&mut Writer)) -> String {
         let mut writer = Writer::default();
         let transcript = self.transcript.as_ref().map(Transcript::to_compact_json);
         let transcript = transcript.and_then(|json| Json::parse(json).ok());
         writer.object(|body| {
             body.optional("id", self.id.as_ref());
             body.optional("transcript", transcript.as_ref());
+            more(body);
         });
         writer.into_string()
     }

@@ -73,6 +73,13 @@ impl Gateway {
         read::conversation(&self.ask(Method::POST, CONVERSATIONS, &new.to_json()).await?)
     }
 
+    /// Keeps a transcript under its id: a conversation begins with it, or gets what is new in it.
+    pub async fn keep(&self, conversation: &NewConversation) -> Result<Conversation> {
+        read::conversation(
+            &self.ask(Method::POST, CONVERSATIONS, &conversation.to_joined_json()).await?,
+        )
+    }
+
     /// The turns of a conversation, the oldest first.
     pub async fn turns(&self, id: &str) -> Result<Vec<Turn>> {
         read::turns(&self.ask(Method::GET, &one(id, ""), "").await?)
