@@ -16,7 +16,7 @@ const WINDOW_WORDS: usize = 2000;
 
 /// A provider whose answers are numbered and whose summaries quote the facts that it was sent; longer prompts it refuses in its
 /// own words.
-fn windowed(protocol: Protocol) -> Provider {
+pub(crate) fn windowed(protocol: Protocol) -> Provider {
     let answer = move |received: &Received| {
         let body = &received.body;
         let (_, refusal) = REFUSALS.iter().find(|(it, _)| *it == protocol.as_str()).unwrap();
@@ -66,7 +66,7 @@ fn words(body: &str) -> usize {
 }
 
 /// The facts of a text in their order, each once.
-fn facts(text: &str) -> Vec<&str> {
+pub(crate) fn facts(text: &str) -> Vec<&str> {
     let mut facts: Vec<&str> = Vec::new();
     for (at, _) in text.match_indices("FACT") {
         let rest = &text[at + 4..];
@@ -80,14 +80,14 @@ fn facts(text: &str) -> Vec<&str> {
 }
 
 /// The numbers of the facts of a text, in their order.
-fn numbers(text: &str) -> Vec<usize> {
+pub(crate) fn numbers(text: &str) -> Vec<usize> {
     let mut numbers: Vec<usize> = facts(text).iter().map(|it| it[4..].parse().unwrap()).collect();
     numbers.sort_unstable();
     numbers
 }
 
 /// What is said in a turn.
-fn text_of(turn: usize) -> String {
+pub(crate) fn text_of(turn: usize) -> String {
     format!("FACT{turn} {}", "and so on ".repeat(40))
 }
 
@@ -367,100 +367,4 @@ fn where_no_summary_comes_the_client_gets_the_refusal() {
     // The conversation is as it was.
     let shown = gateway.get("/sabir/v1/conversations/long").json();
     assert_eq!(shown["turns"].as_array().unwrap().len(), 1);
-}
-
-/// A gateway with a windowed provider of each protocol, named after it, and the conversation `w1`.
-struct Journey {
-    gateway: Running,
-    providers: Vec<(Protocol, Provider)>,
-    facts: usize,
-}
-
-impl Journey {
-    fn begin() -> Self {
-        let providers = Protocol::ALL.map(|protocol| (protocol, windowed(protocol)));
-        let tables = providers.iter().map(|(it, provider)| provider.toml(it.as_str(), it.as_str()));
-        let toml: String = tables.chain([STORE.to_owned()]).collect();
-        Self { gateway: Running::start(&toml), providers: providers.into(), facts: 0 }
-    }
-
-    /// Sends a body to a client's path, and looks for every fact in what its provider was sent, and for every loss in the
-    /// report of its turn.
-    fn step(&mut self, upstream: Protocol, path: &str, body: &Value) -> Reply {
-        let named = if path.contains("submit") { "" } else { "sabir-conversation: w1\r\n" };
-        let head = format!("POST {path}\r\n{named}sabir-requires-action: true\r\n");
-        let reply = self.gateway.request(&head, &body.to_string());
-        assert_eq!(reply.status, 200, "{path}: {}", reply.body);
-        let newest = numbers(&body.to_string()).pop().unwrap_or_default();
-        self.facts = self.facts.max(newest);
-        let (_, provider) = self.providers.iter().find(|(it, _)| *it == upstream).unwrap();
-        let sent = provider.received().pop().unwrap().body;
-        let expected: Vec<usize> = (1..=self.facts).collect();
-        assert_eq!(numbers(&sent), expected, "{upstream:?}: {sent}");
-        let exchange = reply.header("sabir-exchange").unwrap();
-        let exchange = self.gateway.get(&format!("/sabir/v1/exchanges/{exchange}")).json();
-        let turns = self.gateway.get("/sabir/v1/conversations/w1").json();
-        let turn = turns["turns"].as_array().unwrap().last().unwrap().clone();
-        assert_eq!(turn["id"].as_str(), reply.header("sabir-turn"), "{turns}");
-        assert_eq!(turn["losses"], exchange["losses"], "{turn}");
-        reply
-    }
-}
-
-#[test]
-fn one_conversation_goes_through_every_protocol() {
-    let mut journey = Journey::begin();
-    let chat = "/v1/chat/completions";
-    let tools = value!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]);
-    let chat_body = |content: String| value!({"model": "openai-chat/m", "tools": tools, "messages": [{"role": "user", "content": content}]});
-    // A round of tools on OpenAI.
-    let reply =
-        journey.step(Protocol::OpenaiChat, chat, &chat_body("FACT1 please look".to_owned()));
-    let call = reply.json()["choices"][0]["message"]["tool_calls"][0]["id"].clone();
-    let result = value!({"role": "tool", "tool_call_id": call, "content": "LOOKED FACT2"});
-    journey.step(
-        Protocol::OpenaiChat,
-        chat,
-        &value!({"model": "openai-chat/m", "messages": [result]}),
-    );
-    // Until it is compressed.
-    let mut turn = 2;
-    loop {
-        turn += 1;
-        let reply = journey.step(Protocol::OpenaiChat, chat, &chat_body(text_of(turn)));
-        if reply.header("sabir-compacted").is_some() {
-            break;
-        }
-    }
-    // Continued on Anthropic, then on Gemini.
-    let (path, body) =
-        request(Protocol::AnthropicMessages, "anthropic-messages", &text_of(turn + 1));
-    let body: Value = serde_json::from_str(&body).unwrap();
-    journey.step(Protocol::AnthropicMessages, &path, &body);
-    let (path, body) = request(Protocol::Gemini, "gemini", &text_of(turn + 2));
-    let body: Value = serde_json::from_str(&body).unwrap();
-    journey.step(Protocol::Gemini, &path, &body);
-    // Then by Responses, whose calls are answered by a submission.
-    for (number, upstream) in Protocol::ALL.into_iter().enumerate() {
-        let text = format!("FACT{} please look", turn + 3 + 2 * number);
-        let tools =
-            value!([{"type": "function", "name": "look", "parameters": {"type": "object"}}]);
-        let body =
-            value!({"model": format!("{}/m", upstream.as_str()), "input": text, "tools": tools});
-        let asked = journey.step(upstream, "/v1/responses", &body).json();
-        assert_eq!(asked["status"], "requires_action", "{asked}");
-        let call = &asked["required_action"]["submit_tool_outputs"]["tool_calls"][0]["id"];
-        let output = format!("LOOKED FACT{}", turn + 4 + 2 * number);
-        let submitted = value!({"tool_outputs": [{"tool_call_id": call, "output": output}]});
-        let path = format!("/v1/responses/{}/submit_tool_outputs", asked["id"].as_str().unwrap());
-        let done = journey.step(upstream, &path, &submitted).json();
-        assert_eq!(done["status"], "completed", "{upstream:?}: {done}");
-    }
-    // What is kept has one form, and all of it.
-    let kept = journey.gateway.get("/sabir/v1/conversations/w1/messages").body;
-    assert_eq!(facts(&kept).len(), journey.facts, "{kept}");
-    for protocol in Protocol::ALL {
-        let path = format!("/sabir/v1/conversations/w1/messages?as={}", protocol.as_str());
-        assert_eq!(facts(&journey.gateway.get(&path).body).len(), journey.facts, "{protocol:?}");
-    }
 }

@@ -26,6 +26,7 @@ mod governed;
 mod governing;
 mod harness;
 mod joining;
+mod journey;
 mod kept;
 mod keys;
 mod large;

@@ -1,0 +1,180 @@
+"""One conversation through everything: begun on OpenAI with a round of tools, compressed, continued on Anthropic, then on Gemini, then through the
+real Gemini CLI as a model, then by Responses with a submission. Every earlier fact must be in each payload, and every loss in a report.
+
+Usage: journey.py SABIR PROGRAMS, where SABIR is the binary and PROGRAMS the folder with the CLIs.
+"""
+
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from cells import free_port, main, verdict
+
+SECONDS_MAX = 60
+
+WINDOW_WORDS = 1500
+"""What the simulated OpenAI reads at most."""
+
+TOOL = {"name": "look", "parameters": {"type": "object", "properties": {}}}
+
+
+def facts(text):
+    return sorted({int(it) for it in re.findall(r"FACT(\d+)", text)})
+
+
+class OpenAI(BaseHTTPRequestHandler):
+    """A provider with a window, whose summaries hold the facts that it was sent."""
+
+    sent = []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"])).decode()
+        self.sent.append(body)
+        if "Write the summary now." in body:
+            return self.answer({"content": " ".join(f"FACT{it}" for it in facts(body))})
+        if len(body.split()) > WINDOW_WORDS:
+            message = f"This model's maximum context length is {WINDOW_WORDS} tokens. However, your messages resulted in 9999 tokens."
+            error = {"message": message, "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}
+            return self.reply(400, {"error": error})
+        if body.count("please look") > body.count("LOOKED"):
+            call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+            return self.answer({"content": None, "tool_calls": [call]}, "tool_calls")
+        return self.answer({"content": "Noted."})
+
+    def answer(self, message, reason="stop"):
+        choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": reason}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        self.reply(200, {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage})
+
+    def reply(self, status, body):
+        body = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Bench:
+    """A simulator, a gateway, and a provider that has a window."""
+
+    def __init__(self, sabir, programs, root):
+        self.sabir, self.programs, self.root = sabir, programs, root
+        self.sim, self.gateway = (f"127.0.0.1:{free_port()}" for _ in range(2))
+        self.openai = ThreadingHTTPServer(("127.0.0.1", 0), OpenAI)
+        self.newest = 0
+
+    def config(self):
+        def provider(name, protocol, url):
+            return f'[[provider]]\nname = "{name}"\nprotocol = "{protocol}"\nbase_url = "{url}"\napi_key = {{ value = "key" }}\n'
+
+        yield f'listen = "{self.gateway}"\nenv_providers = false\n'
+        yield provider("openai", "openai-chat", f"http://127.0.0.1:{self.openai.server_port}/v1")
+        yield provider("anthropic", "anthropic-messages", f"http://{self.sim}/anthropic")
+        yield provider("google", "gemini", f"http://{self.sim}/gemini")
+        command = os.path.join(self.programs, "gemini")
+        env = '["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"]'
+        yield f'[[provider]]\nname = "gemini-cli"\nagent = "google-gemini"\ncommand = "{command}"\nenv = {env}\n'
+
+    def run(self, _chosen):
+        threading.Thread(target=self.openai.serve_forever, daemon=True).start()
+        path, home = os.path.join(self.root, "sabir.toml"), os.path.join(self.root, "home")
+        os.makedirs(home)
+        with open(path, "w") as file:
+            file.write("".join(self.config()))
+        login = {"GOOGLE_GEMINI_BASE_URL": f"http://{self.sim}/gemini", "GEMINI_API_KEY": "simulated-key"}
+        variables = {"PATH": os.environ["PATH"], "HOME": home} | login
+        serve = [self.sabir, "serve", "--config", path, "--data", os.path.join(self.root, "data")]
+        with open(os.path.join(self.root, "log"), "w") as log:
+            started = [
+                subprocess.Popen(it, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=variables, cwd=self.root)
+                for it in ([self.sabir, "sim", "--listen", self.sim], serve)
+            ]
+            try:
+                self.wait_for(f"http://{self.sim}/_sim/requests")
+                self.wait_for(f"http://{self.gateway}/readyz")
+                return verdict("journey", self.journey)
+            finally:
+                for process in reversed(started):
+                    process.terminate()
+                    process.wait(SECONDS_MAX)
+
+    def journey(self):
+        chat, tools = "/v1/chat/completions", [{"type": "function", "function": TOOL}]
+        asked, _ = self.step(chat, {"model": "openai/m", "tools": tools, "messages": [{"role": "user", "content": self.say("please look")}]})
+        call = asked["choices"][0]["message"]["tool_calls"][0]["id"]
+        self.step(chat, {"model": "openai/m", "messages": [{"role": "tool", "tool_call_id": call, "content": self.say("LOOKED")}]})
+        headers = {}
+        while "sabir-compacted" not in headers:
+            assert self.newest < 40, "nothing was compressed"
+            _, headers = self.step(chat, self.user("openai/m"))
+        self.step("/v1/messages", self.user("anthropic/m") | {"max_tokens": 100})
+        self.step("/v1beta/models/google/m:generateContent", {"contents": [{"role": "user", "parts": [{"text": self.say()}]}]})
+        # Through the CLI, which has no place for a temperature.
+        _, headers = self.step(chat, self.user("gemini-cli/gemini-2.5-pro") | {"temperature": 0.5})
+        assert headers["sabir-provider"] == "gemini-cli", headers
+        losses = json.loads(self.get(f"/sabir/v1/exchanges/{headers['sabir-exchange']}"))["losses"]
+        assert any(it["pointer"] == "/temperature" and it["kind"] == "dropped" for it in losses), losses
+        order = {"model": "anthropic/m", "input": self.say("please look"), "tools": [{"type": "function", **TOOL}]}
+        asked, _ = self.step("/v1/responses", order)
+        assert asked["status"] == "requires_action", asked
+        call = asked["required_action"]["submit_tool_outputs"]["tool_calls"][0]["id"]
+        outputs = {"tool_outputs": [{"tool_call_id": call, "output": self.say("LOOKED")}]}
+        done, _ = self.step(f"/v1/responses/{asked['id']}/submit_tool_outputs", outputs)
+        assert done["status"] == "completed", done
+        kept = json.loads(self.get("/sabir/v1/conversations/w1/messages"))
+        assert facts(json.dumps(kept)) == list(range(1, self.newest + 1)), kept
+        assert all(set(it) <= {"role", "content", "timestamp", "tool_calls", "tool_call_id"} for it in kept), kept
+        return f"{self.newest} facts"
+
+    def say(self, words=""):
+        self.newest += 1
+        return f"FACT{self.newest} {words} " + "and so on " * 40
+
+    def user(self, model):
+        return {"model": model, "messages": [{"role": "user", "content": self.say()}]}
+
+    def step(self, path, body):
+        """One call, and whether its payload has every fact, and its turn every loss."""
+        OpenAI.sent.clear()
+        urllib.request.urlopen(urllib.request.Request(f"http://{self.sim}/_sim/requests", method="DELETE")).read()
+        headers = {"content-type": "application/json", "sabir-requires-action": "true"}
+        headers |= {} if "submit" in path else {"sabir-conversation": "w1"}
+        request = urllib.request.Request(f"http://{self.gateway}{path}", json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(request, timeout=SECONDS_MAX) as reply:
+            answer, headers = json.loads(reply.read()), {name.lower(): value for name, value in reply.headers.items()}
+        arrived = OpenAI.sent or [json.dumps(it["body"]) for it in json.loads(get(f"http://{self.sim}/_sim/requests"))]
+        assert facts(arrived[-1]) == list(range(1, self.newest + 1)), f"{path}: {facts(arrived[-1])} of {self.newest}"
+        turn = json.loads(self.get("/sabir/v1/conversations/w1"))["turns"][-1]
+        exchange = json.loads(self.get(f"/sabir/v1/exchanges/{headers['sabir-exchange']}"))
+        assert (turn["id"], turn["losses"]) == (headers["sabir-turn"], exchange["losses"]), turn
+        return answer, headers
+
+    def get(self, path):
+        return get(f"http://{self.gateway}{path}")
+
+    def wait_for(self, url):
+        until = time.monotonic() + SECONDS_MAX
+        while True:
+            try:
+                return get(url)
+            except OSError:
+                assert time.monotonic() < until, f"nobody answers at {url}"
+                time.sleep(0.05)
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=SECONDS_MAX) as reply:
+        return reply.read()
+
+
+if __name__ == "__main__":
+    main(Bench, __doc__)
