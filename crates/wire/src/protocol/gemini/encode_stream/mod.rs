@@ -17,7 +17,7 @@ use crate::protocol::gemini::types::SELF;
 use crate::protocol::machine::EncodeStream;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::tier::{Asking, reported_word};
+use crate::protocol::tier::{self, Asking};
 use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse;
 
@@ -122,17 +122,15 @@ impl Encoder<'_> {
 
     fn start(&mut self, start: Start<'_>) {
         let Start { id, model, created: _, service_tier, semantics } = start.into_owned();
-        let (place, mut tier) = (semantics.place(), None);
+        let asking = Asking::Answer(semantics.place());
         self.lose(None, |reporter| reporter.semantics(&semantics));
         let seed = (!self.is_same()).then(|| self.context.seed.clone().into_owned());
         self.id = id.or(seed);
         self.model = self.context.model.clone().map(Text::into_owned).or(model);
-        self.lose(None, |reporter| {
-            tier = service_tier.and_then(|tier| {
-                reported_word(&tier, Asking::Answer(place), reporter).map(Text::into_owned)
-            });
-        });
-        self.tier = tier;
+        if let Some(tier) = service_tier {
+            self.lose(None, |reporter| tier::report(&tier, asking, reporter));
+            self.tier = tier::word(&tier, asking, self.source, SELF).map(Text::into_owned);
+        }
         self.semantics = semantics;
     }
 
