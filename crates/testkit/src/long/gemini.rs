@@ -368,6 +368,14 @@ const STREAMS: &[Row] = &[
         {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{}}]},"finishReason":"STOP","index":0}]}"#,
     ),
     (
+        "partial-args-by-turns",
+        r#"
+        {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"c1","name":"f","willContinue":true}},{"functionCall":{"id":"c2","name":"f","willContinue":true}}]},"index":0}]}
+        * {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"c1","partialArgs":[{"jsonPath":"$.a","stringValue":"w§"}],"willContinue":true}}]},"index":0}]}
+        * {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"c2","partialArgs":[{"jsonPath":"$.a§","numberValue":1}],"willContinue":true}}]},"index":0}]}
+        {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"c2"}},{"functionCall":{"id":"c1"}}]},"finishReason":"STOP","index":0}]}"#,
+    ),
+    (
         "candidates",
         r#"
         * {"candidates":[{"content":{"role":"model","parts":[{"text":"w§ "}]},"index":§}]}

@@ -181,22 +181,26 @@ fn call() -> BoxedStrategy<Value> {
 }
 
 fn piece() -> BoxedStrategy<Value> {
-    static PATHS: [&str; 9] =
-        ["$.a", "$.a", "$.b", "$.n.m[0]", "$.n.m[1]", "$['b']", "$", "$.l[7]", "a"];
+    static PATHS: [&str; 11] =
+        ["$.a", "$.a", "$.b", "$.n.m[0]", "$.n.m[1]", "$['b']", "$", "$.l[7]", "a", "$.*", "$.a-b"];
     let values = [
         json!({"stringValue": "s"}),
+        json!({"stringValue": "s"}),
         json!({"stringValue": "t", "willContinue": true}),
+        json!({}),
         json!({"numberValue": 6}),
         json!({"numberValue": 7}),
         json!({"numberValue": "12"}),
         json!({"boolValue": true}),
         json!({"boolValue": "maybe"}),
         json!({"nullValue": "NULL_VALUE"}),
-        json!({}),
+        json!({"nullValue": 5}),
+        json!({"willContinue": true}),
+        json!({"willContinue": false}),
     ];
     // Most paths and values are right, or hardly any call would be complete.
     let paths = prop_oneof![12 => select(&PATHS[..6]), 1 => select(&PATHS[6..])];
-    let values = prop_oneof![12 => select(values[..5].to_vec()), 1 => select(values[5..].to_vec())];
+    let values = prop_oneof![12 => select(values[..7].to_vec()), 1 => select(values[7..].to_vec())];
     (paths, values)
         .prop_map(|(path, mut piece)| {
             piece["jsonPath"] = json!(path);

@@ -195,6 +195,16 @@ impl<'w, 'e> Object<'w, 'e> {
         IsWritten::Yes
     }
 
+    /// Leaves out the extras of a name, but for a null.
+    pub(super) fn only_null(&mut self, key: &'static str) {
+        let Some((extras, scope)) = self.extras else { return };
+        let mut kept = extras.within(scope).filter(|extra| extra.key == key);
+        match kept.find(|extra| extra.json.is_null()) {
+            Some(null) => self.field(key, &null.json),
+            None => self.written.push(key),
+        }
+    }
+
     /// Whether the field came with another value than the usual one, which is among the extras.
     pub(super) fn is_kept(&self, key: &str) -> bool {
         let extras = self.extras.into_iter();

@@ -14,14 +14,24 @@ pub(super) struct Piece<'a> {
     pub(super) id: Option<Text<'a>>,
     pub(super) name: Option<Text<'a>>,
     /// What it adds to the arguments, unless that cannot be read.
-    pub(super) values: Result<Vec<(Vec<Step<'a>>, Value<'a>)>>,
+    pub(super) values: Result<Vec<(Vec<Step<'a>>, Change<'a>)>>,
     /// Whether more pieces of the call follow.
     pub(super) continues: bool,
     /// Where it stands among the parts of its message.
     pub(super) position: usize,
-    /// Whether a value is not of the type that it states, and was read all the same.
+    /// Whether something of it is not as it should be, and was read all the same.
     pub(super) is_mended: bool,
     pub(super) semantics: NodeSemantics<'a>,
+}
+
+/// What became of a piece.
+pub(super) enum Added {
+    /// It was the last one of a call.
+    Call(Box<JoinedCall>),
+    /// More of its call is to come, or what there is of it is nothing to act on.
+    Kept,
+    /// It is of no call, and none lacks anything without it.
+    Stray,
 }
 
 /// A call that all pieces are there of.
@@ -41,11 +51,47 @@ pub(super) enum Step<'a> {
     Index(usize),
 }
 
-/// A value of the arguments.
-pub(super) enum Value<'a> {
-    /// A string, or some of it.
+/// What a piece does at a path.
+pub(super) enum Change<'a> {
+    Put(Value<'a>),
+    /// The value that stands there is all of it.
+    End,
+}
+
+/// A value of the arguments, or some of it.
+#[derive(Clone, Debug)]
+pub(super) struct Value<'a> {
+    pub(super) data: Data<'a>,
+    /// Whether more pieces of the value follow.
+    pub(super) continues: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Data<'a> {
+    /// A string, which more pieces may lengthen.
     Text(Text<'a>),
     Whole(Json<'a>),
+}
+
+impl Value<'_> {
+    fn into_owned(self) -> Value<'static> {
+        let data = match self.data {
+            Data::Text(text) => Data::Text(text.into_owned()),
+            Data::Whole(json) => Data::Whole(json.into_owned()),
+        };
+        Value { data, continues: self.continues }
+    }
+
+    /// Adds what comes next of a string, or another value once more; says whether it is either.
+    fn goes_on_with(&mut self, next: &Value<'_>) -> bool {
+        match (&mut self.data, &next.data) {
+            (Data::Text(text), Data::Text(more)) => text.push(more),
+            (Data::Whole(json), Data::Whole(again)) if json.same_value(again) => {}
+            _ => return false,
+        }
+        self.continues = next.continues;
+        true
+    }
 }
 
 impl Step<'_> {
@@ -57,47 +103,98 @@ impl Step<'_> {
     }
 }
 
-/// Joins the pieces of calls, in the order in which they come. Fixture `answer/tools/gemini-pieces-of-no-known-value`.
+/// Joins the pieces of calls, in the order in which they come. Fixtures `answer/tools/gemini-pieces-of-no-known-value` and
+/// `answer/tools/gemini-pieces-of-calls-by-turns`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Joiner {
-    /// A call of which more is to come.
-    open: Option<Box<PartialCall>>,
+    /// The calls of which more is to come, in the order in which they began.
+    open: Vec<PartialCall>,
     /// Whether a call was never completed: what there is of one is nothing to act on.
     has_lost: bool,
+    /// Whether more calls were open at once than are told apart: pieces may be of any of them.
+    is_full: bool,
 }
+
+/// How many calls may be open at once; for each piece all of them are looked at.
+const OPEN_MAX: usize = 64;
 
 impl Joiner {
     /// Adds a piece; answers the call if that was its last one.
-    pub(super) fn add(&mut self, piece: Piece<'_>) -> Option<JoinedCall> {
-        let continues = piece.continues;
-        let mut call = match self.open.take() {
-            Some(call) if call.takes(&piece) => call,
-            before => {
-                self.has_lost |= before.is_some() || is_orphan(&piece);
-                Box::new(PartialCall::begin(&piece)?)
-            }
+    pub(super) fn add(&mut self, piece: Piece<'_>) -> Added {
+        let Some(position) = self.find(&piece).or_else(|| self.begin(&piece)) else {
+            let is_lost = self.give_up(&piece) || self.is_full || is_orphan(&piece);
+            self.has_lost |= is_lost;
+            return if is_lost { Added::Kept } else { Added::Stray };
         };
-        if call.add(piece).is_err() {
-            self.has_lost = true;
-            return None;
-        }
+        let (call, continues) = (&mut self.open[position], piece.continues);
+        call.is_broken |= call.add(piece).is_err();
         if continues {
-            self.open = Some(call);
-            return None;
+            self.has_lost |= call.is_broken;
+            return Added::Kept;
         }
-        Some(call.finish())
+        match self.open.remove(position).finish() {
+            Some(joined) => Added::Call(Box::new(joined)),
+            None => {
+                self.has_lost = true;
+                Added::Kept
+            }
+        }
     }
 
-    /// Takes note of a part that is no piece: with a complete call, the one before it will not be completed any more.
+    /// The one call that a piece is of. One of which nothing can come any more is left to those that name it.
+    fn find(&self, piece: &Piece<'_>) -> Option<usize> {
+        let takes = |call: &PartialCall| call.takes(piece);
+        let sound = |call: &PartialCall| !call.is_broken && takes(call);
+        match self.open.iter().filter(|call| sound(call)).count() {
+            0 => self.open.iter().position(takes),
+            1 => self.open.iter().position(sound),
+            _ => None,
+        }
+    }
+
+    /// Begins a call, if a piece does so and there is room for it.
+    fn begin(&mut self, piece: &Piece<'_>) -> Option<usize> {
+        if self.is_full || self.open.iter().any(|call| call.takes(piece)) {
+            return None;
+        }
+        let call = PartialCall::begin(piece)?;
+        if call.id.is_some() {
+            self.break_off(|open| open.id == call.id);
+        }
+        self.is_full = self.open.len() == OPEN_MAX;
+        if self.is_full {
+            return None;
+        }
+        self.open.push(call);
+        Some(self.open.len() - 1)
+    }
+
+    /// Gives up the calls that a piece may be of, and says whether there are any.
+    fn give_up(&mut self, piece: &Piece<'_>) -> bool {
+        self.break_off(|call| call.takes(piece))
+    }
+
+    /// Nothing can come any more of these calls; says whether there are any. They stay, so that what else comes of them begins
+    /// no other call.
+    fn break_off(&mut self, is_meant: impl Fn(&PartialCall) -> bool) -> bool {
+        let mut has_any = false;
+        for call in self.open.iter_mut().filter(|call| is_meant(call)) {
+            (has_any, call.is_broken) = (true, true);
+        }
+        self.has_lost |= has_any;
+        has_any
+    }
+
+    /// Takes note of a part that is no piece: behind a complete call, one that cannot be told from it will not be completed.
     pub(super) fn pass(&mut self, part: &Part<'_>) {
-        if matches!(part.content(), Content::ToolCall(_)) {
-            self.has_lost |= self.open.take().is_some();
+        if let Content::ToolCall(whole) = part.content() {
+            self.break_off(|call| call.id.is_none() || whole.id.is_none() || call.id == whole.id);
         }
     }
 
     /// Whether a call that has begun is not complete.
     pub(super) fn lacks_pieces(&self) -> bool {
-        self.has_lost || self.open.is_some()
+        self.has_lost || !self.open.is_empty()
     }
 }
 
@@ -110,10 +207,11 @@ struct PartialCall {
     id: Option<Text<'static>>,
     name: Text<'static>,
     arguments: Node,
-    room: Room,
+    building: Building,
     semantics: NodeSemantics<'static>,
     positions: Vec<usize>,
-    is_mended: bool,
+    /// Whether some of it is missing for good.
+    is_broken: bool,
 }
 
 impl PartialCall {
@@ -122,10 +220,10 @@ impl PartialCall {
             id: piece.id.clone().map(Text::into_owned),
             name: piece.name.clone()?.into_owned(),
             arguments: Node::default(),
-            room: Room(VALUES_MAX),
+            building: Building { values_left: VALUES_MAX, is_mended: false },
             semantics: NodeSemantics::at(piece.semantics.place()),
             positions: Vec::new(),
-            is_mended: false,
+            is_broken: false,
         })
     }
 
@@ -136,12 +234,20 @@ impl PartialCall {
     }
 
     fn add(&mut self, mut piece: Piece<'_>) -> Result<()> {
-        for (path, value) in piece.values? {
-            self.is_mended |= self.arguments.put(&path, value, &mut self.room)? == Put::Instead;
+        if self.is_broken {
+            return Ok(());
         }
-        self.is_mended |= piece.is_mended;
+        for (path, change) in piece.values? {
+            match change {
+                Change::Put(value) => self.arguments.put(&path, value, &mut self.building)?,
+                Change::End => self.arguments.end(&path),
+            }
+        }
+        self.building.is_mended |= piece.is_mended;
         // One signature is for the whole call.
-        if self.semantics.artefact().is_some() {
+        if let Some(own) = self.semantics.artefact() {
+            let is_other = piece.semantics.artefact().is_some_and(|it| it.data() != own.data());
+            self.building.is_mended |= is_other;
             piece.semantics.take_artefact();
         }
         self.semantics.merge(piece.semantics.into_owned());
@@ -149,22 +255,31 @@ impl PartialCall {
         Ok(())
     }
 
-    /// The call, now that all of it is there.
-    fn finish(self) -> JoinedCall {
-        let Self { id, name, arguments, semantics, positions, is_mended, .. } = self;
+    /// The call, now that all of its pieces are there; none if some value was to go on.
+    fn finish(self) -> Option<JoinedCall> {
+        let Self { id, name, arguments, building, semantics, positions, is_broken } = self;
+        if is_broken || arguments.continues() {
+            return None;
+        }
         let arguments = Arguments::Json(Json::written(|writer| arguments.write(writer)));
         let call = ToolCall { id, name, arguments, form: CallForm::Function };
-        JoinedCall { call, semantics, positions, is_mended }
+        Some(JoinedCall { call, semantics, positions, is_mended: building.is_mended })
     }
 }
 
-/// For how many more values there is room.
+/// How the arguments of a call come to be.
 #[derive(Clone, Copy, Debug)]
-struct Room(usize);
+struct Building {
+    /// For how many more values there is room.
+    values_left: usize,
+    /// Whether a value took the place of another.
+    is_mended: bool,
+}
 
-impl Room {
+impl Building {
     fn take(&mut self) -> Result<()> {
-        self.0 = self.0.checked_sub(1).ok_or_else(|| odd("fewer values in one call"))?;
+        let left = self.values_left.checked_sub(1);
+        self.values_left = left.ok_or_else(|| odd("fewer values in one call"))?;
         Ok(())
     }
 }
@@ -174,9 +289,7 @@ impl Room {
 enum Node {
     Object(Members),
     List(Vec<Node>),
-    /// A string, which more pieces may lengthen.
-    Text(Text<'static>),
-    Whole(Json<'static>),
+    Value(Value<'static>),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -192,45 +305,57 @@ impl Default for Node {
     }
 }
 
-/// What became of a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Put {
-    /// It stands beside all that was there, or goes on with it.
-    Beside,
-    /// It took the place of another.
-    Instead,
-}
-
 impl Node {
-    fn put(&mut self, path: &[Step<'_>], value: Value<'_>, room: &mut Room) -> Result<Put> {
+    fn put(&mut self, path: &[Step<'_>], value: Value<'_>, building: &mut Building) -> Result<()> {
         let (step, rest) = path.split_first().ok_or_else(|| odd("a path into the arguments"))?;
         if rest.is_empty() {
-            return self.put_child(step, value, room);
+            return self.put_child(step, value, building);
         }
         let empty = match rest.first() {
             Some(Step::Index(_)) => Self::List(Vec::new()),
             Some(Step::Key(_)) | None => Self::default(),
         };
-        self.child(step, || empty, room)?.0.put(rest, value, room)
+        self.child(step, || empty, building)?.0.put(rest, value, building)
     }
 
-    fn put_child(&mut self, step: &Step<'_>, value: Value<'_>, room: &mut Room) -> Result<Put> {
-        let value = match value {
-            Value::Text(text) => Self::Text(text.into_owned()),
-            Value::Whole(json) => Self::Whole(json.into_owned()),
+    fn put_child(
+        &mut self,
+        step: &Step<'_>,
+        value: Value<'_>,
+        building: &mut Building,
+    ) -> Result<()> {
+        let mut value = Some(value.into_owned());
+        let make = || value.take().map_or_else(Self::default, Self::Value);
+        let (node, is_new) = self.child(step, make, building)?;
+        let Some(value) = value.filter(|_| !is_new) else { return Ok(()) };
+        let goes_on = match node {
+            Self::Value(known) => known.goes_on_with(&value),
+            Self::Object(_) | Self::List(_) => false,
         };
-        let mut value = Some(value);
-        let (node, is_new) = self.child(step, || value.take().unwrap_or_default(), room)?;
-        let Some(value) = value.filter(|_| !is_new) else { return Ok(Put::Beside) };
-        match (node, value) {
-            (Self::Text(text), Self::Text(more)) => text.push(&more),
-            (Self::Whole(json), Self::Whole(again)) if json.same_value(&again) => {}
-            (node, value) => {
-                *node = value;
-                return Ok(Put::Instead);
-            }
+        if !goes_on {
+            building.is_mended = true;
+            *node = Self::Value(value);
         }
-        Ok(Put::Beside)
+        Ok(())
+    }
+
+    /// Takes note that the value at a path is all of it, if there is one.
+    fn end(&mut self, path: &[Step<'_>]) {
+        let child = match (self, path) {
+            (Self::Value(value), []) => {
+                value.continues = false;
+                return;
+            }
+            (Self::Object(object), [Step::Key(key), ..]) => {
+                let position = object.find(key);
+                position.map(|position| &mut object.members[position].1)
+            }
+            (Self::List(nodes), [Step::Index(index), ..]) => nodes.get_mut(*index),
+            _ => None,
+        };
+        if let Some(child) = child {
+            child.end(&path[1..]);
+        }
     }
 
     /// The value at a step, made if it is not there yet, and whether it was.
@@ -238,9 +363,9 @@ impl Node {
         &mut self,
         step: &Step<'_>,
         make: impl FnOnce() -> Node,
-        room: &mut Room,
+        building: &mut Building,
     ) -> Result<(&mut Node, bool)> {
-        self.open(room)?;
+        self.open(building)?;
         let (node, is_new) = match (self, step) {
             (Self::Object(members), Step::Key(key)) => members.at(key, make),
             (Self::List(nodes), Step::Index(index)) if *index <= nodes.len() => {
@@ -253,21 +378,23 @@ impl Node {
             _ => return Err(odd("a path that fits the arguments so far")),
         };
         if is_new {
-            room.take()?;
+            building.take()?;
         }
         Ok((node, is_new))
     }
 
     /// Takes apart an object or a list that came whole.
-    fn open(&mut self, room: &mut Room) -> Result<()> {
-        let Self::Whole(json) = self else { return Ok(()) };
+    fn open(&mut self, building: &mut Building) -> Result<()> {
+        let Self::Value(Value { data: Data::Whole(json), .. }) = self else { return Ok(()) };
         *self = match json.kind() {
             Kind::Object => {
                 let mut members = Members::default();
                 json.reader().object(|key, reader| {
-                    room.take()?;
+                    building.take()?;
                     let value = Self::of(reader.raw()?);
-                    *members.at(&key, Self::default).0 = value;
+                    let (node, is_new) = members.at(&key, Self::default);
+                    building.is_mended |= !is_new;
+                    *node = value;
                     Ok(())
                 })?;
                 Self::Object(members)
@@ -275,7 +402,7 @@ impl Node {
             Kind::Array => {
                 let mut nodes = Vec::new();
                 json.reader().array(|_, reader| {
-                    room.take()?;
+                    building.take()?;
                     nodes.push(Self::of(reader.raw()?));
                     Ok(())
                 })?;
@@ -287,9 +414,19 @@ impl Node {
     }
 
     fn of(json: Json<'_>) -> Self {
-        match json.reader().string() {
-            Ok(text) => Self::Text(text.into_owned()),
-            Err(_) => Self::Whole(json.into_owned()),
+        let data = match json.reader().string() {
+            Ok(text) => Data::Text(text.into_owned()),
+            Err(_) => Data::Whole(json.into_owned()),
+        };
+        Self::Value(Value { data, continues: false })
+    }
+
+    /// Whether some of it is still to come.
+    fn continues(&self) -> bool {
+        match self {
+            Self::Object(object) => object.members.iter().any(|(_, node)| node.continues()),
+            Self::List(nodes) => nodes.iter().any(Self::continues),
+            Self::Value(value) => value.continues,
         }
     }
 
@@ -304,8 +441,8 @@ impl Node {
             Self::List(nodes) => writer.array(|writer| {
                 nodes.iter().for_each(|node| node.write(writer));
             }),
-            Self::Text(text) => writer.value(text),
-            Self::Whole(json) => writer.value(json),
+            Self::Value(Value { data: Data::Text(text), .. }) => writer.value(text),
+            Self::Value(Value { data: Data::Whole(json), .. }) => writer.value(json),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::limit::{CANDIDATES_MAX, FRAME_BYTES_MAX};
 use crate::place::{Place, Step};
-use crate::protocol::gemini::decode_request::partial::{PartOrPiece, call_part};
+use crate::protocol::gemini::decode_request::partial::{PartOrPiece, WrittenPiece, call_part};
 use crate::protocol::gemini::decode_response::{
     CandidateDraft, Chunk, Grounding, finish, prompt_filter, unplaced,
 };
@@ -15,7 +15,7 @@ use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::SELF;
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::machine::DecodeStream;
-use crate::protocol::partial_call::{Joiner, Piece};
+use crate::protocol::partial_call::{Added, Joiner};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{
     Closed, Delta, Event, Logprobs, Note, NoteAt, NoteKind, Open, Opening, PartId, Start,
@@ -185,8 +185,11 @@ impl Decoder {
         running.await_text(draft.logprobs, place);
         for part in draft.parts {
             match part {
-                PartOrPiece::Part(part) => running.part(&mut self.next_part, part, emit),
-                PartOrPiece::Piece(it) => running.piece(&mut self.next_part, it.piece, emit),
+                PartOrPiece::Part(part) => {
+                    running.pieces.pass(&part);
+                    running.part(&mut self.next_part, part, emit);
+                }
+                PartOrPiece::Piece(it) => running.piece(&mut self.next_part, *it, emit),
             }
         }
         running.weigh_last(emit);
@@ -206,7 +209,6 @@ fn keep_tier(usage: &mut Usage<'_>, tier: &Text<'_>) {
 
 impl Running {
     fn part<'f>(&mut self, next: &mut u32, mut part: Part<'f>, emit: Emit<'_, 'f>) {
-        self.pieces.pass(&part);
         let semantics = std::mem::take(part.semantics_mut());
         match part.into_content() {
             Content::Text(text) => self.text(next, TextKind::Answer, text, semantics, emit),
@@ -305,10 +307,14 @@ impl Running {
         self.finish.is_some() && !self.pieces.lacks_pieces()
     }
 
-    /// Adds a piece of a call, which is emitted when its last piece is there.
-    fn piece<'f>(&mut self, next: &mut u32, piece: Piece<'f>, emit: Emit<'_, 'f>) {
-        if let Some(joined) = self.pieces.add(piece) {
-            self.part(next, call_part(joined), emit);
+    /// Adds a piece of a call, which is emitted when its last piece is there. One of no call stands for itself, as it does in a
+    /// whole answer. Fixture `stream/tools/gemini-signature-behind-a-call`.
+    fn piece<'f>(&mut self, next: &mut u32, piece: WrittenPiece<'f>, emit: Emit<'_, 'f>) {
+        let (piece, written) = piece.into_parts();
+        match self.pieces.add(piece) {
+            Added::Call(joined) => self.part(next, call_part(*joined), emit),
+            Added::Stray => self.part(next, written, emit),
+            Added::Kept => {}
         }
     }
 

@@ -52,7 +52,7 @@ fn read_pieces(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
         for part in candidate.parts {
             match part {
                 PartOrPiece::Part(part) => joiner.pass(&part),
-                PartOrPiece::Piece(it) => drop(joiner.add(it.piece)),
+                PartOrPiece::Piece(it) => drop(joiner.add(it.into_parts().0)),
             }
         }
     }

@@ -34,8 +34,8 @@ impl<S: Speller> Shape<S> {
     /// protocol.
     pub(in super::super) const AS_JSON: Self = Self::bit(AS_JSON_BIT);
 
-    /// The arguments of the call came in pieces that contradict each other or the type that they state. The same in every
-    /// protocol.
+    /// The arguments of the call came in pieces that contradict each other, or the type or grammar of what they state. The same in
+    /// every protocol.
     pub(in super::super) const MENDED: Self = Self::bit(MENDED_BIT);
 
     pub(in super::super) const fn bit(number: u32) -> Self {
@@ -73,7 +73,9 @@ impl Spelling {
             _ if self.is_as_json() => {
                 Some("JSON that stands in place of a string is sent as its text")
             }
-            _ => Some("pieces of its arguments contradict each other or the type that they state"),
+            _ => {
+                Some("its pieces contradict each other, or the type or grammar of what they state")
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 mod config;
 mod part;
 pub(super) mod partial;
+mod path;
 mod tool;
 
 pub(super) use part::{content_part, opaque_part};

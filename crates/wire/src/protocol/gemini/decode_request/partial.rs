@@ -1,16 +1,19 @@
 //! Reading calls that come in pieces: a piece says by paths into the arguments where its values belong. Pieces that stand in
 //! one message are joined here, those of a stream where it is read.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::conversation::{Content, Part, Parts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::Place;
 use crate::protocol::gemini::decode_request::part::{content_part, opaque_part};
-use crate::protocol::gemini::types::{CALL_PIECES, CALL_PIECES_KEPT, PIECE_KEY, SELF, Shape};
+use crate::protocol::gemini::decode_request::path::steps;
+use crate::protocol::gemini::types::{
+    APART_FROM_PIECES, CALL_PIECES, CALL_PIECES_KEPT, PIECE_KEY, SELF, Shape,
+};
 use crate::protocol::object::{Member, read_object};
-use crate::protocol::partial_call::{JoinedCall, Joiner, Piece, Step, Value};
+use crate::protocol::partial_call::{Added, Change, Data, JoinedCall, Joiner, Piece, Step, Value};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Artefact, ArtefactKind};
 
@@ -24,6 +27,15 @@ pub(in super::super) enum PartOrPiece<'a> {
 pub(in super::super) struct WrittenPiece<'a> {
     pub(in super::super) piece: Piece<'a>,
     json: Json<'a>,
+}
+
+impl<'a> WrittenPiece<'a> {
+    /// The piece, and the part that it is as long as it is of no call.
+    pub(in super::super) fn into_parts(self) -> (Piece<'a>, Part<'a>) {
+        let Self { piece, json } = self;
+        let place = piece.semantics.place();
+        (piece, opaque_part(Text::literal("functionCall"), json, place))
+    }
 }
 
 /// Reads a part, if only a piece of a call; or says why it is neither.
@@ -78,11 +90,13 @@ impl<'a> Joining<'a> {
         }
     }
 
-    fn piece(&mut self, WrittenPiece { mut piece, json }: WrittenPiece<'a>) {
+    fn piece(&mut self, piece: WrittenPiece<'a>) {
+        let (mut piece, written) = piece.into_parts();
         piece.position = self.parts.len();
-        let written = opaque_part(Text::literal("functionCall"), json, piece.semantics.place());
         self.parts.push(written);
-        self.calls.extend(self.joiner.add(piece));
+        if let Added::Call(call) = self.joiner.add(piece) {
+            self.calls.push(*call);
+        }
     }
 
     /// The parts, and whether a call lacks pieces.
@@ -97,7 +111,10 @@ impl<'a> Joining<'a> {
 
 /// Parts with calls in the place of their pieces. Those are kept on the part behind them, to be written again.
 fn joined<'a>(parts: Parts<'a>, calls: Vec<JoinedCall>) -> Parts<'a> {
-    let pieces: Vec<usize> = calls.iter().flat_map(|call| call.positions.iter().copied()).collect();
+    let mut pieces: Vec<usize> =
+        calls.iter().flat_map(|call| call.positions.iter().copied()).collect();
+    // Those of several calls may come by turns.
+    pieces.sort_unstable();
     let (mut pieces, mut calls) = (pieces.into_iter().peekable(), calls.into_iter().peekable());
     let (mut joined, mut before) = (Parts::default(), Vec::new());
     for (position, written) in parts.into_iter().enumerate() {
@@ -108,13 +125,21 @@ fn joined<'a>(parts: Parts<'a>, calls: Vec<JoinedCall>) -> Parts<'a> {
         }
         let mut part = match (call, is_piece) {
             (Some(call), _) => call_part(call),
-            (None, false) => written,
+            (None, false) => apart(written),
             (None, true) => continue,
         };
         keep_pieces(&mut part, before.drain(..));
         joined.push(part);
     }
     joined
+}
+
+/// A part that no pieces make up.
+fn apart(mut part: Part<'_>) -> Part<'_> {
+    if matches!(part.content(), Content::ToolCall(_)) {
+        part.semantics_mut().add_shape(APART_FROM_PIECES);
+    }
+    part
 }
 
 fn keep_pieces<'a>(part: &mut Part<'a>, pieces: impl Iterator<Item = Json<'a>>) {
@@ -139,7 +164,9 @@ struct PieceDraft<'a> {
     signature: Option<Text<'a>>,
     id: Option<Text<'a>>,
     name: Option<Text<'a>>,
-    has_pieces: bool,
+    /// How often there are arguments as they are, and pieces of them.
+    members_count: usize,
+    pieces_count: usize,
     values: Values<'a>,
     /// Why they cannot be read.
     error: Option<Error>,
@@ -175,9 +202,12 @@ impl<'a> PieceDraft<'a> {
             ("name", Kind::String) => {
                 self.name = Some(reader.string()?).filter(|name| !name.is_empty());
             }
-            ("args", _) => self.values(reader, Values::members)?,
+            ("args", _) => {
+                self.members_count += 1;
+                self.values(reader, Values::members)?;
+            }
             ("partialArgs" | "partial_args", _) => {
-                self.has_pieces = true;
+                self.pieces_count += 1;
                 self.values(reader, Values::pieces)?;
             }
             ("willContinue" | "will_continue", Kind::Boolean) => {
@@ -200,17 +230,21 @@ impl<'a> PieceDraft<'a> {
 
     /// The piece, if it is one: it has pieces of arguments, says that more follow, or names no function.
     fn finish(self, mut semantics: NodeSemantics<'a>) -> Option<Piece<'a>> {
-        if !(self.continues || self.has_pieces || self.is_call && self.name.is_none()) {
+        let has_pieces = self.pieces_count > 0;
+        if !(self.continues || has_pieces || self.is_call && self.name.is_none()) {
             return None;
         }
         if let Some(signature) = self.signature {
             semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
         }
+        // Of arguments that are stated again, nobody can know which were meant.
+        let is_again = self.members_count > 1 || self.pieces_count > 1;
+        let error = self.error.or_else(|| is_again.then(|| odd("arguments once")));
         let Values { all, are_mended, .. } = self.values;
         Some(Piece {
             id: self.id,
             name: self.name,
-            values: self.error.map_or(Ok(all), Err),
+            values: error.map_or(Ok(all), Err),
             continues: self.continues,
             position: 0,
             is_mended: are_mended,
@@ -222,21 +256,30 @@ impl<'a> PieceDraft<'a> {
 /// The values that a piece adds to the arguments.
 #[derive(Default)]
 struct Values<'a> {
-    all: Vec<(Vec<Step<'a>>, Value<'a>)>,
+    all: Vec<(Vec<Step<'a>>, Change<'a>)>,
     /// How many steps their paths have together.
     steps: usize,
     are_mended: bool,
 }
 
 impl<'a> Values<'a> {
-    /// Reads arguments that come as they are, which pieces may go on with.
+    /// Reads arguments that come as they are, which pieces may go on with. Of two of a name the last holds.
     fn members(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let mut positions = HashMap::new();
         reader.object(|key, reader| {
-            let value = match reader.kind()? {
-                Kind::String => Value::Text(reader.string()?),
-                _ => Value::Whole(reader.raw()?),
+            let data = match reader.kind()? {
+                Kind::String => Data::Text(reader.string()?),
+                _ => Data::Whole(reader.raw()?),
             };
-            self.all.push((vec![Step::Key(key)], value));
+            let change = Change::Put(Value { data, continues: false });
+            match positions.insert(key.clone(), self.all.len()) {
+                Some(earlier) => {
+                    self.are_mended = true;
+                    positions.insert(key, earlier);
+                    self.all[earlier].1 = change;
+                }
+                None => self.all.push((vec![Step::Key(key)], change)),
+            }
             Ok(())
         })
     }
@@ -250,19 +293,16 @@ impl<'a> Values<'a> {
     }
 
     fn piece(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let (mut path, mut value) = (None, None);
+        let (mut path, mut data, mut continues) = (None, None, None);
         reader.object(|key, reader| {
             let read = match (&*key, reader.kind()?) {
-                ("nullValue" | "null_value", _) => {
-                    reader.skip()?;
-                    Value::Whole(Json::literal("null"))
-                }
+                ("nullValue" | "null_value", _) => null(reader)?,
                 (_, Kind::Null) => return reader.skip(),
-                ("jsonPath" | "json_path", _) => {
-                    path = Some(reader.string()?);
-                    return Ok(());
+                ("jsonPath" | "json_path", _) => return once(&mut path, reader.string()?),
+                ("willContinue" | "will_continue", _) => {
+                    return once(&mut continues, reader.boolean()?);
                 }
-                ("stringValue" | "string_value", _) => Value::Text(reader.string()?),
+                ("stringValue" | "string_value", _) => Data::Text(reader.string()?),
                 ("numberValue" | "number_value", _) => self.whole(reader, Kind::Number)?,
                 ("boolValue" | "bool_value", _) => self.whole(reader, Kind::Boolean)?,
                 (key, _) if key.ends_with("Value") || key.ends_with("_value") => {
@@ -270,29 +310,39 @@ impl<'a> Values<'a> {
                 }
                 _ => return reader.skip(),
             };
-            match value.replace(read) {
-                Some(_) => Err(odd("a piece of one value")),
-                None => Ok(()),
-            }
+            once(&mut data, read)
         })?;
-        match (path, value) {
-            (Some(path), Some(value)) => {
-                let path = steps(path.into_str()).ok_or_else(|| odd("a path"))?;
-                self.steps += path.len();
-                if self.steps > ALL_STEPS_MAX {
-                    return Err(odd("fewer steps in the paths of one piece"));
-                }
-                self.all.push((path, value));
-                Ok(())
+        let change = match (data, continues.unwrap_or_default()) {
+            (Some(data), continues) => Change::Put(Value { data, continues }),
+            // What comes is not there yet.
+            (None, true) => {
+                Change::Put(Value { data: Data::Text(Text::default()), continues: true })
             }
-            (None, Some(_)) => Err(odd("a piece with a path")),
-            // A path alone ends what came before it.
-            (_, None) => Ok(()),
+            (None, false) => Change::End,
+        };
+        self.change(path, change)
+    }
+
+    fn change(&mut self, path: Option<Text<'a>>, change: Change<'a>) -> Result<()> {
+        let path = path.map(|path| steps(path.into_str()));
+        let (path, is_proper) = match (path, &change) {
+            (Some(Some(path)), _) => path,
+            // A path that leads nowhere has nothing to end.
+            (_, Change::End) => return Ok(()),
+            (Some(None), _) => return Err(odd("a path")),
+            (None, _) => return Err(odd("a piece with a path")),
+        };
+        self.are_mended |= !is_proper;
+        self.steps += path.len();
+        if self.steps > ALL_STEPS_MAX {
+            return Err(odd("fewer steps in the paths of one piece"));
         }
+        self.all.push((path, change));
+        Ok(())
     }
 
     /// Reads a value of a kind; one that is quoted is of that kind too.
-    fn whole(&mut self, reader: &mut Reader<'a>, kind: Kind) -> Result<Value<'a>> {
+    fn whole(&mut self, reader: &mut Reader<'a>, kind: Kind) -> Result<Data<'a>> {
         let json = match reader.kind()? {
             Kind::String => {
                 self.are_mended = true;
@@ -303,80 +353,29 @@ impl<'a> Values<'a> {
         if json.kind() != kind {
             return Err(odd("a value of the type that is stated"));
         }
-        Ok(Value::Whole(json))
+        Ok(Data::Whole(json))
     }
 }
 
-/// How deep a path may lead, and how far the paths of one piece may lead together: a step of two bytes takes some dozens.
-const STEPS_MAX: usize = 64;
+/// Reads the null of a piece: itself, or the one word of the enumeration that it is in Protocol Buffers.
+fn null<'a>(reader: &mut Reader<'a>) -> Result<Data<'a>> {
+    let json = reader.raw()?;
+    match json.is_null() || ["\"NULL_VALUE\"", "0"].contains(&json.as_str()) {
+        true => Ok(Data::Whole(Json::literal("null"))),
+        false => Err(odd("a null")),
+    }
+}
+
+/// Sets what must be stated once at most.
+fn once<T>(known: &mut Option<T>, value: T) -> Result<()> {
+    match known.replace(value) {
+        Some(_) => Err(odd("a piece that states everything once")),
+        None => Ok(()),
+    }
+}
+
+/// How far the paths of one piece may lead together: a step of two bytes takes some dozens.
 const ALL_STEPS_MAX: usize = 65_536;
-
-/// The steps of a path such as `$.ports[0].name` or `$['a b']`.
-fn steps(path: Cow<'_, str>) -> Option<Vec<Step<'_>>> {
-    match path {
-        Cow::Borrowed(path) => steps_of(path),
-        Cow::Owned(path) => Some(steps_of(&path)?.into_iter().map(Step::into_owned).collect()),
-    }
-}
-
-fn steps_of(path: &str) -> Option<Vec<Step<'_>>> {
-    let mut rest = path.strip_prefix('$')?;
-    let mut steps = Vec::new();
-    while !rest.is_empty() && steps.len() < STEPS_MAX {
-        let (step, behind) = step(rest)?;
-        steps.push(step);
-        rest = behind;
-    }
-    rest.is_empty().then_some(steps)
-}
-
-fn step(path: &str) -> Option<(Step<'_>, &str)> {
-    if let Some(rest) = path.strip_prefix('.') {
-        let end = rest.find(['.', '[']).unwrap_or(rest.len());
-        return (end > 0).then(|| (Step::Key(Cow::Borrowed(&rest[..end])), &rest[end..]));
-    }
-    let rest = path.strip_prefix('[')?;
-    if rest.starts_with(['\'', '"']) {
-        let (key, behind) = quoted(rest)?;
-        return Some((Step::Key(key), behind.strip_prefix(']')?));
-    }
-    let (index, behind) = rest.split_once(']')?;
-    Some((Step::Index(index.parse().ok()?), behind))
-}
-
-/// A key in quotes, whichever they are, and what stands behind it; a backslash escapes as in JSON, and quotes too.
-fn quoted(text: &str) -> Option<(Cow<'_, str>, &str)> {
-    let quote = text.chars().next()?;
-    let body = &text[1..];
-    let mut is_escaped = false;
-    let end = body.find(|character| {
-        let ends = character == quote && !is_escaped;
-        is_escaped = character == '\\' && !is_escaped;
-        ends
-    })?;
-    let (key, behind) = (&body[..end], &body[end + 1..]);
-    match key.contains('\\') {
-        true => Some((Cow::Owned(unescaped(key)?), behind)),
-        false => Some((Cow::Borrowed(key), behind)),
-    }
-}
-
-fn unescaped(key: &str) -> Option<String> {
-    let mut body = String::with_capacity(key.len());
-    let mut characters = key.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => body.push_str("\\\""),
-            '\\' => match characters.next()? {
-                '\'' => body.push('\''),
-                escape => body.extend(['\\', escape]),
-            },
-            _ => body.push(character),
-        }
-    }
-    let text = Json::parse(format!("\"{body}\"")).ok()?;
-    text.reader().string().ok().map(|text| text.to_str().into_owned())
-}
 
 fn odd(expected: &'static str) -> Error {
     Error::new(ErrorKind::Type, format!("expected {expected}"))
@@ -428,6 +427,28 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_was_to_go_on_is_no_call() {
+        let begun = r#"[{"jsonPath":"$.a.b[0]","stringValue":"x","willContinue":true}]"#;
+        assert_eq!(joined(&[begun]), None);
+        for end in [
+            r#"[{"jsonPath":"$.a.b[0]","stringValue":""}]"#,
+            r#"[{"jsonPath":"$['a']['b'][0]"}]"#,
+            r#"[{"jsonPath":"$.a.b[0]","willContinue":false}]"#,
+        ] {
+            assert_eq!(joined(&[begun, end]).as_deref(), Some(r#"{"a":{"b":["x"]}}"#), "{end}");
+        }
+        for other in [
+            r#"[{"jsonPath":"$.a.b"}]"#,
+            r#"[{"jsonPath":"$.a.b[1]"}]"#,
+            r#"[{"jsonPath":"$.a.b[0]","willContinue":true}]"#,
+            r#"[{"jsonPath":"$.c","numberValue":5,"willContinue":true},{"jsonPath":"$.a.b[0]"}]"#,
+            r#"[{"jsonPath":"$.c","willContinue":true},{"jsonPath":"$.a.b[0]"}]"#,
+        ] {
+            assert_eq!(joined(&[begun, other]), None, "{other}");
+        }
+    }
+
+    #[test]
     fn pieces_that_cannot_be_read_are_no_call() {
         for piece in [
             r#"{"jsonPath":"$.a","structValue":{"x":1}}"#,
@@ -436,6 +457,10 @@ mod tests {
             r#"{"jsonPath":"$.a","numberValue":"NaN"}"#,
             r#"{"jsonPath":"$.a","numberValue":true}"#,
             r#"{"jsonPath":"$.a","numberValue":1,"stringValue":"x"}"#,
+            r#"{"jsonPath":"$.a","nullValue":5}"#,
+            r#"{"jsonPath":"$.a","nullValue":"null"}"#,
+            r#"{"jsonPath":"$.a","jsonPath":"$.b","stringValue":"x"}"#,
+            r#"{"jsonPath":"$.a","stringValue":"x","willContinue":"no"}"#,
             r#"{"stringValue":"x"}"#,
             "5",
         ] {
@@ -445,7 +470,23 @@ mod tests {
 
     #[test]
     fn paths_that_lead_nowhere_are_no_call() {
-        for path in ["port", "$", "$.", "$[9]", "$.a[1]", "$['a", "$.a[x]", "$['a\\\\q']"] {
+        for path in [
+            "port",
+            "$",
+            "$.",
+            "$[9]",
+            "$.a[1]",
+            "$['a",
+            "$.a[x]",
+            "$['a\\\\q']",
+            "$.*",
+            "$.a.*",
+            "$.a[*]",
+            "$..a",
+            "$.a[00]",
+            "$.a[+0]",
+            "$.a[-1]",
+        ] {
             let piece = format!(r#"[{{"jsonPath":"{path}","stringValue":"x"}}]"#);
             assert_eq!(joined(&[&piece]), None, "{path}");
         }

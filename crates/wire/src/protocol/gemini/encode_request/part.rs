@@ -4,7 +4,7 @@ use crate::conversation::{Arguments, Content, Media, MediaKind, Part, Source, To
 use crate::json::{Json, Text, Writer};
 use crate::protocol::arguments::Change;
 use crate::protocol::gemini::types::{
-    CALL_PIECES, CALL_PIECES_KEPT, PIECE_KEY, SELF, THOUGHT_TRUE,
+    APART_FROM_PIECES, CALL_PIECES, CALL_PIECES_KEPT, PIECE_KEY, SELF, THOUGHT_TRUE,
 };
 use crate::protocol::object::{IsWritten, Object};
 use crate::protocol::semantics::{Extra, Extras};
@@ -44,7 +44,9 @@ impl Pen<'_> {
 
 /// Writes a part that is not a tool's result, and says what that did to the arguments of a call.
 pub(in super::super) fn write_part(writer: &mut Writer, part: &Part<'_>, pen: &Pen<'_>) -> Change {
-    let is_in_pieces = pen.same && write_pieces(writer, part) == IsWritten::Yes;
+    let is_in_pieces = pen.same
+        && write_pieces(writer, part) == IsWritten::Yes
+        && !part.semantics().has_shape(APART_FROM_PIECES);
     match part.content() {
         Content::ToolCall(_) if is_in_pieces => {}
         Content::Text(text) | Content::Refusal(text) => write_text(writer, part, text, pen),
@@ -206,6 +208,10 @@ fn write_call(writer: &mut Writer, part: &Part<'_>, call: &ToolCall<'_>, pen: &P
     inside.optional("id", pen.id.as_ref());
     inside.field("name", pen.name.as_ref().unwrap_or(&call.name));
     let change = write_arguments(inside.key("args"), call, pen);
+    if part.semantics().has_shape(CALL_PIECES_KEPT) {
+        // Those of other calls have been written, and a null is its own.
+        inside.only_null(PIECE_KEY);
+    }
     inside.close();
     modifiers(&mut object, part, pen);
     object.close();

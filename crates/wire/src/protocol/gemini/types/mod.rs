@@ -97,6 +97,8 @@ pub(super) const AMONG_TURNS: Shape = Shape::bit(22);
 pub(super) const THOUGHT_TRUE: Shape = Shape::bit(24);
 /// Of parts: pieces of calls that stood before it, or are it, are kept as they were written.
 pub(super) const CALL_PIECES_KEPT: Shape = Shape::bit(25);
+/// Of calls: the pieces that are kept are those of others.
+pub(super) const APART_FROM_PIECES: Shape = Shape::bit(26);
 /// Where the parts are kept that brought a call in pieces, as they were written.
 pub(super) const CALL_PIECES: &str = "functionCall";
 pub(super) const PIECE_KEY: &str = "partialArgs";
