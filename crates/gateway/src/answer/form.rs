@@ -175,7 +175,7 @@ impl Form {
     /// The fault that the provider stated in its answer.
     pub(super) fn fault(&self) -> Option<FaultKind> {
         match self {
-            Self::PassThrough(it) => it.watch().has_failed().then_some(FaultKind::Internal),
+            Self::PassThrough(it) => it.fault(),
             Self::Translation(it) => it.fault(),
             Self::Whole(_) | Self::Raw(_) => None,
         }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 
 use sabir_wire::json::Json;
 use sabir_wire::protocol::{AnswerContext, Event, StreamEncoder, Watch};
-use sabir_wire::{Fault, Protocol};
+use sabir_wire::{Fault, FaultKind, Protocol};
 
 use crate::answer::frames::{Defect, Frames};
 use crate::answer::large::{LargeFrames, OwnedFrame};
@@ -234,10 +234,23 @@ impl PassThrough {
                 true => return Err(Defect::Unreadable),
             }
         }
-        match self.is_complete() {
+        match self.is_complete() || self.lacks_pieces() {
             true => Ok(()),
             false => Err(Defect::CutShort),
         }
+    }
+
+    /// The fault of an answer to whose bytes nothing is to be added: the provider's own, or that its end is there and a call in
+    /// pieces lacks some. The client has all that was sent, and an error behind the end is none of its protocol.
+    pub(super) fn fault(&self) -> Option<FaultKind> {
+        match self.watch.has_failed() {
+            true => Some(FaultKind::Internal),
+            false => self.lacks_pieces().then_some(FaultKind::Truncated),
+        }
+    }
+
+    fn lacks_pieces(&self) -> bool {
+        self.watch.lacks_pieces() && !self.is_open_list
     }
 
     /// Emits the fault of a stream that broke off, in the client's protocol. Says whether that was possible: nothing can be

@@ -231,3 +231,48 @@ fn an_answer_is_whole_when_all_of_its_candidates_are() {
         assert_eq!(reports_cut("gemini", path, GEMINI, &stream), is_cut, "{stream}");
     }
 }
+
+/// The frames of a Gemini stream, each with one part; the last one has a reason for the end, if there is one.
+fn parts(parts: &[&str], end: Option<&str>) -> String {
+    let end = end.map(|reason| format!(",\"finishReason\":\"{reason}\"")).unwrap_or_default();
+    let frame = |(index, part): (usize, &&str)| {
+        let end = if index + 1 == parts.len() { end.as_str() } else { "" };
+        format!(
+            "data: {{\"candidates\":[{{\"content\":{{\"parts\":[{part}]}}{end},\"index\":0}}]}}\n\n"
+        )
+    };
+    parts.iter().enumerate().map(frame).collect()
+}
+
+#[test]
+fn nothing_is_added_behind_the_end_of_calls_in_pieces() {
+    let begun = |id: &str| {
+        format!(
+            r#"{{"functionCall":{{"id":"{id}","name":"f","partialArgs":[{{"jsonPath":"$.a","stringValue":"x","willContinue":true}}],"willContinue":true}}}}"#
+        )
+    };
+    let ended = |id: &str| {
+        format!(
+            r#"{{"functionCall":{{"id":"{id}","partialArgs":[{{"jsonPath":"$.a","stringValue":"y"}}]}}}}"#
+        )
+    };
+    let (c1, c2) = (begun("c1"), begun("c2"));
+    let (end_c1, end_c2) = (ended("c1"), ended("c2"));
+    let by_turns = [&c1, &c2, &end_c1, &end_c2].map(String::as_str);
+    let nobodys = [&c1, &c2, r#"{"functionCall":{}}"#];
+    let unended = [&c1, r#"{"functionCall":{"id":"c1"}}"#];
+    for (stream, outcome) in [
+        (parts(&by_turns, Some("STOP")), "answered"),
+        (parts(&nobodys, Some("STOP")), "upstream_error"),
+        (parts(&unended, Some("STOP")), "upstream_error"),
+    ] {
+        let provider = Provider::start(vec![Script::Reply(sse(&stream))]);
+        let gateway = Running::start(&provider.toml("p", "gemini"));
+        let path = "/v1beta/models/p%2Fm:streamGenerateContent?alt=sse";
+        assert_eq!(gateway.post(path, GEMINI).body, stream);
+        let line = "sabir_requests_total{provider=\"p\",client=\"gemini\",upstream=\"gemini\"";
+        gateway.wait_for_metric(&format!("{line},outcome=\"{outcome}\"}} 1"));
+    }
+    let path = "/v1beta/models/p%2Fm:streamGenerateContent?alt=sse";
+    assert!(reports_cut("gemini", path, GEMINI, &parts(&by_turns, None)));
+}

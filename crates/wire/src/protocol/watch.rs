@@ -127,6 +127,12 @@ impl Watch {
         self.progress.candidates.have_ended() || self.progress.has_failed
     }
 
+    /// Whether its provider states an end and no fault, though not all of it can be acted on: a call in pieces lacks some.
+    pub fn lacks_pieces(&self) -> bool {
+        let Progress { candidates, has_failed, .. } = &self.progress;
+        candidates.have_stated_ends() && candidates.lack_pieces() && !has_failed
+    }
+
     /// Whether nothing more is to come, not even a count.
     pub fn is_over(&self) -> bool {
         self.progress.is_over
@@ -195,13 +201,18 @@ impl Candidates {
     }
 
     fn have_ended(&self) -> bool {
+        self.have_stated_ends() && !self.lack_pieces()
+    }
+
+    fn have_stated_ends(&self) -> bool {
         match self.begun {
             0 => self.are_blocked || self.ended != 0,
-            begun => {
-                let lack_pieces = self.pieces.values().any(Joiner::lacks_pieces);
-                begun & !self.ended == 0 && !lack_pieces
-            }
+            begun => begun & !self.ended == 0,
         }
+    }
+
+    fn lack_pieces(&self) -> bool {
+        self.pieces.values().any(Joiner::lacks_pieces)
     }
 
     /// The calls of a candidate that come in pieces.
