@@ -7,6 +7,7 @@ use sabir_wire::{FaultKind, Protocol};
 
 use crate::call::unmarked;
 use crate::failure::{Failure, Result};
+use crate::ingress::members::repeated_member;
 use crate::surface;
 
 /// What routing needs of a body.
@@ -22,7 +23,8 @@ pub(crate) struct Skimmed<'b> {
     pub(crate) survey: Survey<'b>,
 }
 
-/// Reads the top of a body and checks that the whole of it is one JSON object.
+/// Reads the top of a body and checks that the whole of it is one JSON object. One that states twice what routing goes by is
+/// refused: servers read such a body in two ways, and one of them is not that of the gateway.
 pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
     if body.is_empty() {
         return Err(Failure::client(FaultKind::BadRequest, "expected a JSON body, found none"));
@@ -37,8 +39,14 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
         survey: Survey::new(unmarked),
     };
     let session = &surface::of(client).session;
+    let (mut is_known, mut repeated) = (ROUTED_BY.map(|_| false), None);
     let mut reader = Reader::new(unmarked);
     reader.object(|key, reader| {
+        if let Some(at) = ROUTED_BY.iter().position(|name| *name == key)
+            && std::mem::replace(&mut is_known[at], true)
+        {
+            repeated = Some(ROUTED_BY[at]);
+        }
         let kind = reader.kind()?;
         let start = mark_bytes + reader.position();
         match (&*key, kind) {
@@ -61,15 +69,20 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
                 reader.survey(&mut skimmed.survey)?;
             }
         }
-        // Of several the last one counts, whatever its kind: that is the one a provider would read.
         if key == "model" {
             skimmed.model_at = Some(start..mark_bytes + reader.position());
         }
         Ok(())
     })?;
     reader.finish()?;
-    Ok(skimmed)
+    match repeated {
+        Some(name) => Err(repeated_member(name)),
+        None => Ok(skimmed),
+    }
 }
+
+/// The members that say where a body goes and how its answer comes.
+const ROUTED_BY: [&str; 2] = ["model", "stream"];
 
 #[cfg(test)]
 mod tests {
@@ -87,17 +100,31 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_the_model_is_that_of_its_last_value() {
-        for body in [
-            r#"{"model":"m"}"#,
-            "\u{feff}{ \"model\" : \"m\" }",
-            r#"{"model":"other","messages":[],"model":"m"}"#,
-        ] {
+    fn the_place_of_the_model_is_that_of_its_value() {
+        for body in [r#"{"model":"m"}"#, "\u{feff}{ \"model\" : \"m\" }"] {
             let at = skim(Protocol::OpenaiChat, body).unwrap().model_at.unwrap();
             assert_eq!(&body[at], "\"m\"", "{body}");
         }
         let skimmed = skim(Protocol::OpenaiChat, r#"{"messages":[{"model":"m"}]}"#).unwrap();
         assert_eq!(skimmed.model_at, None);
+    }
+
+    #[test]
+    fn what_routing_goes_by_is_stated_once() {
+        for (name, body) in [
+            ("model", r#"{"model":"other","messages":[],"model":"m"}"#),
+            ("model", r#"{"model":"m","mod\u0065l":"m"}"#),
+            ("model", r#"{"model":null,"model":"m"}"#),
+            ("stream", r#"{"model":"m","stream":true,"stream":false}"#),
+            ("stream", r#"{"model":"m","stream":"yes","messages":[],"stream":true}"#),
+        ] {
+            for protocol in Protocol::ALL {
+                let failure = skim(protocol, body).unwrap_err();
+                assert_eq!(failure.fault.kind, FaultKind::BadRequest, "{body}");
+                assert_eq!(failure.fault.param.as_ref().unwrap(), name, "{body}");
+            }
+        }
+        assert!(skim(Protocol::OpenaiChat, r#"{"model":"m","a":1,"a":2}"#).is_ok());
     }
 
     #[test]

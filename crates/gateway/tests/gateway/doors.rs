@@ -158,6 +158,38 @@ fn bodies_that_cannot_be_read_are_refused_in_the_clients_shape() {
     assert!(provider.received().is_empty());
 }
 
+/// Servers read such a body in two ways: what was looked at here might not be what is done there.
+#[test]
+fn a_model_and_how_the_answer_comes_are_stated_once() {
+    let (provider, gateway) = gateway();
+    let again = |member: &str, rest: &str| {
+        [
+            format!(r#"{{"model":"p/m",{member},{rest}}}"#),
+            format!(r#"{{{member},{rest},"model":"p/m"}}"#),
+        ]
+    };
+    for (path, rest) in [
+        ("/v1/chat/completions", r#""messages":[{"role":"user","content":"hi"}]"#),
+        ("/v1/messages", r#""max_tokens":9,"messages":[{"role":"user","content":"hi"}]"#),
+        ("/v1/responses", r#""input":"hi""#),
+        ("/v1/responses/input_tokens", r#""input":"hi""#),
+        ("/v1/embeddings", r#""input":"hi""#),
+        ("/v1beta/models/p%2Fm:generateContent", r#""contents":[{"parts":[{"text":"hi"}]}]"#),
+    ] {
+        for member in
+            [r#""model":"p/other""#, r#""mod\u0065l":null"#, r#""stream":false,"stream":true"#]
+        {
+            for body in again(member, rest) {
+                let reply = gateway.post(path, &body);
+                assert_eq!(reply.status, 400, "{path} {body}: {}", reply.body);
+                let message = reply.json()["error"]["message"].to_string();
+                assert!(message.contains("once, found it twice"), "{path}: {message}");
+            }
+        }
+    }
+    assert!(provider.received().is_empty());
+}
+
 #[test]
 fn a_model_that_nobody_serves_is_not_found_in_the_clients_shape() {
     let (_provider, gateway) = gateway();

@@ -7,8 +7,8 @@ use crate::json::{Reader, Text};
 
 /// Replaces the value of the top-level `model` and keeps every other byte; none if the body names no model.
 ///
-/// Of several `model` members the last one counts, as it does for most parsers. The whole body is checked to be one
-/// JSON object, but nothing of it is taken apart.
+/// Of several `model` members all are replaced, so that it does not matter which of them a server reads. The whole body is
+/// checked to be one JSON object, but nothing of it is taken apart.
 ///
 /// ```
 /// use sabir_wire::protocol::splice_model;
@@ -19,30 +19,34 @@ use crate::json::{Reader, Text};
 /// assert_eq!(splice_model("{}", "large"), Ok(None));
 /// ```
 pub fn splice_model(body: &str, model: &str) -> Result<Option<String>> {
-    let Some(Range { start, end }) = model_value(body)? else { return Ok(None) };
+    let places = model_values(body)?;
     let model = Text::plain(model);
     let name = model.json_body();
-    let mut spliced = String::with_capacity(body.len() + name.len() + "\"\"".len());
-    spliced.push_str(&body[..start]);
-    spliced.push('"');
-    spliced.push_str(&name);
-    spliced.push('"');
-    spliced.push_str(&body[end..]);
-    Ok(Some(spliced))
+    let added = places.len() * (name.len() + "\"\"".len());
+    let (mut spliced, mut from) = (String::with_capacity(body.len() + added), 0);
+    for Range { start, end } in &places {
+        spliced.push_str(&body[from..*start]);
+        spliced.push('"');
+        spliced.push_str(&name);
+        spliced.push('"');
+        from = *end;
+    }
+    spliced.push_str(&body[from..]);
+    Ok((!places.is_empty()).then_some(spliced))
 }
 
-/// Where the value of the top-level `model` stands.
-fn model_value(body: &str) -> Result<Option<Range<usize>>> {
+/// Where the values of the top-level `model` stand.
+fn model_values(body: &str) -> Result<Vec<Range<usize>>> {
     let json = body.strip_prefix('\u{feff}').unwrap_or(body);
     let mark_bytes = body.len() - json.len();
-    let mut found = None;
+    let mut found = Vec::new();
     let mut reader = Reader::new(json);
     reader.object(|key, reader| {
         reader.kind()?;
         let start = mark_bytes + reader.position();
         reader.skip()?;
         if key == "model" {
-            found = Some(start..mark_bytes + reader.position());
+            found.push(start..mark_bytes + reader.position());
         }
         Ok(())
     })?;
@@ -74,8 +78,11 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_several_models_counts() {
-        check(r#"{"model":"m","model":"n"}"#, Some(r#"{"model":"m","model":"a\"b"}"#));
+    fn all_of_several_models_are_replaced() {
+        check(
+            r#"{"model":"m","n":1,"model":"n"}"#,
+            Some(r#"{"model":"a\"b","n":1,"model":"a\"b"}"#),
+        );
     }
 
     #[test]
@@ -114,12 +121,14 @@ mod tests {
         #[test]
         fn all_else_is_kept_byte_for_byte(members in members(), model in "(\\PC|[\"\\\\]){0,12}") {
             let body = format!("{{ {} }} ", members.join(" , "));
-            let last = members.iter().rposition(|member| member.starts_with("\"model\""));
-            let expected = last.map(|last| {
-                let mut members = members.clone();
-                members[last] = format!("\"model\" :\t{}", Value::from(model.as_str()));
-                format!("{{ {} }} ", members.join(" , "))
-            });
+            let mut expected = members.clone();
+            let mut models: Vec<&mut String> =
+                expected.iter_mut().filter(|member| member.starts_with("\"model\"")).collect();
+            let has_models = !models.is_empty();
+            for member in &mut models {
+                **member = format!("\"model\" :\t{}", Value::from(model.as_str()));
+            }
+            let expected = has_models.then(|| format!("{{ {} }} ", expected.join(" , ")));
             prop_assert_eq!(splice_model(&body, &model).unwrap(), expected);
         }
     }
