@@ -269,11 +269,12 @@ fn header(
         return None;
     }
     let value = match item.as_string() {
-        Some(text) => HeaderValue::from_str(text),
-        None => HeaderValue::from_str(outside.secret(item, problems)?.expose()),
+        // Other characters have as many spellings as there are charsets, and would not be found in an answer.
+        Some(text) => HeaderValue::from_str(text).ok().filter(|_| text.is_ascii()),
+        None => HeaderValue::from_str(outside.secret(item, problems)?.expose()).ok(),
     };
-    let Ok(mut value) = value else {
-        item.wrong("has characters that no header can carry", problems);
+    let Some(mut value) = value else {
+        item.wrong("has characters that no header can carry; write visible ASCII", problems);
         return None;
     };
     value.set_sensitive(true);

@@ -98,7 +98,9 @@ pub(super) fn sendable(key: &str) -> Result<Secret, String> {
         return Err("the key is empty".to_owned());
     }
     if !key.is_ascii() || HeaderValue::from_str(key).is_err() {
-        return Err("the key has characters that no header can carry".to_owned());
+        return Err(
+            "the key has characters that no header can carry; use one of visible ASCII".to_owned()
+        );
     }
     Ok(Secret::new(key))
 }

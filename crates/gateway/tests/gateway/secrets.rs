@@ -307,6 +307,9 @@ fn no_charset_hides_a_secret() {
     let bodies = [
         ("utf-16", 200, [&b"\xff\xfe"[..], &wide(u16::to_le_bytes)].concat()),
         ("utf-16be", 200, wide(u16::to_be_bytes)),
+        ("", 200, wide(u16::to_le_bytes)),
+        ("", 200, wide(u16::to_be_bytes)),
+        ("iso-8859-1", 200, wide(u16::to_be_bytes)),
         ("utf-32", 200, text.chars().flat_map(|it| u32::from(it).to_le_bytes()).collect()),
         ("utf-7", 502, text.clone().into_bytes()),
         ("ibm037", 502, text.clone().into_bytes()),
