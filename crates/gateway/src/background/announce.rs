@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
-use sabir_store::{NewJob, Record, ResponseId, TurnId};
+use sabir_store::{Error, NewJob, Record, ResponseId, TurnId};
 use sabir_wire::Protocol;
 use sabir_wire::json::{Reader, Text};
 use sabir_wire::protocol::{AnswerContext, Echo};
@@ -110,7 +110,14 @@ fn memory<'s>(snapshot: &'s Snapshot, call: &LargeCall) -> Result<&'s Memory> {
     }
     let memory = snapshot.shared.memory.as_ref();
     let memory = memory.filter(|memory| memory.level() >= Level::Stateful);
-    memory.ok_or_else(|| trouble(call.client, &Trouble::Unkept))
+    match memory {
+        None => Err(trouble(call.client, &Trouble::Unkept)),
+        Some(memory) if memory.store().is_of_files() => {
+            let reason = "an answer that nobody waits for could not be found by its id";
+            Err(out_of_order(&Error::unsupported(reason)))
+        }
+        Some(memory) => Ok(memory),
+    }
 }
 
 /// What is written before anybody works on an answer.

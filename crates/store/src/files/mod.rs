@@ -106,12 +106,13 @@ impl Files {
         Ok(begun)
     }
 
-    /// Adds messages. Ids by which clients may know their parts are not kept.
-    pub(crate) async fn append(&self, engine: &Engine, mut append: Append) -> Result<Option<Hash>> {
+    pub(crate) async fn append(&self, engine: &Engine, append: Append) -> Result<Option<Hash>> {
         if append.addition.base != append.from {
             return Err(Error::unsupported("messages are added to their end alone"));
         }
-        append.addition.items.clear();
+        if !append.addition.items.is_empty() {
+            return Err(Error::unsupported("parts of messages have no ids"));
+        }
         let (owner, id, now) = (append.owner.clone(), append.id.clone(), append.now);
         self.refresh(engine, (&owner, &id), now).await?;
         let messages = append.addition.messages.clone();
@@ -150,6 +151,9 @@ impl Files {
         let Some(advance) = closing.conversation.clone() else {
             return Err(Error::unsupported("a call that belongs to no conversation is not kept"));
         };
+        if closing.begins.is_some() {
+            return Err(Error::unsupported("none begins that nobody asked for"));
+        }
         if !closing.responses.is_empty() || !closing.items.is_empty() {
             return Err(Error::unsupported("answers cannot be found by their ids"));
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use sabir_store::{
-    Clock, Closing, ConversationId, Ending, Hash, Name, NewConversation, NewMessage, NodeId,
+    Clock, Closing, ConversationId, Ending, Hash, Kind, Name, NewConversation, NewMessage, NodeId,
     Opening, Options, Origin, Owner, Record, Store, Title, TurnId,
 };
 
@@ -33,7 +33,7 @@ pub(crate) struct Place {
     pub(crate) folder: PathBuf,
 }
 
-/// A test for every engine.
+/// A test for every database. Files do otherwise, and their manual says how.
 macro_rules! each_engine {
     ($($(#[$doc:meta])* async fn $name:ident($bench:ident) $body:block)*) => {$(
         mod $name {
@@ -81,6 +81,36 @@ macro_rules! each_engine_and_files {
     };
 }
 pub(crate) use each_engine_and_files;
+
+/// A test for every engine, of what files have no room for: they refuse it and say so, rather than leave something out.
+macro_rules! each_engine_refused_by_files {
+    ($($(#[$doc:meta])* async fn $name:ident($bench:ident) $body:block)*) => {
+        each_engine! { $($(#[$doc])* async fn $name($bench) $body)* }
+
+        mod refused_by_files {
+            use super::*;
+
+            $(
+                #[tokio::test]
+                async fn $name() {
+                    let $bench = Bench::open(Engine::Files).await;
+                    crate::bench::assert_refused(async move { $body }).await;
+                }
+            )*
+        }
+    };
+}
+pub(crate) use each_engine_refused_by_files;
+
+/// Whether a test comes no further than to a clear refusal.
+pub(crate) async fn assert_refused(test: impl Future<Output = ()> + 'static) {
+    let tasks = tokio::task::LocalSet::new();
+    let test = tasks.spawn_local(test);
+    let ended = tasks.run_until(test).await;
+    let panic = ended.expect_err("files have no room for it").into_panic();
+    let words = panic.downcast_ref::<String>().expect("a failed `unwrap` or `assert`");
+    assert!(words.contains(&format!("{:?}", Kind::Unsupported)), "{words}");
+}
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 

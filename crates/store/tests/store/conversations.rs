@@ -8,8 +8,8 @@ use sabir_store::{
 };
 
 use crate::bench::{
-    Bench, Engine, chain, conversation_id, each_engine, each_engine_and_files, other, record,
-    turn_id,
+    Bench, Engine, chain, conversation_id, each_engine, each_engine_and_files,
+    each_engine_refused_by_files, other, record, turn_id,
 };
 
 /// A turn that advances the conversation `c` from `from`.
@@ -70,7 +70,7 @@ each_engine_and_files! {
     }
 }
 
-each_engine! {
+each_engine_refused_by_files! {
     async fn messages_are_put_in_and_taken_away_without_a_turn(bench) {
         let id = bench.conversation("c").await;
         let (store, owner) = (&bench.store, &bench.owner);
@@ -165,26 +165,6 @@ each_engine! {
         assert_eq!(error.kind(), Kind::NotFound);
     }
 
-    async fn a_list_is_newest_first_by_pages(bench) {
-        for id in ["one", "two", "three", "Four%"] {
-            bench.conversation(id).await;
-            bench.wait(Duration::from_secs(1));
-        }
-        let page = |after: Option<&str>, search: Option<&str>| Page {
-            after: after.map(conversation_id),
-            limit: 2,
-            search: search.map(Search::new),
-        };
-        let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
-        assert_eq!(listed(&bench, page(None, None)).await, (ids(&["Four%", "three"]), true));
-        assert_eq!(listed(&bench, page(Some("three"), None)).await, (ids(&["two", "one"]), false));
-        assert_eq!(listed(&bench, page(None, Some("FOUR%"))).await, (ids(&["Four%"]), false));
-        assert_eq!(listed(&bench, page(None, Some("%"))).await, (ids(&["Four%"]), false));
-        assert_eq!(listed(&bench, page(None, Some("t"))).await, (ids(&["three", "two"]), false));
-        let theirs = bench.store.list_conversations(&other(), page(None, None)).await.unwrap();
-        assert!(theirs.data.is_empty());
-    }
-
     async fn a_fork_shares_the_beginning_and_goes_its_own_way(bench) {
         let id = bench.conversation("c").await;
         let (store, owner) = (&bench.store, &bench.owner);
@@ -209,5 +189,28 @@ each_engine! {
         store.fork(fork("again", Some("t1"))).await.unwrap();
         assert!(store.summary(owner, &conversation_id("again")).await.unwrap().is_none());
         assert!(store.summary(&other(), &id).await.unwrap().is_none());
+    }
+}
+
+// Lists of files are by the times of the files: `sessions.rs` has them.
+each_engine! {
+    async fn a_list_is_newest_first_by_pages(bench) {
+        for id in ["one", "two", "three", "Four%"] {
+            bench.conversation(id).await;
+            bench.wait(Duration::from_secs(1));
+        }
+        let page = |after: Option<&str>, search: Option<&str>| Page {
+            after: after.map(conversation_id),
+            limit: 2,
+            search: search.map(Search::new),
+        };
+        let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+        assert_eq!(listed(&bench, page(None, None)).await, (ids(&["Four%", "three"]), true));
+        assert_eq!(listed(&bench, page(Some("three"), None)).await, (ids(&["two", "one"]), false));
+        assert_eq!(listed(&bench, page(None, Some("FOUR%"))).await, (ids(&["Four%"]), false));
+        assert_eq!(listed(&bench, page(None, Some("%"))).await, (ids(&["Four%"]), false));
+        assert_eq!(listed(&bench, page(None, Some("t"))).await, (ids(&["three", "two"]), false));
+        let theirs = bench.store.list_conversations(&other(), page(None, None)).await.unwrap();
+        assert!(theirs.data.is_empty());
     }
 }

@@ -7,7 +7,10 @@ use sabir_store::{
     Tokens,
 };
 
-use crate::bench::{Bench, Engine, each_engine, each_engine_and_files, name, other, record};
+use crate::bench::{
+    Bench, Engine, each_engine, each_engine_and_files, each_engine_refused_by_files, name, other,
+    record,
+};
 
 fn exchange(bench: &Bench, id: &str) -> Exchange {
     let attempt =
@@ -67,7 +70,7 @@ each_engine_and_files! {
     }
 }
 
-each_engine! {
+each_engine_refused_by_files! {
     async fn the_sums_of_a_day_agree_with_its_rows(bench) {
         let (store, owner) = (&bench.store, &bench.owner);
         store.record(vec![exchange(&bench, "e1"), exchange(&bench, "e2")]).await.unwrap();

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use sabir_store::{Ending, Held, Purpose};
 
-use crate::bench::{Bench, Engine, conversation_id, each_engine, other, turn_id};
+use crate::bench::{
+    Bench, Engine, conversation_id, each_engine, each_engine_refused_by_files, other, turn_id,
+};
 
-each_engine! {
+each_engine_refused_by_files! {
     async fn a_conversation_is_held_by_one_turn_at_a_time(bench) {
         let (store, owner) = (&bench.store, &bench.owner);
         let hold = |turn| {
@@ -43,7 +45,10 @@ each_engine! {
             assert_eq!(hold("another").await, Held::Used);
         }
     }
+}
 
+// Files know nothing of other nodes.
+each_engine! {
     async fn a_dead_node_holds_nothing_for_more_than_30_seconds(bench) {
         let Some(second) = bench.another_node().await else { return };
         let hold = |store: &sabir_store::Store, turn| {

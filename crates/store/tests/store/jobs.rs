@@ -7,7 +7,8 @@ use sabir_store::{
 };
 
 use crate::bench::{
-    Bench, Engine, each_engine, each_engine_and_files, name, other, record, turn_id,
+    Bench, Engine, each_engine, each_engine_and_files, each_engine_refused_by_files, name, other,
+    record, turn_id,
 };
 
 fn id() -> ResponseId {
@@ -92,7 +93,7 @@ each_engine_and_files! {
     }
 }
 
-each_engine! {
+each_engine_refused_by_files! {
     async fn a_job_ends_once(bench) {
         add(&bench).await;
         let id = id();
@@ -118,7 +119,10 @@ each_engine! {
         assert!(!bench.store.end_job(&bench.owner, &id(), JobStatus::Cancelled, record("")).await.unwrap());
         assert!(bench.store.response(&bench.owner, &id()).await.is_ok());
     }
+}
 
+// Files know nothing of other nodes.
+each_engine! {
     async fn a_dead_node_leaves_no_job_running_for_more_than_30_seconds(bench) {
         let Some(second) = bench.another_node().await else { return };
         add(&bench).await;

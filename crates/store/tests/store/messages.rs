@@ -2,9 +2,9 @@
 
 use sabir_store::{Hash, Kind, Window};
 
-use crate::bench::{Bench, Engine, chain, each_engine, other, texts};
+use crate::bench::{Bench, Engine, chain, each_engine, each_engine_refused_by_files, other, texts};
 
-each_engine! {
+each_engine_refused_by_files! {
     async fn a_history_is_the_path_from_its_tip(bench) {
         let first = bench.turn("t1", None, &["a", "b"]).await;
         let second = bench.turn("t2", Some(("t1", first)), &["c", "d"]).await;

@@ -2,7 +2,9 @@
 
 use sabir_store::{Direction, ItemId, ItemPage, Kind, NewItem, NewResponse, Order, ResponseId};
 
-use crate::bench::{Bench, Engine, each_engine, other, record, turn_id};
+use crate::bench::{
+    Bench, Engine, each_engine, each_engine_refused_by_files, other, record, turn_id,
+};
 
 fn response(id: &str) -> ResponseId {
     ResponseId::new(id).unwrap()
@@ -31,7 +33,7 @@ async fn page(bench: &Bench, order: Order, after: Option<&str>, limit: u32) -> V
     items.into_iter().map(|item| item.id.to_string()).collect()
 }
 
-each_engine! {
+each_engine_refused_by_files! {
     async fn a_response_names_its_turn(bench) {
         respond(&bench).await;
         let found = bench.store.response(&bench.owner, &response("resp_1")).await.unwrap();

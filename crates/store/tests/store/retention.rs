@@ -5,7 +5,8 @@ use std::time::Duration;
 use sabir_store::{Advance, Deletion, Hash, Keep, NewResponse, ResponseId, Swept, Window};
 
 use crate::bench::{
-    Bench, Engine, conversation_id, each_engine, each_engine_and_files, record, turn_id,
+    Bench, Engine, conversation_id, each_engine, each_engine_and_files,
+    each_engine_refused_by_files, record, turn_id,
 };
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -47,7 +48,7 @@ each_engine_and_files! {
     }
 }
 
-each_engine! {
+each_engine_refused_by_files! {
     async fn a_chain_goes_whole_when_it_was_not_used_for_long(bench) {
         let first = bench.turn("t1", None, &["a", "b"]).await;
         let mut closing = bench.closing("t2", Some(("t1", first)), &["c"]);
@@ -76,6 +77,28 @@ each_engine! {
         assert!(bench.store.turn(&bench.owner, &turn_id("t1")).await.is_ok());
     }
 
+    async fn a_deleted_response_goes_unless_another_goes_on_from_it(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let mut tips = Vec::new();
+        for turn in ["alone", "continued"] {
+            let mut closing = bench.closing(turn, None, &[turn]);
+            let id = ResponseId::new(turn).unwrap();
+            closing.responses = vec![NewResponse { id, body: record("{}") }];
+            tips.push(closing.messages[0].hash);
+            store.close_turn(closing).await.unwrap();
+        }
+        let tip = bench.turn("next", Some(("continued", tips[1])), &["more"]).await;
+        for turn in ["alone", "continued"] {
+            store.delete_response(owner, &ResponseId::new(turn).unwrap()).await.unwrap();
+        }
+        let swept = sweep(&bench, Keep::Forever).await;
+        assert_eq!((swept.rows, swept.contents), (1, 1));
+        assert_eq!(store.history(owner, tip, Window::default()).await.unwrap().messages.len(), 2);
+    }
+}
+
+// Files are their owner's to delete, whatever is to be kept.
+each_engine! {
     async fn a_read_is_a_use(bench) {
         let id = bench.conversation("c").await;
         bench.wait(20 * DAY);
@@ -96,25 +119,6 @@ each_engine! {
         bench.wait(20 * DAY);
         assert_eq!(sweep(&bench, KEEP).await.rows, 0);
         assert!(bench.store.turn(&bench.owner, &turn_id("t1")).await.is_ok());
-    }
-
-    async fn a_deleted_response_goes_unless_another_goes_on_from_it(bench) {
-        let (store, owner) = (&bench.store, &bench.owner);
-        let mut tips = Vec::new();
-        for turn in ["alone", "continued"] {
-            let mut closing = bench.closing(turn, None, &[turn]);
-            let id = ResponseId::new(turn).unwrap();
-            closing.responses = vec![NewResponse { id, body: record("{}") }];
-            tips.push(closing.messages[0].hash);
-            store.close_turn(closing).await.unwrap();
-        }
-        let tip = bench.turn("next", Some(("continued", tips[1])), &["more"]).await;
-        for turn in ["alone", "continued"] {
-            store.delete_response(owner, &ResponseId::new(turn).unwrap()).await.unwrap();
-        }
-        let swept = sweep(&bench, Keep::Forever).await;
-        assert_eq!((swept.rows, swept.contents), (1, 1));
-        assert_eq!(store.history(owner, tip, Window::default()).await.unwrap().messages.len(), 2);
     }
 }
 

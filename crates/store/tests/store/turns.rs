@@ -5,7 +5,8 @@ use std::time::Duration;
 use sabir_store::{Advance, Ending, Fork, Hash, Held, Kind, Opening, Purpose, Status};
 
 use crate::bench::{
-    Bench, Engine, conversation_id, each_engine, each_engine_and_files, other, record, turn_id,
+    Bench, Engine, conversation_id, each_engine, each_engine_and_files,
+    each_engine_refused_by_files, other, record, turn_id,
 };
 
 each_engine_and_files! {
@@ -25,7 +26,7 @@ each_engine_and_files! {
     }
 }
 
-each_engine! {
+each_engine_refused_by_files! {
     async fn a_turn_goes_from_opened_over_streaming_to_its_end(bench) {
         let (store, owner) = (&bench.store, &bench.owner);
         let closing = bench.closing("t1", None, &["a"]);
@@ -74,7 +75,10 @@ each_engine! {
         assert_eq!(turns.len(), 2);
         assert!(bench.store.turns(&other(), &turn_id("t3"), 2).await.unwrap().is_empty());
     }
+}
 
+// Files know nothing of other nodes.
+each_engine! {
     async fn open_turns_of_a_dead_node_are_interrupted_within_30_seconds(bench) {
         let Some(second) = bench.another_node().await else { return };
         bench.store.open_turn(bench.opening("t1")).await.unwrap();
@@ -93,6 +97,7 @@ each_engine! {
         let turn = second.turn(&bench.owner, &turn_id("t1")).await.unwrap();
         assert_eq!(turn.status, Status::Finished);
     }
+
     async fn a_turn_that_died_with_its_node_stays_the_last_of_its_conversation(bench) {
         let Some(second) = bench.another_node().await else { return };
         let (owner, conversation) = (&bench.owner, conversation_id("c"));

@@ -57,7 +57,9 @@ impl Archive<'_> {
             fits_a_file(import).map_err(|error| out_of_order(&error))?;
         }
         let own = import.as_ref().map(|import| &*import.title).unwrap_or_default();
-        let title = order.title.as_deref().unwrap_or(own);
+        // Files have no titles of their own.
+        let given = order.title.as_deref().filter(|_| !self.store.is_of_files());
+        let title = given.unwrap_or(own);
         let new = NewConversation {
             owner: self.owner.clone(),
             id: ConversationId::new(id).map_err(|error| out_of_order(&error))?,
