@@ -1,6 +1,7 @@
 //! Where a call goes on: after an answer, in a thread, or at the end of a conversation, which nobody else may change meanwhile.
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
 use sabir_store::{
     Conversation, ConversationId, Error, Fork, Hash, Held, Kind, NewConversation, Origin, Owner,
@@ -248,6 +249,7 @@ impl Task<'_> {
     }
 
     async fn hold(&self, purpose: Purpose) -> Result<Held> {
+        self.is_holding.store(true, Ordering::Relaxed);
         let held = self.store.hold(&self.owner, purpose, &self.turn_id()?).await;
         held.map_err(|error| out_of_order(&error))
     }

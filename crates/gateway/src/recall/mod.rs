@@ -25,6 +25,7 @@ pub(crate) use submission::{Submission, submission};
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sabir_store::{
     Advance, ExchangeId, Hash, Name, NewConversation, Opening, Owner, ResponseId, Store, TurnId,
@@ -141,6 +142,19 @@ struct Task<'c> {
     owner: Owner,
     turn: String,
     exchange: String,
+    /// Whether the turn holds something by now that nobody else would let go.
+    is_holding: AtomicBool,
+}
+
+/// A call that is given up here leaves nothing held.
+impl Drop for Task<'_> {
+    fn drop(&mut self) {
+        if self.is_holding.load(Ordering::Relaxed)
+            && let Ok(turn) = self.turn_id()
+        {
+            self.memory.take_back(self.owner.clone(), turn);
+        }
+    }
 }
 
 impl<'c> Task<'c> {
@@ -148,7 +162,8 @@ impl<'c> Task<'c> {
         let turn = format!("turn_{}", exchange.trim_start_matches("ex_"));
         let (store, owner) = (memory.store().clone(), memory.owner(asker.key));
         let pool = &snapshot.shared.pool;
-        Self { asker, pool, memory, store, owner, turn, exchange: exchange.to_owned() }
+        let (exchange, is_holding) = (exchange.to_owned(), AtomicBool::new(false));
+        Self { asker, pool, memory, store, owner, turn, exchange, is_holding }
     }
 
     fn client(&self) -> Protocol {
@@ -164,14 +179,18 @@ impl<'c> Task<'c> {
             Ok(base) => self.continue_from(&wish, base, flight).await,
             Err(failure) => Err(failure),
         };
-        if remembered.is_err() && self.asker.action == Action::Generate {
-            // Whatever the turn holds by now is free again.
-            let turn = self.turn_id()?;
-            if self.store.release(&self.owner, &turn).await.is_err() {
-                self.memory.take_back(self.owner.clone(), turn);
-            }
-        }
+        self.let_go().await?;
         remembered
+    }
+
+    /// Whatever the turn holds is free again, unless somebody watches its answer.
+    async fn let_go(&self) -> Result<()> {
+        if self.is_holding.load(Ordering::Relaxed)
+            && self.store.release(&self.owner, &self.turn_id()?).await.is_ok()
+        {
+            self.is_holding.store(false, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// A call that asks for nothing to be kept. It may name items by their ids all the same, and is followed where everything
@@ -200,7 +219,8 @@ impl<'c> Task<'c> {
         let client = self.client();
         let body = match self.resolved_body(Some(wish)).await? {
             Resolved::Body(body) => body,
-            Resolved::Without(id) if base.is_fresh() => {
+            // What a conversation is to keep must be known here.
+            Resolved::Without(id) if base.is_fresh() && base.conversation.is_none() => {
                 return Ok(Some(Arc::new(Recalled::without(client, Missing::Item(id)))));
             }
             Resolved::Without(id) => return Err(trouble(client, &Trouble::UnknownItem(&id))),
@@ -359,6 +379,7 @@ impl<'c> Task<'c> {
         flight.trace.set_turn(names);
         let snapshot = Arc::clone(flight.admission.snapshot());
         flight.watch(Box::new(Recorder::new(snapshot, self.store.clone(), plan)));
+        self.is_holding.store(false, Ordering::Relaxed);
         Ok(())
     }
 }
