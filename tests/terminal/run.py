@@ -139,6 +139,18 @@ class Chat(Case):
         self.assertEqual([turn["status"] for turn in turns], ["interrupted", "finished"])
         self.assertIn("This This", self.messages("stopped")[1]["content"])
 
+    def test_a_fork_has_what_came_of_the_answer_that_was_just_stopped(self) -> None:
+        terminal = self.terminal("chat", "--model", "sim-chat/fault-never-ending", "--conversation", "left")
+        terminal.wait("conversation left")
+        terminal.answer("go on and on")
+        terminal.wait("This This")
+        terminal.press("C-c")
+        terminal.answer("/fork")
+        fork = terminal.wait(" from now on").split("this is ")[1].split(" ")[0]
+        terminal.leave()
+        terminal.wait_for_end()
+        self.assertIn("This This", self.messages(fork)[1]["content"])
+
     def test_lines_are_edited_recalled_and_continued(self) -> None:
         terminal = self.terminal("chat", "--conversation", "lines")
         terminal.wait("conversation lines")

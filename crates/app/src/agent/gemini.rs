@@ -46,6 +46,9 @@ const ERRANDS: [&str; 16] = [
 const DOT_FOLDER: &str = ".gemini";
 const SETTINGS: &str = "settings.json";
 
+/// Where it keeps its sessions.
+const SESSIONS: &str = "tmp";
+
 /// Other ways in, which would win over the key or the address.
 const ELSEWHERE: [&str; 5] = [
     "GOOGLE_API_KEY",
@@ -61,6 +64,8 @@ pub(super) fn launch(access: &Access, folder: &Folder) -> Result<Launch> {
     let settings = settings(users.as_deref(), access.model.as_deref());
     let file = folder.write(&format!("gemini/{DOT_FOLDER}/{SETTINGS}"), &settings)?;
     if let (Some(users), Some(own)) = (users, file.parent()) {
+        // The CLI makes it where it is missing; in the private home its sessions would go with that.
+        let _ = fs::create_dir_all(users.join(SESSIONS));
         link_entries(&users, own);
     }
     let mut launch = Launch::default();

@@ -129,6 +129,18 @@ fn the_users_own_settings_are_read_and_left_alone() {
 }
 
 #[test]
+fn sessions_of_an_agent_that_never_ran_before_stay_the_users() {
+    let script = format!(
+        "{BASH}mkdir -p \"$GEMINI_CLI_HOME/.gemini/tmp/w/chats\"\n\
+         echo said > \"$GEMINI_CLI_HOME/.gemini/tmp/w/chats/session.jsonl\"\n"
+    );
+    let folder = folder("run-first", "gemini", &script);
+    run(&folder, "run gemini", 0);
+    let session = folder.path().join(".gemini/tmp/w/chats/session.jsonl");
+    assert_eq!(fs::read_to_string(session).unwrap(), "said\n");
+}
+
+#[test]
 fn what_env_prints_is_for_a_shell() {
     let folder = folder("env-shell", "claude", BASH).with(
         "check.sh",

@@ -204,6 +204,18 @@ fn what_is_not_there_is_named_with_what_to_do() {
 }
 
 #[test]
+fn an_id_of_nothing_is_none() {
+    let folder = with_tour("nothing");
+    for command in ["show", "export", "delete", "fork"] {
+        let ran =
+            folder.command(&format!("conversations {command}"), &[]).arg("").output().unwrap();
+        let words = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{words}");
+        assert!(words.contains("a value is required for '<ID>'"), "{words}");
+    }
+}
+
+#[test]
 fn where_nothing_is_kept_the_setting_is_named() {
     let off = format!("{NOBODY}[store]\nrecord = \"off\"\n");
     let folder = folder("off").with("sabir.toml", &off);

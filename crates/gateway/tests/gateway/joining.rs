@@ -207,3 +207,16 @@ fn an_order_that_cannot_be_followed_is_refused() {
     assert_eq!(status, 413, "{message}");
     assert!(message.contains("100000"), "{message}");
 }
+
+#[test]
+fn what_the_user_says_behind_an_agents_context_is_a_turn() {
+    let house = House::of(&[]);
+    let user_of = |texts: &[&str]| {
+        let parts = texts.iter().map(|text| json!({"type": "text", "text": text}));
+        json!({"role": "user", "content": parts.collect::<Vec<_>>()})
+    };
+    let context = "<system-reminder>\nToday is Monday.\n</system-reminder>\n";
+    let messages =
+        [user_of(&[context, "hello"]), model("BLUE"), user_of(&[context]), model("GREEN")];
+    assert_eq!(house.begun(&order("s-1", &messages))["turns"], 1);
+}

@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 
 use super::leaving::Leaving;
 use super::screen::Screen;
-use super::turn::{Ended, Turn, stopped};
+use super::turn::{BETWEEN_TRIES, Ended, TRIES_MAX, Turn, stopped};
 use super::typing::{Typed, Typing};
 
 pub(super) struct Dialogue {
@@ -23,6 +23,8 @@ pub(super) struct Dialogue {
     earlier: Vec<Message>,
     /// The name that nobody serves and that the user has been told of.
     unserved: Option<String>,
+    /// Whether the last answer was stopped, so that the gateway may still be about to close its turn.
+    was_stopped: bool,
 }
 
 /// Who remembers what was said.
@@ -67,6 +69,7 @@ impl Dialogue {
             system: None,
             earlier: Vec::new(),
             unserved: None,
+            was_stopped: false,
         };
         dialogue.earlier = dialogue.transcript()?;
         Ok(dialogue)
@@ -134,6 +137,7 @@ impl Dialogue {
 
     /// All that was said.
     pub(super) fn history(&self) -> Result<Vec<Message>> {
+        self.settle();
         match &self.memory {
             Memory::Gateway(_) => self.transcript(),
             Memory::Here { messages, .. } => Ok(messages.clone()),
@@ -151,8 +155,19 @@ impl Dialogue {
         Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
     }
 
+    /// Waits until what came of an answer that was stopped is in its conversation.
+    fn settle(&self) {
+        let is_open = || matches!(self.last_status().as_deref(), Some("opened" | "streaming"));
+        let mut tries = 0;
+        while self.was_stopped && tries < TRIES_MAX && is_open() {
+            self.runtime.block_on(tokio::time::sleep(BETWEEN_TRIES));
+            tries += 1;
+        }
+    }
+
     /// Goes on in a copy.
     pub(super) fn fork(&mut self) -> Result<String> {
+        self.settle();
         let Some(id) = self.id() else { bail!("nothing is kept that could be forked") };
         let forked = self.runtime.block_on(self.gateway.fork(id, None))?;
         self.memory = Memory::Gateway(Some(forked.id.clone()));
@@ -188,6 +203,7 @@ impl Dialogue {
         let turn = Turn { client: &client, messages: &messages };
         let stopped = stopped(&mut self.leaving);
         let (ended, stream) = self.runtime.block_on(turn.run(screen, stopped))?;
+        self.was_stopped = matches!(ended, Ok(Ended::Stopped | Ended::Unanswered));
         let Some(stream) = stream else { return ended };
         self.note_substitute(stream.head(), screen)?;
         self.system = None;

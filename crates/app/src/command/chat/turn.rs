@@ -27,8 +27,8 @@ pub(in crate::command) enum Ended {
 
 /// A call that meets the end of the one before is sent again so often, after so long: the gateway closes a turn that was stopped
 /// within some milliseconds.
-const TRIES_MAX: u32 = 20;
-const BETWEEN_TRIES: Duration = Duration::from_millis(100);
+pub(super) const TRIES_MAX: u32 = 20;
+pub(super) const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 impl Turn<'_> {
     /// Asks and shows. Dropping the stream that comes back, if it did not end, has the gateway stop.

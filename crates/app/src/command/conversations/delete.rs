@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::{Reader, path_of};
 use crate::archive::Archive;
@@ -18,7 +19,7 @@ use crate::output::printable;
 #[command(verbatim_doc_comment)]
 pub(super) struct Delete {
     /// The conversation
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{
+    NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
+};
 use sabir_wire::{LossKind, Protocol, Report};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -26,7 +28,7 @@ use crate::{output, report};
 #[command(verbatim_doc_comment)]
 pub(super) struct Export {
     /// The conversation
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     id: String,
 
     /// The form: transcript, jsonl, or the name of a protocol

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
 use super::{Reader, path_of};
@@ -19,7 +20,7 @@ use crate::output::printable;
 #[command(verbatim_doc_comment)]
 pub(super) struct Fork {
     /// The conversation
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     id: String,
 
     /// The last turn that both share, as `show` lists them [default: the newest]

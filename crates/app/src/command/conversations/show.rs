@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use sabir_client::Transcript;
 use sabir_gateway::config::date;
 use serde::Deserialize;
@@ -25,7 +26,7 @@ use crate::{output, terminal};
 #[command(verbatim_doc_comment)]
 pub(super) struct Show {
     /// The conversation
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 

@@ -178,7 +178,7 @@ impl Gathered {
             let moment = time(self.from_user.len(), self.instructions.len());
             let added = self.lines.add(json, content, moment);
             added.map_err(|error| out_of_order(&error))?;
-            self.from_user.push(content.is_from_user());
+            self.from_user.push(content.is_from_user() || has_users_text(self.protocol, json));
         }
         Ok(leading)
     }
@@ -204,6 +204,16 @@ impl Gathered {
             from_user: self.from_user,
         })
     }
+}
+
+/// Whether an element says something of the user's beside what an agent says in tags. Its meaning has its texts in one.
+fn has_users_text(protocol: Protocol, element: &str) -> bool {
+    if memchr::memmem::find(element.as_bytes(), b"</").is_none() {
+        return false;
+    }
+    let messages = protocol.restore_messages(element, 0, protocol);
+    let words = messages.map(|messages| title(&messages)).unwrap_or_default();
+    !words.is_empty() && !words.starts_with('<')
 }
 
 pub(super) fn too_many(what: &str, most: usize, found: usize) -> Box<Failure> {
