@@ -214,9 +214,18 @@ impl Call<'_> {
     /// The conversation that the model is to continue: the client's own, behind what was recalled for it.
     pub(crate) fn decoded(&self) -> sabir_wire::Result<DecodedRequest<'_>> {
         match &self.recalled {
-            Some(recalled) => recalled.decoded(),
-            None => self.client.decode_request_surveyed(&self.survey),
+            Some(recalled) => {
+                count_decoding();
+                recalled.decoded()
+            }
+            None => self.decoded_own(),
         }
+    }
+
+    /// What the client sent alone.
+    pub(crate) fn decoded_own(&self) -> sabir_wire::Result<DecodedRequest<'_>> {
+        count_decoding();
+        self.client.decode_request_surveyed(&self.survey)
     }
 
     /// What was recalled for the call and the provider of the same protocol does not know.
@@ -232,6 +241,18 @@ impl Call<'_> {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has decoded a call.
+    pub(crate) static DECODINGS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Decoding is the larger part of a translation, so that tests hold its number.
+fn count_decoding() {
+    #[cfg(test)]
+    DECODINGS.set(DECODINGS.get() + 1);
 }
 
 /// The headers by which agents name their sessions.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sabir_compose::class::Class;
 use sabir_wire::FaultKind;
+use sabir_wire::protocol::DecodedRequest;
 
 use crate::call::{Action, Call};
 use crate::failure::{Failure, Result};
@@ -20,39 +21,58 @@ struct Asker {
     session: Option<String>,
 }
 
+/// Where a call goes, and what was decoded of it to know that.
+pub(crate) struct Chosen<'c> {
+    pub(crate) resolved: Resolved,
+    /// None where other threads read the body.
+    pub(crate) decoded: Option<Box<DecodedRequest<'c>>>,
+}
+
 /// Where the call goes once its class is known; none if that does not matter.
-pub(crate) async fn choose(
+pub(crate) async fn choose<'c>(
     snapshot: &Arc<Snapshot>,
-    call: &Call<'_>,
+    call: &'c Call<'c>,
     resolved: &Resolved,
     trace: &mut Trace,
-) -> Result<Option<Resolved>> {
+) -> Result<Option<Chosen<'c>>> {
     let Some(model) = resolved.by_class() else { return Ok(None) };
     let class = named(call)?;
     let asker = Asker { class, owner: owner(trace), session: session(call, trace) };
-    let choice = match call.large {
-        None => choice(snapshot, model, call, &asker)?,
+    let (choice, decoded) = match call.large {
+        None => {
+            let (choice, decoded) = choice(snapshot, model, call, &asker)?;
+            (choice, Some(decoded))
+        }
         Some(large) => {
             let (snapshot, model, large) =
                 (Arc::clone(snapshot), Arc::clone(model), Arc::clone(large));
             let pool = Arc::clone(&snapshot);
-            let work = move |_: &_| choice(&snapshot, &model, &large.lend(), &asker);
-            pool.shared.pool.run(work).await?
+            let work = move |_: &_| {
+                let call = large.lend();
+                choice(&snapshot, &model, &call, &asker).map(|(choice, _)| choice)
+            };
+            (pool.shared.pool.run(work).await?, None)
         }
     };
     trace.set_choice(model, &choice);
-    Ok(Some(resolved.chosen(&choice)))
+    Ok(Some(Chosen { resolved: resolved.chosen(&choice), decoded }))
 }
 
-fn choice(snapshot: &Snapshot, model: &Model, call: &Call<'_>, asker: &Asker) -> Result<Choice> {
+fn choice<'c>(
+    snapshot: &Snapshot,
+    model: &Model,
+    call: &'c Call<'c>,
+    asker: &Asker,
+) -> Result<(Choice, Box<DecodedRequest<'c>>)> {
     ingress::check_density(&call.survey)?;
-    let decoded = call.decoded()?;
+    let decoded = Box::new(call.decoded()?);
     let Asker { class, owner, session } = asker;
     let takes_turn = call.action != Action::CountTokens;
     let caller = Caller { owner, session: session.as_deref(), takes_turn };
     let (request, name) = (decoded.request(), &*call.model);
     let asked = ClassAsked { request, name, class: *class, caller };
-    Ok(model.choose(asked, &snapshot.config().classing))
+    let choice = model.choose(asked, &snapshot.config().classing);
+    Ok((choice, decoded))
 }
 
 fn owner(trace: &Trace) -> String {

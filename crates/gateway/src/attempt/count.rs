@@ -126,7 +126,7 @@ fn prepared<'a>(
 ) -> Result<Prepared<'a>> {
     let unwrapped = unwrapped(whole, candidate);
     let call = unwrapped.as_ref().unwrap_or(whole);
-    let mut prepared = prepare::prepare_noting(snapshot, call, candidate, notes)?;
+    let mut prepared = prepare::prepare_noting(snapshot, (call, None), candidate, notes)?;
     let upstream = prepared.endpoint.protocol;
     let Some(path) = counter_path(prepared.endpoint, &candidate.model) else {
         return Ok(prepared);
@@ -211,7 +211,7 @@ fn rewrapped(
         ..call.clone()
     };
     let changed = match inner.is_governed() {
-        true => same_protocol::governed(snapshot, &inner, candidate, notes)?.body,
+        true => same_protocol::governed(snapshot, (&inner, None), candidate, notes)?.body,
         false => same_protocol::rewritten(snapshot, &inner, candidate, notes)?,
     };
     let Some(changed) = changed else { return Ok(None) };

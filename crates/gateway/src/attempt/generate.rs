@@ -1,6 +1,10 @@
 //! Asking for an answer of a model: each target gets the request in its own protocol, and the first that begins to answer is
 //! the one that does.
 
+use std::cell::Cell;
+
+use sabir_wire::protocol::DecodedRequest;
+
 use crate::answer;
 use crate::answer::{Answering, InFlight};
 use crate::attempt::fallback::{AffectsHealth, Attempt};
@@ -20,10 +24,25 @@ pub(crate) async fn answer(
     resolved: &Resolved,
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
-    fallback::ask(handles, &Generation(call), resolved, flight).await
+    answer_decoded(handles, (call, None), resolved, flight).await
 }
 
-struct Generation<'c>(&'c Call<'c>);
+/// The same for whoever has decoded the call already.
+pub(crate) async fn answer_decoded<'c>(
+    handles: Handles<'_>,
+    (call, decoded): (&'c Call<'c>, Option<Box<DecodedRequest<'c>>>),
+    resolved: &Resolved,
+    flight: &mut InFlight,
+) -> Result<Box<Answering>> {
+    let generation = Generation { call, decoded: Cell::new(decoded) };
+    fallback::ask(handles, &generation, resolved, flight).await
+}
+
+struct Generation<'c> {
+    call: &'c Call<'c>,
+    /// For the first target alone: what is written for one is changed for it.
+    decoded: Cell<Option<Box<DecodedRequest<'c>>>>,
+}
 
 impl Attempt for Generation<'_> {
     type Output = Box<Answering>;
@@ -36,12 +55,13 @@ impl Attempt for Generation<'_> {
         candidate: &'a Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
-        if let Some(large) = self.0.large {
-            let call = (self.0, large);
+        if let Some(large) = self.call.large {
+            let call = (self.call, large);
             return Box::pin(prepare::prepare_large(handles.snapshot, call, candidate, trace))
                 .await;
         }
-        prepare::prepare(handles.snapshot, self.0, candidate, trace).await
+        let call = (self.call, self.decoded.take());
+        prepare::prepare(handles.snapshot, call, candidate, trace).await
     }
 
     async fn open(
@@ -55,6 +75,6 @@ impl Attempt for Generation<'_> {
         if !(200..300).contains(&incoming.head.status) {
             return Err(refused(handles.snapshot, incoming).await);
         }
-        answer::open(handles.snapshot, (self.0, &prepared.mode), incoming, flight).await
+        answer::open(handles.snapshot, (self.call, &prepared.mode), incoming, flight).await
     }
 }

@@ -27,7 +27,7 @@ mod window;
 pub(crate) use alone::send_alone;
 pub(crate) use count::count;
 pub(crate) use embed::embed;
-pub(crate) use generate::answer;
+pub(crate) use generate::{answer, answer_decoded};
 pub(crate) use refusal::is_missing;
 pub(crate) use token_estimate::of_request as estimated_tokens;
 

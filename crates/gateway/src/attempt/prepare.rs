@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use sabir_wire::FaultKind;
 use sabir_wire::json::Writer;
-use sabir_wire::protocol::{AnswerContext, AppliedEdit, Echo};
+use sabir_wire::protocol::{AnswerContext, AppliedEdit, DecodedRequest, Echo};
 use sabir_wire::target::Target;
 
 use crate::answer::AnswerMode;
@@ -58,21 +58,24 @@ impl Rewritten {
     }
 }
 
+/// A call, and the same decoded where somebody had to do that before.
+pub(super) type Read<'r, 'a> = (&'r Call<'a>, Option<Box<DecodedRequest<'r>>>);
+
 /// What is sent to a target.
 pub(super) async fn prepare<'a>(
     snapshot: &'a Snapshot,
-    call: &Call<'a>,
+    (call, decoded): Read<'_, 'a>,
     candidate: &'a Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
     trace.clear_losses();
     window::check(call, candidate)?;
-    let (prepared, lacking) = prepare_once(snapshot, call, candidate, trace);
+    let (prepared, lacking) = prepare_once(snapshot, (call, decoded), candidate, trace);
     let Some(lacking) = lacking else { return prepared };
     // Boxed, since every connection has room for the largest future of all.
     Box::pin(async move {
         match snapshot.shared.artefacts.fetch(lacking).await {
-            true => prepare_once(snapshot, call, candidate, trace).0,
+            true => prepare_once(snapshot, (call, None), candidate, trace).0,
             false => prepared,
         }
     })
@@ -82,13 +85,13 @@ pub(super) async fn prepare<'a>(
 /// The same with what is known, and what the store may have beside.
 fn prepare_once<'a>(
     snapshot: &'a Snapshot,
-    call: &Call<'a>,
+    read: Read<'_, 'a>,
     candidate: &'a Candidate,
     trace: &mut Trace,
 ) -> (Result<Prepared<'a>>, Option<Lacking>) {
     trace.clear_losses();
     let mut notes = Notes::of(trace);
-    let prepared = prepare_noting(snapshot, call, candidate, &mut notes);
+    let prepared = prepare_noting(snapshot, read, candidate, &mut notes);
     let (losses, lacking) = notes.into_parts();
     trace.add_losses(losses);
     (prepared, lacking)
@@ -97,11 +100,11 @@ fn prepare_once<'a>(
 /// The same for whoever has no trace at hand.
 pub(super) fn prepare_noting<'a>(
     snapshot: &'a Snapshot,
-    call: &Call<'a>,
+    (call, decoded): Read<'_, 'a>,
     candidate: &'a Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Prepared<'a>> {
-    let rewritten = rewrite(snapshot, call, candidate, notes)?;
+    let rewritten = rewrite(snapshot, (call, decoded), candidate, notes)?;
     assemble(call, candidate, rewritten)
 }
 
@@ -135,8 +138,8 @@ async fn rewrite_large(
     let work = move |wanted: &_| {
         let mut notes = stamp.notes(wanted);
         let call = large.lend();
-        let rewritten =
-            window::check(&call, &target).and_then(|()| rewrite(&own, &call, &target, &mut notes));
+        let rewritten = window::check(&call, &target)
+            .and_then(|()| rewrite(&own, (&call, None), &target, &mut notes));
         Ok((rewritten, notes.into_parts()))
     };
     let settle = |(rewritten, (losses, lacking)): (Result<Rewritten>, (Losses, Option<_>))| {
@@ -150,13 +153,13 @@ async fn rewrite_large(
 
 fn rewrite(
     snapshot: &Snapshot,
-    call: &Call<'_>,
+    (call, decoded): Read<'_, '_>,
     candidate: &Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
     let endpoint = candidate.provider.endpoint_for(call.client).ok_or_else(without_endpoint)?;
     if endpoint.is_native_to(call.client) && call.is_governed() {
-        return same_protocol::governed(snapshot, call, candidate, notes);
+        return same_protocol::governed(snapshot, (call, decoded), candidate, notes);
     }
     if endpoint.is_native_to(call.client) {
         let (body, applied) = match same_protocol::cleared(snapshot, call, candidate, notes)? {
@@ -165,7 +168,7 @@ fn rewrite(
         };
         return Ok(Rewritten { body, mode: own_mode(call, applied, notes)? });
     }
-    translated(snapshot, call, (candidate, endpoint), notes)
+    translated(snapshot, (call, decoded), (candidate, endpoint), notes)
 }
 
 /// An answer in the client's own protocol passes as it is, unless it must say what its provider does not know.

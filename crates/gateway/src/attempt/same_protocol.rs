@@ -15,7 +15,7 @@ use crate::answer::AnswerMode;
 use crate::attempt::edits::Edited;
 use crate::attempt::gateway_facts::GatewayFacts;
 use crate::attempt::notes::Notes;
-use crate::attempt::prepare::Rewritten;
+use crate::attempt::prepare::{Read, Rewritten};
 use crate::attempt::{edits, repair, translated};
 use crate::call::Call;
 use crate::config::types::Repair;
@@ -51,16 +51,19 @@ pub(super) fn rewritten(
 /// The same under rules on its tools: they see the request, and their report decides whether it is written anew.
 pub(super) fn governed(
     snapshot: &Snapshot,
-    call: &Call<'_>,
+    (call, decoded): Read<'_, '_>,
     candidate: &Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
     ingress::check_density(&call.survey)?;
     let target = candidate.provider.targets.of(&candidate.model);
     let recalled = call.recalled_for(&candidate.provider.name);
-    let mut decoded = match recalled {
-        Some(recalled) => recalled.decoded()?,
-        None => call.client.decode_request_surveyed(&call.survey)?,
+    // What was decoded before is the whole conversation, also where the provider has the beginning of it.
+    let is_whole = recalled.is_some() || call.recalled.is_none();
+    let mut decoded = match (decoded.filter(|_| is_whole), recalled) {
+        (Some(decoded), _) => *decoded,
+        (None, Some(recalled)) => recalled.decoded()?,
+        (None, None) => call.decoded_own()?,
     };
     let governed = govern::request(call, &mut decoded, (call.client, &target))?;
     if recalled.is_none() && call.recalled.is_some() {
@@ -185,9 +188,7 @@ fn encoded(
 ) -> Result<Option<Payload<'static>>> {
     ingress::check_density(&call.survey)?;
     // What cannot be read is for the provider to refuse.
-    let Ok(decoded) = call.client.decode_request_surveyed(&call.survey) else {
-        return Ok(None);
-    };
+    let Ok(decoded) = call.decoded_own() else { return Ok(None) };
     let surface = surface::of(call.client);
     // A count may have its conversation one level deeper, where it is looked after on its own. Who has none at all is told
     // so by the provider.

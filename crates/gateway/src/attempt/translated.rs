@@ -13,7 +13,7 @@ use crate::attempt::agent::Adapted;
 use crate::attempt::edits::Edited;
 use crate::attempt::gateway_facts::GatewayFacts;
 use crate::attempt::notes::Notes;
-use crate::attempt::prepare::Rewritten;
+use crate::attempt::prepare::{Read, Rewritten};
 use crate::attempt::{agent, artefacts, cache_key, edits, late_system, repair, token_estimate};
 use crate::call::Call;
 use crate::config::types::Repair;
@@ -43,7 +43,7 @@ struct Readied {
 /// The body for the target, and what its answer has to be translated by and held against.
 pub(super) fn translated(
     snapshot: &Snapshot,
-    call: &Call<'_>,
+    (call, decoded): Read<'_, '_>,
     (candidate, endpoint): (&Candidate, &Endpoint),
     notes: &mut Notes<'_>,
 ) -> Result<Rewritten> {
@@ -51,7 +51,10 @@ pub(super) fn translated(
     let translation = Translation { snapshot, call, candidate, endpoint, target };
     translation.check_state()?;
     ingress::check_density(&call.survey)?;
-    let mut decoded = Box::new(call.decoded()?);
+    let mut decoded = match decoded {
+        Some(decoded) => decoded,
+        None => Box::new(call.decoded()?),
+    };
     notes.check()?;
     let mut readied = translation.ready(&mut decoded, notes)?;
     let encoded = translation.encode(&mut decoded, &mut readied, notes)?;
@@ -102,7 +105,11 @@ impl<'a> Translation<'a> {
     }
 
     /// Edits a request until it is one that the target takes.
-    fn ready(&self, decoded: &mut DecodedRequest<'a>, notes: &mut Notes<'_>) -> Result<Readied> {
+    fn ready(
+        &self,
+        decoded: &mut DecodedRequest<'a>,
+        notes: &mut Notes<'_>,
+    ) -> Result<Readied> {
         let (call, candidate, upstream) = (self.call, self.candidate, self.upstream());
         let edited = edits::apply(decoded)?;
         let mut report = artefacts::put_back(self.snapshot, decoded, (candidate, upstream), notes);

@@ -345,6 +345,7 @@ async fn ask(
 ) -> Result<Box<Answering>> {
     // Who answers may depend on what kind of work it is, which is known once all of the conversation is there.
     let chosen = classing::choose(handles.snapshot, call, resolved, &mut flight.trace).await?;
+    let (chosen, decoded) = chosen.map_or((None, None), |it| (Some(it.resolved), it.decoded));
     let resolved = chosen.as_ref().unwrap_or(resolved);
     match action {
         // Boxed, since calls of long conversations are few.
@@ -352,7 +353,7 @@ async fn ask(
             Box::pin(compact::answer_fitting(handles, (call, resolved), flight)).await
         }
         Action::Generate | Action::Compact => {
-            match attempt::answer(handles, call, resolved, flight).await {
+            match attempt::answer_decoded(handles, (call, decoded), resolved, flight).await {
                 Err(failure) if compact::lacks_compaction(&failure, call) => {
                     let given = (call, resolved);
                     Box::pin(compact::answer_in_place(handles, given, failure, flight)).await

@@ -2,6 +2,7 @@
 //! and its reply is read frame by frame.
 
 mod artefacts;
+mod classes;
 mod events;
 mod large;
 mod reload;
