@@ -7,6 +7,7 @@ use sabir_wire::conversation::{
     CallKey, Content, HostedService, MediaKind, Message, Part, Request, Role, Tool, ToolCall,
     ToolKind, ToolResult,
 };
+use sabir_wire::json::Text;
 
 use crate::class::intent::Intent;
 use crate::class::tool::{self, ToolEffect};
@@ -36,8 +37,7 @@ impl Facts {
     pub fn read(request: &Request<'_>, tokens: u64, intent: &Intent) -> Self {
         let messages = &request.messages;
         let turn = user_turn(messages);
-        let newest = messages.iter().rev().find(|message| speaks(message));
-        let is_users_turn = newest.is_some_and(is_word_of_user);
+        let is_users_turn = turn.is_newest;
         Self {
             has_media_in_user_turn: in_turn(messages, turn).any(has_media),
             has_earlier_image: messages[..turn.first].iter().any(has_image),
@@ -76,36 +76,63 @@ impl Facts {
 struct UserTurn {
     first: usize,
     end: usize,
+    /// Nobody has spoken since.
+    is_newest: bool,
 }
 
 fn user_turn(messages: &[Message<'_>]) -> UserTurn {
-    let Some(last) = messages.iter().rposition(is_word_of_user) else {
-        return UserTurn { first: 0, end: 0 };
-    };
-    let is_other = |message: &Message<'_>| speaks(message) && !is_word_of_user(message);
-    let first = messages[..last].iter().rposition(is_other).map_or(0, |before| before + 1);
-    UserTurn { first, end: last + 1 }
+    let mut turn = UserTurn { first: 0, end: 0, is_newest: false };
+    let mut is_newest = true;
+    for (place, message) in messages.iter().enumerate().rev() {
+        match speaker(message) {
+            Some(Speaker::User) if turn.end == 0 => {
+                turn = UserTurn { first: 0, end: place + 1, is_newest };
+            }
+            Some(Speaker::User) | None => {}
+            Some(Speaker::Other) if turn.end == 0 => is_newest = false,
+            Some(Speaker::Other) => {
+                turn.first = place + 1;
+                break;
+            }
+        }
+    }
+    turn
 }
 
+/// The user's messages of a turn.
 fn in_turn<'m, 'a>(
     messages: &'m [Message<'a>],
     turn: UserTurn,
 ) -> impl Iterator<Item = &'m Message<'a>> {
-    messages[turn.first..turn.end].iter().filter(|message| is_word_of_user(message))
+    messages[turn.first..turn.end].iter().filter(|message| message.role == Role::User)
 }
 
-/// Whether a message takes part in the conversation: instructions and reminders are put between the turns by agents.
-fn speaks(message: &Message<'_>) -> bool {
+/// Whose word a message is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    User,
+    /// The model, or a tool.
+    Other,
+}
+
+/// Whose word a message is; nobody's if agents have put it between the turns, as instructions and reminders.
+fn speaker(message: &Message<'_>) -> Option<Speaker> {
     match message.role {
-        Role::System | Role::Developer => false,
-        Role::Assistant | Role::Tool => true,
-        Role::User => message.parts.iter().any(|part| is_result(part) || is_word(part)),
+        Role::System | Role::Developer => None,
+        Role::Assistant | Role::Tool => Some(Speaker::Other),
+        // The user may say something beside results of tools.
+        Role::User if message.parts.iter().any(is_word) => Some(Speaker::User),
+        Role::User => message.parts.iter().any(is_result).then_some(Speaker::Other),
     }
 }
 
-/// Whether the user says something in it, be it beside results of tools.
+fn speaks(message: &Message<'_>) -> bool {
+    speaker(message).is_some()
+}
+
+/// Whether the user says something in it.
 pub(crate) fn is_word_of_user(message: &Message<'_>) -> bool {
-    message.role == Role::User && message.parts.iter().any(is_word)
+    speaker(message) == Some(Speaker::User)
 }
 
 fn is_result(part: &Part<'_>) -> bool {
@@ -114,7 +141,7 @@ fn is_result(part: &Part<'_>) -> bool {
 
 fn is_word(part: &Part<'_>) -> bool {
     match part.content() {
-        Content::Text(text) => !part.is_blank() && !is_reminder(&text.to_str()),
+        Content::Text(text) => !part.is_blank() && !is_reminder(text),
         Content::Media(_) => true,
         Content::ToolCall(_)
         | Content::ToolResult(_)
@@ -125,7 +152,14 @@ fn is_word(part: &Part<'_>) -> bool {
 }
 
 /// Whether an agent put this text into the user's mouth: it is one element of a name that agents use for it.
-fn is_reminder(text: &str) -> bool {
+fn is_reminder(text: &Text<'_>) -> bool {
+    // Nearly all texts begin with a character that can be seen and begins no element.
+    match text.first_byte_hint() {
+        Some(b'<' | b'\\') => {}
+        Some(b'!'..=b'~') => return false,
+        _ => {}
+    }
+    let text = text.to_str();
     let text = text.trim();
     let is_one = |tag: &&str| {
         let inner = text.strip_prefix('<').and_then(|it| it.strip_prefix(*tag));
@@ -156,7 +190,7 @@ fn is_shown_by_tool(message: &Message<'_>) -> bool {
 
 fn asks_for_web(message: &Message<'_>, intent: &Intent) -> bool {
     message.parts.iter().any(|part| match part.content() {
-        Content::Text(text) => intent.asks_for_web(&text.to_str()),
+        Content::Text(text) => intent.asks_for_web(&text.to_str()) && !is_reminder(text),
         _ => false,
     })
 }

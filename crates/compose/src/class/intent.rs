@@ -2,8 +2,9 @@
 //! within its clause is none.
 
 use crate::class::words::{
-    BEHIND_ENGINES, BEHIND_PLACES, CHINESE_DOUBLE_NEGATIONS, CHINESE_NEGATIONS, CHINESE_THINGS,
-    CHINESE_WISHES, DOING, ENGINES, NEGATIONS, PLACES, VERBS,
+    ASKING_NEGATIONS, BEHIND_ENGINES, BEHIND_OTHER_NEGATIONS, BEHIND_PLACES, CHINESE_MARKS,
+    CHINESE_NEAR_NEGATIONS, CHINESE_NEGATIONS, CHINESE_OTHER_NEGATIONS, CHINESE_THINGS,
+    CHINESE_WISHES, DOING, ENGINES, NEGATING_PAIRS, NEGATIONS, PLACES, VERBS,
 };
 
 /// Words beside those that are built in.
@@ -30,10 +31,11 @@ impl Intent {
     }
 
     pub fn asks_for_web(&self, text: &str) -> bool {
-        if text.is_ascii() && self.wishes.is_empty() && !may_name_web(text.as_bytes()) {
+        let ends = ends(text);
+        if self.wishes.is_empty() && !ends.iter().any(|end| may_name_web(end)) {
             return false;
         }
-        let text = own_words(&ends(text)).to_lowercase();
+        let text = own_words(&ends.join("\n")).to_lowercase();
         clauses(&text).any(|clause| self.asks_in_chinese(clause) || self.asks_in_english(clause))
     }
 
@@ -44,9 +46,9 @@ impl Intent {
     }
 
     fn is_negated(&self, before: &[&str]) -> bool {
-        let near = &before[before.len().saturating_sub(REACH_MAX)..];
-        near.iter()
-            .any(|word| NEGATIONS.contains(word) || self.negations.iter().any(|it| it == word))
+        let near = before.len().saturating_sub(REACH_MAX)..before.len();
+        let mut near = near.map(|at| (at, before[at]));
+        near.any(|(at, word)| negates(before, at) || self.negations.iter().any(|it| it == word))
     }
 
     fn asks_in_chinese(&self, clause: &str) -> bool {
@@ -64,8 +66,12 @@ impl Intent {
     fn is_negated_in_chinese(&self, before: &str) -> bool {
         let far = before.len().saturating_sub(CHINESE_REACH_BYTES);
         let mut before = before[before.ceil_char_boundary(far)..].to_owned();
-        for double in CHINESE_DOUBLE_NEGATIONS {
-            before = before.replace(double, "");
+        for other in CHINESE_OTHER_NEGATIONS {
+            before = before.replace(other, "");
+        }
+        let near = before.trim_end();
+        if CHINESE_NEAR_NEGATIONS.iter().any(|it| near.ends_with(it)) {
+            return true;
         }
         let own = self.negations.iter().map(String::as_str);
         let mut words = before.split(|it: char| !is_of_word(it));
@@ -74,34 +80,56 @@ impl Intent {
     }
 }
 
-/// Whether a text may have one of the words in it that every wish in English needs: a place or an engine, in any case. Most texts have
-/// none, and need not be taken apart.
-fn may_name_web(text: &[u8]) -> bool {
-    let lower = |at: usize| text.get(at).map(u8::to_ascii_lowercase);
-    let is_at =
-        |at: usize, word: &str| word.bytes().enumerate().all(|(by, it)| lower(at + by) == Some(it));
-    let begins = |(_, byte): &(usize, &u8)| INITIALS[usize::from(**byte)];
-    let mut candidates = text.iter().enumerate().filter(begins);
+/// Whether the word at this place turns round what follows. Some say by what stands beside them that they do not.
+fn negates(words: &[&str], at: usize) -> bool {
+    let (word, next) = (words[at], words.get(at + 1).copied().unwrap_or_default());
+    if NEGATING_PAIRS.contains(&(word, next)) {
+        return true;
+    }
+    let is_suggestion = at > 0 && words[at - 1] == "why";
+    let is_question = next == "you" && ASKING_NEGATIONS.contains(&word);
+    let is_other = BEHIND_OTHER_NEGATIONS.contains(&next);
+    NEGATIONS.contains(&word) && !is_suggestion && !is_question && !is_other
+}
+
+/// Whether a text may have one of the words in it that every wish needs: a place or an engine, in any case, or what wishes in Chinese
+/// have in common. Most texts have none, and need not be taken apart.
+fn may_name_web(text: &str) -> bool {
+    let is_chinese = || CHINESE_MARKS.iter().any(|mark| text.contains(mark));
+    may_name_place(text.as_bytes()) || !text.is_ascii() && is_chinese()
+}
+
+fn may_name_place(text: &[u8]) -> bool {
+    let begins = |pair: &[u8]| INITIALS[usize::from(pair[0])] && SECONDS[usize::from(pair[1])];
+    let is_at = |at: usize, word: &&str| {
+        let found = text.get(at..at + word.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    let mut candidates = text.windows(2).enumerate().filter(|(_, pair)| begins(pair));
     candidates.any(|(at, _)| PLACES.iter().chain(ENGINES).any(|word| is_at(at, word)))
 }
 
-/// The bytes that places and engines begin with.
-const INITIALS: [bool; 256] = {
-    let mut initials = [false; 256];
+/// The bytes that places and engines begin with, and those that follow.
+const INITIALS: [bool; 256] = letters(0);
+const SECONDS: [bool; 256] = letters(1);
+
+/// The bytes that stand at one place of the words.
+const fn letters(at: usize) -> [bool; 256] {
+    let mut letters = [false; 256];
     let lists = [PLACES, ENGINES];
     let mut list = 0;
     while list < lists.len() {
         let mut word = 0;
         while word < lists[list].len() {
-            let initial = lists[list][word].as_bytes()[0];
-            initials[initial as usize] = true;
-            initials[initial.to_ascii_uppercase() as usize] = true;
+            let letter = lists[list][word].as_bytes()[at];
+            letters[letter as usize] = true;
+            letters[letter.to_ascii_uppercase() as usize] = true;
             word += 1;
         }
         list += 1;
     }
-    initials
-};
+    letters
+}
 
 /// Whether a wish begins at this word: a verb with its place, a search as something to do, or an engine as a verb.
 fn begins_wish(words: &[&str], at: usize) -> bool {
@@ -137,14 +165,14 @@ fn is_thing(behind: &str) -> bool {
     CHINESE_THINGS.iter().any(|it| behind.starts_with(it))
 }
 
-/// Both ends of a long text.
-fn ends(text: &str) -> std::borrow::Cow<'_, str> {
+/// Both ends of a long text; of another it is the first.
+fn ends(text: &str) -> [&str; 2] {
     if text.len() <= 2 * END_BYTES {
-        return text.into();
+        return [text, ""];
     }
     let head = &text[..text.floor_char_boundary(END_BYTES)];
     let tail = &text[text.ceil_char_boundary(text.len() - END_BYTES)..];
-    format!("{head}\n{tail}").into()
+    [head, tail]
 }
 
 /// The text without code and quotations.
@@ -211,17 +239,82 @@ fn is_of_word(character: char) -> bool {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(is_wish: bool, texts: &[&str]) {
+        for text in texts {
+            assert_eq!(Intent::default().asks_for_web(text), is_wish, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_negation_of_something_else_leaves_the_wish() {
+        check(
+            true,
+            &[
+                "Don't hesitate to search the web.",
+                "Do not forget to look online",
+                "why not search the web?",
+                "Why don't you search the internet for it",
+                "can't you search the web for that",
+                "I'm not sure so search the web",
+                "Instead search the web for it",
+                "I'd rather you search the web for this",
+            ],
+        );
+        check(
+            false,
+            &[
+                "Answer instead of searching the web",
+                "I'd think rather than search the web",
+                "do not search the web",
+                "You can't search the web here",
+                "No need to search the web",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_chinese_word_that_holds_a_negation_is_none() {
+        check(
+            true,
+            &[
+                "能不能联网搜索一下今天的新闻",
+                "可不可以上网查一下",
+                "请分别联网搜索这三家公司",
+                "特别要上网查一下价格",
+                "别忘了联网搜索",
+                "为什么不上网查一下呢",
+                "不如上网搜一下",
+                "把不同版本的发布日期联网查一下",
+            ],
+        );
+        check(
+            false,
+            &[
+                "不联网搜索也能回答",
+                "先不上网查",
+                "不要联网搜索",
+                "特别不要联网搜索",
+                "不希望你联网搜索",
+                "请不要去网上搜",
+                "没有联网搜索就回答了",
+            ],
+        );
+    }
+
     #[test]
     fn texts_that_name_no_web_are_passed_over_and_no_others() {
         for text in
             ["search the Web", "look it up ONLINE", "DuckDuckGo for it", "use the internet", "www"]
         {
-            assert!(may_name_web(text.as_bytes()), "{text}");
+            assert!(may_name_web(text), "{text}");
         }
-        for text in ["", "w", "we", "search the code", "go on", "bind it", "do it by duck"] {
-            assert!(!may_name_web(text.as_bytes()), "{text}");
+        for text in
+            ["", "w", "we", "search the code", "go on", "bind it", "do it by duck", "搜索代码"]
+        {
+            assert!(!may_name_web(text), "{text}");
         }
-        assert!(CHINESE_WISHES.iter().all(|wish| !wish.is_ascii()));
+        assert!(CHINESE_WISHES.iter().all(|wish| !wish.is_ascii() && may_name_web(wish)));
         let own = Intent::new(&["ask around".to_owned()], &[]);
         assert!(
             own.asks_for_web("please ask around")

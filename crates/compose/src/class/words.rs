@@ -164,9 +164,29 @@ pub(super) const NEGATIONS: &[&str] = &[
     "shouldn’t",
     "mustn't",
     "refrain",
-    "instead",
-    "rather",
 ];
+
+/// Words before a wish that turn it round only together.
+pub(super) const NEGATING_PAIRS: &[(&str, &str)] = &[("instead", "of"), ("rather", "than")];
+
+/// What follows a negation that is none of the wish: "don't hesitate to", "not sure".
+pub(super) const BEHIND_OTHER_NEGATIONS: &[&str] = &[
+    "hesitate",
+    "forget",
+    "fail",
+    "only",
+    "just",
+    "sure",
+    "certain",
+    "know",
+    "remember",
+    "recall",
+    "understand",
+    "idea",
+];
+
+/// Negations that ask where `you` follows: "can't you search the web".
+pub(super) const ASKING_NEGATIONS: &[&str] = &["can't", "can’t", "cannot"];
 
 /// Wishes to search the web, in Chinese.
 pub(super) const CHINESE_WISHES: &[&str] = &[
@@ -219,6 +239,9 @@ pub(super) const CHINESE_WISHES: &[&str] = &[
     "全网搜",
 ];
 
+/// What all wishes in Chinese have in common that name no engine by its English name: one of these.
+pub(super) const CHINESE_MARKS: &[&str] = &["网", "百度", "谷歌", "必应"];
+
 /// What follows a wish that is only the name of a thing.
 pub(super) const CHINESE_THINGS: &[&str] = &[
     "引擎",
@@ -262,9 +285,61 @@ pub(super) const CHINESE_NEGATIONS: &[&str] = &[
     "不应",
     "不应该",
     "无须",
-    "不",
+    "不打算",
+    "不希望",
+    "不建议",
+    "不愿",
+    "不让",
+    "不该",
+    "不宜",
+    "不支持",
+    "不会",
 ];
 
-/// Two negations that are none.
-pub(super) const CHINESE_DOUBLE_NEGATIONS: &[&str] =
-    &["不能不", "不得不", "不可不", "不会不", "不应不", "不应该不", "不要不", "非要", "不妨"];
+/// What negates a wish that follows at once. Before other words these are parts of many that negate nothing.
+pub(super) const CHINESE_NEAR_NEGATIONS: &[&str] =
+    &["不", "不去", "不再", "不在", "不到", "不通过", "不使用", "不靠", "不先", "没", "没有", "未"];
+
+/// What looks like a negation and is none: two of them, a question whether or not, and words that one is a part of.
+pub(super) const CHINESE_OTHER_NEGATIONS: &[&str] = &[
+    "不能不",
+    "不得不",
+    "不可不",
+    "不会不",
+    "不应不",
+    "不应该不",
+    "不要不",
+    "非要",
+    "不妨",
+    "不如",
+    "何不",
+    "为什么不",
+    "为何不",
+    "能不能",
+    "可不可以",
+    "要不要",
+    "会不会",
+    "该不该",
+    "需不需要",
+    "用不用",
+    "愿不愿意",
+    "要不",
+    "不要忘",
+    "不能忘",
+    "别忘",
+    "勿忘",
+    "不要只",
+    "别只",
+    "特别",
+    "分别",
+    "个别",
+    "区别",
+    "差别",
+    "级别",
+    "类别",
+    "性别",
+    "识别",
+    "别人",
+    "别的",
+    "别处",
+];

@@ -1,11 +1,14 @@
 //! Requests that were labelled by hand, half of them Chinese: each is of the class that its label says, in every protocol that
 //! can say it.
 
+use std::collections::BTreeMap;
+
 use sabir_compose::budget::BytesPerToken;
 use sabir_compose::class::{Class, Facts, Intent, classify};
 use sabir_compose::compact::weight;
-use sabir_wire::Protocol;
 use sabir_wire::protocol::DecodedRequest;
+use sabir_wire::target::Target;
+use sabir_wire::{LossKind, Protocol};
 use serde_json::{Value, json};
 
 const LABELLED: [&str; 2] =
@@ -28,17 +31,44 @@ fn class_of(request: &DecodedRequest<'_>, asked: &str) -> Class {
 
 #[test]
 fn every_request_is_of_the_class_of_its_label() {
-    let mut wrong = Vec::new();
+    let (mut wrong, mut stated) = (Vec::new(), BTreeMap::new());
     for label in labelled() {
         let asked = label["asked"].as_str().unwrap_or("auto");
         let body = chat_body(&label).to_string();
         let request = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
-        let class = class_of(&request, asked);
-        if class.name() != label["class"] {
-            wrong.push(format!("{} instead of {}: {}", class.name(), label["class"], label["why"]));
+        for protocol in Protocol::ALL {
+            let sent = request.encode(protocol, &Target::default()).unwrap();
+            // What it cannot say, or says otherwise, is another conversation.
+            let is_other = |kind| matches!(kind, LossKind::Dropped | LossKind::Approximated);
+            if sent.report.entries().iter().any(|it| is_other(it.kind)) {
+                continue;
+            }
+            *stated.entry(protocol.as_str()).or_insert(0) += 1;
+            let class = class_of(&protocol.decode_request_text(&sent.body).unwrap(), asked);
+            if class.name() != label["class"] {
+                let (class, protocol) = (class.name(), protocol.as_str());
+                let (label, why) = (&label["class"], &label["why"]);
+                wrong.push(format!("{class} instead of {label} in {protocol}: {why}"));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(
+        stated.len() == Protocol::ALL.len() && stated.values().all(|it| *it >= 100),
+        "{stated:?}"
+    );
+}
+
+#[test]
+fn what_an_agent_puts_beside_the_users_words_is_nobodys_word() {
+    let reminder = "<system-reminder>You may search the web for news.</system-reminder>";
+    let class = |parts: Value| {
+        let body = json!({"messages": [{"role": "user", "content": parts}]}).to_string();
+        class_of(&Protocol::OpenaiChat.decode_request_text(&body).unwrap(), "auto")
+    };
+    let text = |text: &str| json!({"type": "text", "text": text});
+    assert_eq!(class(json!([text(reminder), text("What is two and two?")])), Class::Thinking);
+    assert_eq!(class(json!([text(reminder), text("Search the web for it.")])), Class::WebSearch);
 }
 
 #[test]

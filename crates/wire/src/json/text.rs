@@ -122,6 +122,11 @@ impl<'a> Text<'a> {
         Text { repr: Cow::Owned(self.repr.into_owned()), form: self.form }
     }
 
+    /// The first byte of the representation: what the text begins with, unless it is a backslash.
+    pub fn first_byte_hint(&self) -> Option<u8> {
+        self.repr.as_bytes().first().copied()
+    }
+
     /// The bytes of the representation: a measure for budgets, not the length of what it says.
     pub fn len_hint(&self) -> usize {
         self.repr.len()
