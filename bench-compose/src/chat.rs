@@ -14,7 +14,7 @@ use sabir_compose::Glob;
 use sabir_compose::class::{Facts, Intent, classify};
 use sabir_compose::compact::weight;
 use sabir_compose::govern::{
-    ArgumentRule, Governor, Offer, RuleTable, Rules, UndeclaredRule, apply, changes, check,
+    ArgumentRule, Governor, Offer, RuleTable, Rules, UndeclaredRule, plan,
 };
 use sabir_wire::protocol::{AnswerContext, DecodedRequest, StreamDecoder, StreamEncoder};
 use sabir_wire::target::{ModelPlace, Target};
@@ -30,15 +30,38 @@ pub(crate) enum Way {
     Ruled,
     /// Rules that give every tool of the request another name.
     Renamed,
-    /// The class is chosen, by a reading of its own as in the gateway.
+    /// The class is chosen by what is translated.
     Classed,
-    /// The same by the reading that is translated.
-    ClassedAtOnce,
+    /// The same by a reading of its own, as large bodies are.
+    ClassedApart,
+    /// The class is chosen, and rules leave the tools alone.
+    Governed,
+    /// The class is chosen, and rules rename the tools.
+    GovernedRenamed,
 }
 
 impl Way {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Plain, Self::Ruled, Self::Renamed, Self::Classed, Self::ClassedAtOnce];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Plain,
+        Self::Ruled,
+        Self::Renamed,
+        Self::Classed,
+        Self::ClassedApart,
+        Self::Governed,
+        Self::GovernedRenamed,
+    ];
+
+    fn has_rules(self) -> bool {
+        matches!(self, Self::Ruled | Self::Governed) || self.renames()
+    }
+
+    fn renames(self) -> bool {
+        matches!(self, Self::Renamed | Self::GovernedRenamed)
+    }
+
+    fn has_class(self) -> bool {
+        matches!(self, Self::Classed | Self::Governed | Self::GovernedRenamed)
+    }
 
     fn name(self) -> &'static str {
         match self {
@@ -46,7 +69,9 @@ impl Way {
             Self::Ruled => "ruled",
             Self::Renamed => "renamed",
             Self::Classed => "classed",
-            Self::ClassedAtOnce => "classed-at-once",
+            Self::ClassedApart => "classed-apart",
+            Self::Governed => "governed",
+            Self::GovernedRenamed => "governed-renamed",
         }
     }
 }
@@ -94,8 +119,9 @@ impl Case {
                 let stream = streams::stream(from);
                 let body = bodies::request(from, SIZES[0]);
                 let decoded = from.decode_request(body.as_bytes())?;
-                let context = AnswerContext::by(&decoded, to, &Target::default());
-                let offer = Arc::new(Offer::new(decoded.request(), from, (&context, &[]), &rules));
+                let mut context = AnswerContext::by(&decoded, to, &Target::default());
+                let offer =
+                    Arc::new(Offer::new(decoded.request(), from, (&mut context, &[]), &rules));
                 let offer = (way != Way::Plain).then_some(offer);
                 counted(&|| translated_stream((from, to), &stream, offer.clone()))
             }
@@ -113,7 +139,7 @@ fn rules(way: Way) -> Arc<Rules> {
     let table = RuleTable {
         deny: Glob::new("rm_*").ok().map(|glob| vec![glob]),
         count_max: Some(1_000),
-        rename: (way == Way::Renamed).then(rename),
+        rename: way.renames().then(rename),
         arguments: Some(ArgumentRule::Repair),
         undeclared: Some(UndeclaredRule::Text),
         ..RuleTable::default()
@@ -136,27 +162,25 @@ impl Translation<'_> {
         intent: &Intent,
     ) -> Result<usize, Box<dyn Error>> {
         let Self { from, to, target, way } = *self;
-        if way == Way::Classed {
+        if way == Way::ClassedApart {
             chosen(&from.decode_request(body.as_bytes())?, intent);
         }
         let mut decoded = from.decode_request(body.as_bytes())?;
-        if way == Way::ClassedAtOnce {
+        if way.has_class() {
             chosen(&decoded, intent);
         }
-        let is_ruled = matches!(way, Way::Ruled | Way::Renamed);
         let mut renamed = Vec::new();
-        if is_ruled {
-            check(decoded.request(), rules).map_err(|it| it.to_string())?;
-            if changes(decoded.request(), rules) {
-                renamed = apply(decoded.edit(), rules, "/tool_choice").renamed;
+        if way.has_rules() {
+            let plan = plan(decoded.request(), rules).map_err(|it| it.to_string())?;
+            if plan.changes() {
+                renamed = plan.apply(decoded.edit(), rules, "/tool_choice").renamed;
             }
         }
         decoded.edit().model = Some(bodies::model(to).into());
         let encoded = decoded.encode(to, target)?;
         let mut context = AnswerContext::by(&decoded, to, target);
-        if is_ruled {
-            context.restore_names(&renamed);
-            black_box(Offer::new(decoded.request(), from, (&context, &renamed), rules));
+        if way.has_rules() {
+            black_box(Offer::new(decoded.request(), from, (&mut context, &renamed), rules));
         }
         black_box(context);
         Ok(black_box(encoded).body.len())

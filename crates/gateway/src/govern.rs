@@ -14,17 +14,17 @@ use crate::call::Call;
 use crate::failure::{Failure, Result, Whose};
 
 /// Governs the tools of a call's request on its way to a provider of `upstream`.
-pub(crate) fn request(
-    call: &Call<'_>,
-    decoded: &mut DecodedRequest<'_>,
+pub(crate) fn request<'c>(
+    call: &'c Call<'_>,
+    decoded: &mut DecodedRequest<'c>,
     (upstream, target): (Protocol, &Target),
-) -> Result<Governed> {
+) -> Result<Governed<'c>> {
     let Some(rules) = call.rules.as_deref() else { return Ok(Governed::default()) };
-    govern::check(decoded.request(), rules).map_err(refused)?;
-    let governed = match govern::changes(decoded.request(), rules) {
+    let plan = govern::plan(decoded.request(), rules).map_err(refused)?;
+    let governed = match plan.changes() {
         true => {
             let choice = decoded.pointer(None, Field::ToolChoice);
-            govern::apply(decoded.edit(), rules, &choice)
+            plan.apply(decoded.edit(), rules, &choice)
         }
         false => Governed::default(),
     };
@@ -67,14 +67,11 @@ pub(crate) fn check_hosted(call: &Call<'_>, request: &Request<'_>, report: &Repo
 pub(crate) fn offer(
     call: &Call<'_>,
     decoded: &DecodedRequest<'_>,
-    (context, governed): (&mut AnswerContext<'_>, &Governed),
+    (context, governed): (&mut AnswerContext<'_>, &Governed<'_>),
 ) -> Option<Arc<Offer>> {
     let rules: &Arc<Rules> = call.rules.as_ref().filter(|rules| rules.governs_answers())?;
-    context.restore_names(&governed.renamed);
-    let names = (&*context, governed.renamed.as_slice());
-    let offer = Offer::new(decoded.request(), decoded.protocol(), names, rules);
-    context.names.clear();
-    Some(Arc::new(offer))
+    let names = (context, governed.renamed.as_slice());
+    Some(Arc::new(Offer::new(decoded.request(), decoded.protocol(), names, rules)))
 }
 
 /// Asks for every tool of a request, those of namespaces included.

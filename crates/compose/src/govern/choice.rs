@@ -1,19 +1,20 @@
 //! The choice among tools, once some of them are not offered any more.
 
-use sabir_wire::conversation::{Request, ToolChoice};
-use sabir_wire::json::Text;
+use sabir_wire::conversation::{AllowedTool, Request, ToolChoice};
+use sabir_wire::json::{Json, Text};
 use sabir_wire::{LossKind, Report};
 
-use crate::govern::Rules;
+use crate::govern::{Rules, hosted};
 
 /// Whether the choice names a tool that is denied.
 pub(super) fn is_denied(request: &Request<'_>, rules: &Rules) -> bool {
     match &request.tool_choice {
         Some(ToolChoice::Named { name, .. }) => denies(rules, name),
         Some(ToolChoice::Allowed { tools, .. }) => {
-            tools.iter().filter_map(|tool| tool.name.as_ref()).any(|name| denies(rules, name))
+            tools.iter().any(|tool| denies_tool(rules, tool))
         }
-        _ => false,
+        Some(ToolChoice::Other { json, .. }) => denies_hosted(rules, json),
+        Some(ToolChoice::Auto | ToolChoice::None | ToolChoice::Required) | None => false,
     }
 }
 
@@ -38,9 +39,14 @@ pub(super) fn fit(
             let reason = "the gateway's rules deny the tool of the choice: the model chooses";
             report.lose(pointer, LossKind::Approximated, reason);
         }
+        ToolChoice::Other { json, .. } if denies_hosted(rules, json) => {
+            *choice = ToolChoice::Auto;
+            let reason = "the gateway's rules deny the tool of the choice: the model chooses";
+            report.lose(pointer, LossKind::Approximated, reason);
+        }
         ToolChoice::Allowed { tools, .. } => {
             let before = tools.len();
-            tools.retain(|tool| tool.name.as_ref().is_none_or(|name| !denies(rules, name)));
+            tools.retain(|tool| !denies_tool(rules, tool));
             if tools.is_empty() {
                 *choice = ToolChoice::None;
             } else if tools.len() == before {
@@ -55,6 +61,19 @@ pub(super) fn fit(
         | ToolChoice::Required
         | ToolChoice::Other { .. } => {}
     }
+}
+
+fn denies_tool(rules: &Rules, tool: &AllowedTool<'_>) -> bool {
+    match (&tool.name, &tool.json) {
+        (Some(name), _) => denies(rules, name),
+        (None, Some(json)) => denies_hosted(rules, json),
+        (None, None) => false,
+    }
+}
+
+/// Whether a hosted tool is denied that a choice names by its kind.
+fn denies_hosted(rules: &Rules, json: &Json<'_>) -> bool {
+    hosted::member(json, "type").is_some_and(|kind| !rules.allows(&kind))
 }
 
 fn denies(rules: &Rules, name: &Text<'_>) -> bool {

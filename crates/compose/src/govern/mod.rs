@@ -28,6 +28,7 @@
 mod answer;
 mod arguments;
 mod choice;
+mod hosted;
 mod offer;
 mod request;
 mod results;
@@ -39,7 +40,7 @@ mod violation;
 
 pub use answer::Governor;
 pub use offer::Offer;
-pub use request::{Governed, apply, changes, check, check_rounds};
+pub use request::{Governed, Plan, check_rounds, plan};
 pub use rounds::rounds;
 pub use rules::{ArgumentRule, HostedRule, NameRule, RuleTable, Rules, UndeclaredRule};
 pub use violation::Violation;

@@ -1,35 +1,58 @@
 //! The rules on a request: what it may not ask for, and what of it is changed.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use sabir_wire::conversation::{Content, Message, Request, Tool, ToolKind};
 use sabir_wire::json::Text;
 use sabir_wire::{LossKind, Report};
 
-use crate::govern::{Rules, Violation, choice, results, rounds};
+use crate::govern::{Rules, Violation, choice, hosted, results, rounds};
 
 /// What became of a request.
 #[derive(Debug, Default)]
 #[must_use = "a change that nobody reads is a silent one"]
-pub struct Governed {
+pub struct Governed<'r> {
     pub report: Report,
     /// Pairs of a name that the model sees and the client's own for it.
-    pub renamed: Vec<(String, String)>,
+    pub renamed: Vec<(&'r str, &'r str)>,
 }
 
-/// Refuses a request that is beyond the limits of the rules.
-pub fn check(request: &Request<'_>, rules: &Rules) -> Result<(), Violation> {
+/// What the rules change of a request, known before anything of it is touched.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Plan<'r> {
+    denies: bool,
+    cuts: bool,
+    /// Pairs of a name that the model sees and the client's own for it, each once.
+    renamed: Vec<(&'r str, &'r str)>,
+}
+
+/// What the rules change of a request; an error if it is beyond their limits.
+pub fn plan<'r>(request: &Request<'_>, rules: &'r Rules) -> Result<Plan<'r>, Violation> {
     check_rounds(&request.messages, rules)?;
-    let mut offered = Vec::new();
-    request.tools.iter().for_each(|tool| list(tool, rules, &mut offered));
-    if let Some(max) = rules.count_max
-        && offered.len() > max
-    {
-        return Err(Violation::TooManyTools { count: offered.len(), max });
+    let (mut count, mut longest) = (0, None);
+    let mut renaming = Renaming { rules, renamed: Vec::new(), kept: Vec::new(), taken: None };
+    let mut denies = rules.forbids() && choice::is_denied(request, rules);
+    each(&request.tools, &mut |tool| {
+        if !is_allowed(tool, rules) {
+            denies = true;
+            return;
+        }
+        count += 1;
+        longest = longest.take().or_else(|| check_schema(tool, rules.schema_bytes_max).err());
+        if rules.renames() {
+            renaming.offer(tool);
+        }
+    });
+    if let Some(max) = rules.count_max.filter(|max| count > *max) {
+        return Err(Violation::TooManyTools { count, max });
     }
-    offered.iter().try_for_each(|tool| check_schema(tool, rules))?;
-    check_names(&offered, rules)
+    longest.map_or(Ok(()), Err)?;
+    let renamed = match rules.renames() {
+        true => renaming.names(request)?,
+        false => Vec::new(),
+    };
+    let cuts = rules.result_bytes_max.is_some_and(|max| results::are_longer(request, max));
+    Ok(Plan { denies, cuts, renamed })
 }
 
 /// Refuses a conversation in which tools are called for too long.
@@ -41,72 +64,67 @@ pub fn check_rounds(messages: &[Message<'_>], rules: &Rules) -> Result<(), Viola
     }
 }
 
-/// Whether the rules change anything of a request.
-pub fn changes(request: &Request<'_>, rules: &Rules) -> bool {
-    let is_denied = |tool: &Tool<'_>| rules.forbids() && has_denied(tool, rules);
-    request.tools.iter().any(is_denied)
-        || choice::is_denied(request, rules)
-        || rules.renames() && !renames(request, rules).is_empty()
-        || rules.result_bytes_max.is_some_and(|max| results::are_longer(request, max))
-}
+impl<'r> Plan<'r> {
+    /// Whether the rules change anything of the request.
+    pub fn changes(&self) -> bool {
+        *self != Self::default()
+    }
 
-/// Changes a request as the rules say. `choice` is where the choice among the tools stands in the input.
-pub fn apply(request: &mut Request<'_>, rules: &Rules, choice: &str) -> Governed {
-    let mut report = Report::default();
-    if rules.forbids() {
-        retain(&mut request.tools, rules, &mut report);
-        choice::fit(request, rules, (choice, &mut report));
-    }
-    if let Some(max) = rules.result_bytes_max {
-        results::cut(request, max, &mut report);
-    }
-    let renamed = renames(request, rules);
-    if !renamed.is_empty() {
-        request.tools.iter().for_each(|tool| report_renamed(tool, rules, &mut report));
-        request.rename_tools(&|name| rules.renamed(name).map(str::to_owned));
-    }
-    Governed { report, renamed }
-}
-
-/// The tools that are offered under the rules, those of namespaces included.
-fn list<'t>(tool: &'t Tool<'t>, rules: &Rules, offered: &mut Vec<&'t Tool<'t>>) {
-    match &tool.kind {
-        ToolKind::Namespace(namespace) => {
-            namespace.tools.iter().for_each(|tool| list(tool, rules, offered));
+    /// Changes the request that was planned for. `choice` is where the choice among the tools stands in the input.
+    pub fn apply(self, request: &mut Request<'r>, rules: &Rules, choice: &str) -> Governed<'r> {
+        let mut report = Report::default();
+        if self.denies {
+            retain(&mut request.tools, rules, &mut report);
+            choice::fit(request, rules, (choice, &mut report));
         }
-        ToolKind::Function(_) | ToolKind::Custom(_) | ToolKind::Hosted(_) => {
-            if is_allowed(tool, rules) {
-                offered.push(tool);
-            }
+        if let Some(max) = rules.result_bytes_max.filter(|_| self.cuts) {
+            results::cut(request, max, &mut report);
+        }
+        if !self.renamed.is_empty() {
+            each(&request.tools, &mut |tool| self.report_renamed(tool, &mut report));
+            request.rename_tools(&|name| self.seen(name));
+        }
+        Governed { report, renamed: self.renamed }
+    }
+
+    /// The name that the model sees of a client's tool, if that is another.
+    fn seen(&self, own: &str) -> Option<&'r str> {
+        self.renamed.iter().find(|(_, known)| *known == own).map(|(seen, _)| *seen)
+    }
+
+    fn report_renamed(&self, tool: &Tool<'_>, report: &mut Report) {
+        if tool.name().is_some_and(|name| self.seen(&name.to_str()).is_some()) {
+            let pointer = tool.semantics().place().to_string();
+            let reason = "the gateway's rules give the tool another name for the model";
+            report.lose(pointer, LossKind::Renamed, reason);
         }
     }
 }
 
-/// The name that rules know a tool by: the client's own, of a hosted one its kind. A namespace has none.
-pub(super) fn name<'t>(tool: &'t Tool<'_>) -> Option<&'t Text<'t>> {
-    match &tool.kind {
-        ToolKind::Function(function) => Some(&function.name),
-        ToolKind::Custom(custom) => Some(&custom.name),
-        ToolKind::Hosted(hosted) => Some(&hosted.kind),
-        ToolKind::Namespace(_) => None,
+/// Visits all tools, in place of a namespace those that it has.
+fn each<'t>(tools: &'t [Tool<'t>], visit: &mut dyn FnMut(&'t Tool<'t>)) {
+    for tool in tools {
+        match &tool.kind {
+            ToolKind::Namespace(namespace) => each(&namespace.tools, visit),
+            ToolKind::Function(_) | ToolKind::Custom(_) | ToolKind::Hosted(_) => visit(tool),
+        }
     }
 }
 
 fn is_allowed(tool: &Tool<'_>, rules: &Rules) -> bool {
-    name(tool).is_none_or(|name| rules.allows(&name.to_str()))
-}
-
-fn has_denied(tool: &Tool<'_>, rules: &Rules) -> bool {
+    if !rules.forbids() {
+        return true;
+    }
     match &tool.kind {
-        ToolKind::Namespace(namespace) => namespace.tools.iter().any(|it| has_denied(it, rules)),
-        _ => !is_allowed(tool, rules),
+        ToolKind::Function(function) => rules.allows(&function.name.to_str()),
+        ToolKind::Custom(custom) => rules.allows(&custom.name.to_str()),
+        ToolKind::Hosted(tool) => hosted::is_allowed(tool, rules),
+        ToolKind::Namespace(_) => true,
     }
 }
 
-fn check_schema(tool: &Tool<'_>, rules: &Rules) -> Result<(), Violation> {
-    let (Some(max), ToolKind::Function(function)) = (rules.schema_bytes_max, &tool.kind) else {
-        return Ok(());
-    };
+fn check_schema(tool: &Tool<'_>, max: Option<usize>) -> Result<(), Violation> {
+    let (Some(max), ToolKind::Function(function)) = (max, &tool.kind) else { return Ok(()) };
     let bytes = function.parameters.as_ref().map_or(0, |schema| schema.as_str().len());
     match bytes > max {
         true => {
@@ -117,49 +135,67 @@ fn check_schema(tool: &Tool<'_>, rules: &Rules) -> Result<(), Violation> {
     }
 }
 
-/// Refuses names that would stand for two tools once they are changed.
-fn check_names(offered: &[&Tool<'_>], rules: &Rules) -> Result<(), Violation> {
-    let own = || offered.iter().filter_map(|tool| tool.name()).map(Text::to_str);
-    // The names that the rules give, with the client's own for each.
-    let mut given: BTreeMap<&str, String> = BTreeMap::new();
-    for own in own() {
-        if let Some(seen) = rules.renamed(&own)
-            && given.insert(seen, own.to_string()).is_some_and(|other| other != *own)
-        {
-            return Err(Violation::NameTaken(seen.to_owned()));
+/// The names that rules change, as they are gathered.
+struct Renaming<'r, 't> {
+    rules: &'r Rules,
+    /// Pairs of a name that the model sees and the client's own for it.
+    renamed: Vec<(&'r str, &'r str)>,
+    /// Names that rules give, and a tool on offer has by itself.
+    kept: Vec<Cow<'t, str>>,
+    /// A name that two tools would have.
+    taken: Option<&'r str>,
+}
+
+impl<'r, 't> Renaming<'r, 't> {
+    fn offer(&mut self, tool: &'t Tool<'t>) {
+        let Some(name) = tool.name().map(Text::to_str) else { return };
+        match self.rules.renaming(&name) {
+            Some((seen, own)) if self.is_new(own) => {
+                self.taken = self.taken.or(self.gives(seen).then_some(seen));
+                self.renamed.push((seen, own));
+            }
+            Some(_) => {}
+            None if self.rules.gives(&name) => self.kept.push(name),
+            None => {}
         }
     }
-    let is_taken = |own: &Cow<'_, str>| rules.renamed(own).is_none() && given.contains_key(&**own);
-    match own().find(is_taken) {
-        Some(own) => Err(Violation::NameTaken(own.into_owned())),
-        None => Ok(()),
+
+    /// The names once all of the offer is known, with those of the history; an error if two tools on offer would have one.
+    fn names(mut self, request: &Request<'_>) -> Result<Vec<(&'r str, &'r str)>, Violation> {
+        let own = self.kept.iter().find(|own| self.gives(own));
+        if let Some(taken) = self.taken.or(own.map(|own| &**own)) {
+            return Err(Violation::NameTaken(taken.to_owned()));
+        }
+        for name in called(request) {
+            // A tool of the history alone keeps its name where one on offer has the other: a call of that is no call of this.
+            if let Some((seen, own)) = self.rules.renaming(&name.to_str())
+                && self.is_new(own)
+                && !self.gives(seen)
+                && !self.kept.iter().any(|kept| **kept == *seen)
+            {
+                self.renamed.push((seen, own));
+            }
+        }
+        Ok(self.renamed)
+    }
+
+    fn is_new(&self, own: &str) -> bool {
+        !self.renamed.iter().any(|(_, known)| *known == own)
+    }
+
+    fn gives(&self, seen: &str) -> bool {
+        self.renamed.iter().any(|(given, _)| *given == seen)
     }
 }
 
-/// The names of a request that the rules change, each once.
-fn renames(request: &Request<'_>, rules: &Rules) -> Vec<(String, String)> {
-    let mut renamed = Vec::new();
-    let mut add = |own: &Text<'_>| {
-        let own = own.to_str();
-        if let Some(other) = rules.renamed(&own)
-            && !renamed.iter().any(|(_, known)| *known == *own)
-        {
-            renamed.push((other.to_owned(), own.into_owned()));
-        }
-    };
-    let mut tools: Vec<&Tool<'_>> = request.tools.iter().collect();
-    while let Some(tool) = tools.pop() {
-        match &tool.kind {
-            ToolKind::Namespace(namespace) => tools.extend(&namespace.tools),
-            _ => tool.name().into_iter().for_each(&mut add),
-        }
-    }
-    for part in request.messages.iter().flat_map(|message| &message.parts) {
-        if let Content::ToolCall(call) = part.content() {
-            add(&call.name);
-        }
-    }
-    renamed
+/// The names of tools in the history.
+fn called<'r>(request: &'r Request<'r>) -> impl Iterator<Item = &'r Text<'r>> {
+    let parts = request.messages.iter().flat_map(|message| &message.parts);
+    parts.filter_map(|part| match part.content() {
+        Content::ToolCall(call) => Some(&call.name),
+        Content::ToolResult(result) => result.name.as_ref(),
+        _ => None,
+    })
 }
 
 /// Leaves out what is denied; a namespace goes with the last of its tools.
@@ -177,15 +213,4 @@ fn retain(tools: &mut Vec<Tool<'_>>, rules: &Rules, report: &mut Report) {
         }
         is_allowed
     });
-}
-
-fn report_renamed(tool: &Tool<'_>, rules: &Rules, report: &mut Report) {
-    if let ToolKind::Namespace(namespace) = &tool.kind {
-        return namespace.tools.iter().for_each(|tool| report_renamed(tool, rules, report));
-    }
-    if tool.name().is_some_and(|name| rules.renamed(&name.to_str()).is_some()) {
-        let pointer = tool.semantics().place().to_string();
-        let reason = "the gateway's rules give the tool another name for the model";
-        report.lose(pointer, LossKind::Renamed, reason);
-    }
 }

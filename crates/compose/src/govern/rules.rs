@@ -113,8 +113,13 @@ impl RuleTable {
 impl Rules {
     /// Whether a tool of the client may be offered and called. Deny beats allow.
     pub fn allows(&self, name: &str) -> bool {
-        let is_allowed = self.allow.as_ref().is_none_or(|allow| any(allow, name));
-        is_allowed && !any(&self.deny, name)
+        self.allow_any(&[name])
+    }
+
+    /// The same for a tool that has several names.
+    pub(super) fn allow_any(&self, names: &[&str]) -> bool {
+        let is_one = |globs: &[Glob]| names.iter().any(|name| any(globs, name));
+        self.allow.as_deref().is_none_or(is_one) && !is_one(&self.deny)
     }
 
     /// Whether they have anything to say of calls.
@@ -130,10 +135,15 @@ impl Rules {
         self.allow.is_some() || !self.deny.is_empty()
     }
 
-    /// The name that the model sees of a client's tool, if that is another.
-    pub(super) fn renamed(&self, name: &str) -> Option<&str> {
-        let renamed = self.rename.iter().find(|(own, _)| own == name);
-        renamed.map(|(_, other)| other.as_str()).filter(|other| *other != name)
+    /// The name that the model sees of a client's tool, if that is another, and the client's own.
+    pub(super) fn renaming(&self, name: &str) -> Option<(&str, &str)> {
+        let (own, other) = self.rename.iter().find(|(own, _)| own == name)?;
+        (own != other).then_some((other, own))
+    }
+
+    /// Whether it is a name that the model may see of a tool that has another.
+    pub(super) fn gives(&self, name: &str) -> bool {
+        self.rename.iter().any(|(own, other)| other == name && own != name)
     }
 
     pub(super) fn renames(&self) -> bool {

@@ -34,9 +34,9 @@ struct Translation<'a> {
 }
 
 /// What was done to a request before it is written.
-struct Readied {
+struct Readied<'a> {
     edited: Option<Edited>,
-    governed: Governed,
+    governed: Governed<'a>,
     report: Report,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Translation<'a> {
         &self,
         decoded: &mut DecodedRequest<'a>,
         notes: &mut Notes<'_>,
-    ) -> Result<Readied> {
+    ) -> Result<Readied<'a>> {
         let (call, candidate, upstream) = (self.call, self.candidate, self.upstream());
         let edited = edits::apply(decoded)?;
         let mut report = artefacts::put_back(self.snapshot, decoded, (candidate, upstream), notes);
@@ -133,7 +133,7 @@ impl<'a> Translation<'a> {
     fn encode(
         &self,
         decoded: &mut DecodedRequest<'_>,
-        readied: &mut Readied,
+        readied: &mut Readied<'_>,
         notes: &mut Notes<'_>,
     ) -> Result<Encoded> {
         let adapted = match self.endpoint.agent() {

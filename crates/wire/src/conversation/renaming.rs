@@ -4,10 +4,10 @@
 use crate::conversation::{Content, Message, Request, Tool, ToolChoice, ToolKind};
 use crate::json::Text;
 
-impl Request<'_> {
+impl<'a> Request<'a> {
     /// Calls tools by other names, on offer, in the choice and in the history; `rename` has none for those that keep theirs.
-    pub fn rename_tools(&mut self, rename: &dyn Fn(&str) -> Option<String>) {
-        let mut change = |name: &mut Text<'_>| match rename(&name.to_str()) {
+    pub fn rename_tools(&mut self, rename: &dyn Fn(&str) -> Option<&'a str>) {
+        let mut change = |name: &mut Text<'a>| match rename(&name.to_str()) {
             Some(other) => {
                 *name = Text::plain(other);
                 true
@@ -23,9 +23,9 @@ impl Request<'_> {
 }
 
 /// Changes a name, and says whether it had to.
-type Change<'f> = dyn FnMut(&mut Text<'_>) -> bool + 'f;
+type Change<'f, 'a> = dyn FnMut(&mut Text<'a>) -> bool + 'f;
 
-fn rename_offered(tool: &mut Tool<'_>, change: &mut Change<'_>) {
+fn rename_offered<'a>(tool: &mut Tool<'a>, change: &mut Change<'_, 'a>) {
     match &mut tool.kind {
         ToolKind::Function(function) => {
             change(&mut function.name);
@@ -40,7 +40,7 @@ fn rename_offered(tool: &mut Tool<'_>, change: &mut Change<'_>) {
     }
 }
 
-fn rename_choice(choice: &mut ToolChoice<'_>, change: &mut Change<'_>) {
+fn rename_choice<'a>(choice: &mut ToolChoice<'a>, change: &mut Change<'_, 'a>) {
     match choice {
         ToolChoice::Named { name, .. } => {
             change(name);
@@ -57,7 +57,7 @@ fn rename_choice(choice: &mut ToolChoice<'_>, change: &mut Change<'_>) {
     }
 }
 
-fn rename_called(message: &mut Message<'_>, change: &mut Change<'_>) {
+fn rename_called<'a>(message: &mut Message<'a>, change: &mut Change<'_, 'a>) {
     for part in message.parts.iter_mut() {
         match part.content_mut() {
             Content::ToolCall(call) => {

@@ -111,10 +111,11 @@ impl<'a> AnswerContext<'a> {
 
     /// Gives tools back their clients' names, where the request was written with others: pairs of a name that the request had
     /// and the client's own for it.
-    pub fn restore_names(&mut self, renamed: &[(String, String)]) {
+    pub fn restore_names(&mut self, renamed: &[(&str, &str)]) {
+        let plain = |name: &str| Text::plain(name.to_owned());
         let own = |name: &Text<'_>| {
             let renamed = renamed.iter().find(|(other, _)| *name == **other);
-            renamed.map(|(_, own)| Text::plain(own.clone()))
+            renamed.map(|(_, own)| plain(own))
         };
         let restore = |name: &mut Text<'_>| {
             if let Some(own) = own(name) {
@@ -127,7 +128,7 @@ impl<'a> AnswerContext<'a> {
         self.custom_tools.iter_mut().for_each(restore);
         for (other, own) in renamed {
             if !self.names.iter().any(|(_, name)| *name == **own) {
-                self.names.push((Text::plain(other.clone()), Text::plain(own.clone())));
+                self.names.push((plain(other), plain(own)));
             }
         }
     }

@@ -54,7 +54,7 @@ pub use event::{
 pub use facts::Facts;
 pub use field::{Fate, Field};
 pub use history::{Contents, Coverage, Element, Entries, Entry, Kept, Outline};
-pub use schema_language::parameters_schema;
+pub use schema_language::ParameterSchema;
 pub use semantics::{
     Artefact, ArtefactKind, CacheMarker, Citation, Declared, Extra, Extras, Item, Logprobs,
     NodeSemantics, Semantics, Session,

@@ -12,13 +12,25 @@ pub(super) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage
     (protocol_of(source, tool).codec().schemas.parameters)(tool)
 }
 
-/// The parameters of a function as plain JSON Schema, of a tool that a request of `source`'s protocol offers.
-pub fn parameters_schema<'t>(source: Protocol, tool: &'t Tool<'_>) -> Option<Json<'t>> {
-    let ToolKind::Function(function) = &tool.kind else { return None };
-    let parameters = function.parameters.as_ref()?.reborrow();
-    let translated =
-        translate(&parameters, of_parameters(source, tool), SchemaLanguage::JsonSchema);
-    Some(translated.json)
+/// The parameters of a function as its client describes them, which only whoever asks for them translates.
+#[derive(Clone, Debug)]
+pub struct ParameterSchema {
+    json: Json<'static>,
+    language: SchemaLanguage,
+}
+
+impl ParameterSchema {
+    /// Of a tool that a request of `source`'s protocol offers; none if it is no function, or says nothing of them.
+    pub fn of(source: Protocol, tool: &Tool<'_>) -> Option<Self> {
+        let ToolKind::Function(function) = &tool.kind else { return None };
+        let json = function.parameters.as_ref()?.clone().into_owned();
+        Some(Self { json, language: of_parameters(source, tool) })
+    }
+
+    /// The same as plain JSON Schema.
+    pub fn to_json_schema(&self) -> Json<'_> {
+        translate(&self.json.reborrow(), self.language, SchemaLanguage::JsonSchema).json
+    }
 }
 
 /// The language in which a request of `source`'s protocol describes a tool's results.

@@ -104,8 +104,8 @@ fn of_calls_that_are_long_together_only_so_much_is_held_back() {
     let table = RuleTable { arguments: Some(ArgumentRule::Repair), ..RuleTable::default() };
     let body = offering().to_string();
     let decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
-    let context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
-    let names = (&context, [].as_slice());
+    let mut context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
+    let names = (&mut context, [].as_slice());
     let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, &rules(&table));
     let mut governor = Governor::new(Arc::new(offer));
     let mut passed = 0;

@@ -12,7 +12,7 @@ use sabir_wire::protocol::{AnswerContext, Delta, Event, Fold, Opening, Order, un
 use sabir_wire::target::Target;
 use serde_json::{Value, json};
 
-use super::{Governed, Governor, Offer, RuleTable, Rules, apply, changes, check};
+use super::{Governor, Offer, RuleTable, Rules, plan};
 use crate::Glob;
 
 fn globs(patterns: &[&str]) -> Option<Vec<Glob>> {
@@ -53,15 +53,11 @@ struct Answered {
 fn answer(request: &Value, rules: &Arc<Rules>, message: &Value) -> Answered {
     let body = request.to_string();
     let mut decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
-    let governed = match changes(decoded.request(), rules) {
-        true => apply(decoded.edit(), rules, "/tool_choice"),
-        false => Governed::default(),
-    };
+    let plan = plan(decoded.request(), rules).unwrap();
+    let governed = plan.apply(decoded.edit(), rules, "/tool_choice");
     let mut context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
-    context.restore_names(&governed.renamed);
-    let names = (&context, governed.renamed.as_slice());
+    let names = (&mut context, governed.renamed.as_slice());
     let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, rules);
-    context.names.clear();
     let mut governor = Governor::new(Arc::new(offer));
     let whole = json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m",
         "choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}]})

@@ -108,15 +108,15 @@ fn governed(
         NAMES[..3].iter().map(|name| function(name, &json!({"type": "object"}))).collect();
     let body = request(&json!(tools)).to_string();
     let mut decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
-    let governed = apply(decoded.edit(), &rules, "");
+    let plan = plan(decoded.request(), &rules).unwrap();
+    let governed = plan.apply(decoded.edit(), &rules, "");
     let mut context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
-    context.restore_names(&governed.renamed);
-    let names = (&context, governed.renamed.as_slice());
+    let names = (&mut context, governed.renamed.as_slice());
     let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, &rules);
     let mut governor = Governor::new(Arc::new(offer));
     let known = |name: &str| {
-        let renamed = governed.renamed.iter().find(|(_, own)| own == name);
-        renamed.map_or(name, |(other, _)| other).to_owned()
+        let renamed = governed.renamed.iter().find(|(_, own)| *own == name);
+        renamed.map_or(name, |(other, _)| *other).to_owned()
     };
     let stepped = events(steps, &known).into_iter().map(|event| {
         let mut emitted = Vec::new();

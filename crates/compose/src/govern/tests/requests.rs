@@ -5,16 +5,16 @@ use sabir_wire::target::Target;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::govern::rounds;
+use crate::govern::{UndeclaredRule, rounds};
 
 /// A request of a protocol as the rules leave it, with the kinds of what they changed.
 fn governed(protocol: Protocol, body: &Value, rules: &Rules) -> (Value, Vec<(String, String)>) {
     let body = body.to_string();
     let mut decoded = protocol.decode_request_text(&body).unwrap();
-    check(decoded.request(), rules).unwrap();
+    let plan = plan(decoded.request(), rules).unwrap();
     let mut losses = Vec::new();
-    if changes(decoded.request(), rules) {
-        let report = apply(decoded.edit(), rules, "/tool_choice").report;
+    if plan.changes() {
+        let report = plan.apply(decoded.edit(), rules, "/tool_choice").report;
         losses
             .extend(report.into_entries().into_iter().map(|it| (it.pointer, it.kind.to_string())));
     }
@@ -25,7 +25,7 @@ fn governed(protocol: Protocol, body: &Value, rules: &Rules) -> (Value, Vec<(Str
 fn refused_by(body: &Value, table: &RuleTable) -> Option<&'static str> {
     let body = body.to_string();
     let decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
-    check(decoded.request(), &rules(table)).err().map(|violation| violation.rule())
+    plan(decoded.request(), &rules(table)).err().map(|violation| violation.rule())
 }
 
 fn two_tools() -> Value {
@@ -189,6 +189,83 @@ fn the_more_specific_table_decides_key_by_key() {
 }
 
 #[test]
+fn a_hosted_tool_is_denied_by_what_it_does_however_its_vendor_calls_it() {
+    let deny = rules(&RuleTable { deny: globs(&["web_search"]), ..RuleTable::default() });
+    let user = json!([{"role": "user", "content": "hi"}]);
+    for (protocol, body) in [
+        (Protocol::OpenaiChat, json!({"model": "m", "messages": user, "web_search_options": {}})),
+        (
+            Protocol::OpenaiResponses,
+            json!({"model": "m", "input": user, "tools": [{"type": "web_search_preview"}],
+                "tool_choice": {"type": "web_search_preview"}}),
+        ),
+        (
+            Protocol::AnthropicMessages,
+            json!({"model": "m", "max_tokens": 9, "messages": user,
+                "tools": [{"type": "web_search_20250305", "name": "web_search"}]}),
+        ),
+        (
+            Protocol::Gemini,
+            json!({"contents": [{"role": "user", "parts": [{"text": "hi"}]}], "tools": [{"googleSearch": {}}]}),
+        ),
+    ] {
+        let (sent, losses) = governed(protocol, &body, &deny);
+        assert!(!sent.to_string().to_lowercase().contains("search"), "{sent}");
+        assert_eq!(losses[0].1, "dropped", "{sent}");
+    }
+}
+
+#[test]
+fn a_hosted_tool_that_clients_run_is_denied_and_called_by_its_name() {
+    let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}],
+        "tools": [{"type": "bash_20250124", "name": "bash"}]});
+    let deny = rules(&RuleTable { deny: globs(&["bash"]), ..RuleTable::default() });
+    let (sent, losses) = governed(Protocol::AnthropicMessages, &body, &deny);
+    assert_eq!((sent.get("tools"), losses.len()), (None, 1), "{sent}");
+    let strict = RuleTable { undeclared: Some(UndeclaredRule::Refuse), ..RuleTable::default() };
+    let text = body.to_string();
+    let decoded = Protocol::AnthropicMessages.decode_request_text(&text).unwrap();
+    let names = (&mut AnswerContext::default(), &[][..]);
+    let offer = Offer::new(decoded.request(), decoded.protocol(), names, &rules(&strict));
+    assert!(offer.tool("bash").is_some() && offer.tool("bash_20250124").is_none());
+}
+
+#[test]
+fn a_choice_of_a_hosted_tool_that_is_denied_is_left_to_the_model() {
+    let deny = rules(&RuleTable { deny: globs(&["file_search"]), ..RuleTable::default() });
+    let body = json!({"model": "m", "input": "hi", "tool_choice": {"type": "file_search"},
+        "tools": [{"type": "file_search", "vector_store_ids": ["v"]}, {"type": "code_interpreter", "container": {"type": "auto"}}]});
+    let (sent, losses) = governed(Protocol::OpenaiResponses, &body, &deny);
+    assert_eq!(sent["tool_choice"], "auto");
+    assert_eq!(losses.len(), 2);
+}
+
+#[test]
+fn a_tool_of_the_history_alone_takes_no_name_of_one_on_offer() {
+    let table = RuleTable {
+        rename: Some(vec![
+            ("fs.read".to_owned(), "read".to_owned()),
+            ("ls".to_owned(), "read".to_owned()),
+        ]),
+        ..RuleTable::default()
+    };
+    let mut body = request(&json!([function("read", &json!({"type": "object"}))]));
+    let history = json!([calling("fs.read", "{}"), {"role": "tool", "tool_call_id": "call_1", "content": "x"}]);
+    body["messages"].as_array_mut().unwrap().extend(history.as_array().unwrap().clone());
+    let rules = rules(&table);
+    let (sent, losses) = governed(Protocol::OpenaiChat, &body, &rules);
+    assert_eq!((sent, losses), (body.clone(), vec![]));
+    let answered = answer(&body, &rules, &calling("read", "{}"));
+    assert_eq!(answered.parts, [("read".to_owned(), "{}".to_owned())]);
+    body["tools"] = json!([function("ls", &json!({"type": "object"}))]);
+    let (sent, _) = governed(Protocol::OpenaiChat, &body, &rules);
+    assert_eq!(sent["tools"][0]["function"]["name"], "read");
+    assert_eq!(sent["messages"][1]["tool_calls"][0]["function"]["name"], "fs.read");
+    let answered = answer(&body, &rules, &calling("read", "{}"));
+    assert_eq!(answered.parts, [("ls".to_owned(), "{}".to_owned())]);
+}
+
+#[test]
 fn a_request_that_the_rules_leave_alone_is_its_own_bytes() {
     let all = RuleTable {
         deny: globs(&["nothing"]),
@@ -198,5 +275,5 @@ fn a_request_that_the_rules_leave_alone_is_its_own_bytes() {
     };
     let body = two_tools().to_string();
     let decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
-    assert!(!changes(decoded.request(), &rules(&all)));
+    assert!(!plan(decoded.request(), &rules(&all)).unwrap().changes());
 }

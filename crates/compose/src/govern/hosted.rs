@@ -1,0 +1,43 @@
+//! The names of tools that vendors run or define. Each has one in every protocol and a date behind it in some; rules know it by all
+//! of them, so that they are the same for all clients.
+
+use sabir_wire::conversation::{HostedService, HostedTool};
+use sabir_wire::json::{Json, Kind};
+
+use crate::govern::Rules;
+
+/// Whether a tool may be offered: by its kind, by the name that the model calls it by, and by what it does where other vendors have
+/// the like.
+pub(super) fn is_allowed(tool: &HostedTool<'_>, rules: &Rules) -> bool {
+    let (kind, name) = (tool.kind.to_str(), called(tool));
+    let names = [Some(&*kind), name.as_deref(), service(tool.service)];
+    let names: Vec<&str> = names.into_iter().flatten().collect();
+    rules.allow_any(&names)
+}
+
+/// The name that the model calls a tool by, if it has one.
+pub(super) fn called(tool: &HostedTool<'_>) -> Option<String> {
+    member(&tool.json, "name")
+}
+
+/// A member of an object that is a string.
+pub(super) fn member(json: &Json<'_>, name: &str) -> Option<String> {
+    let mut found = None;
+    let read = json.reader().object(|key, reader| {
+        match reader.kind()? {
+            Kind::String if *key == *name => found = Some(reader.string()?.to_str().into_owned()),
+            _ => reader.skip()?,
+        }
+        Ok(())
+    });
+    read.ok().and(found)
+}
+
+fn service(service: HostedService) -> Option<&'static str> {
+    match service {
+        HostedService::WebSearch => Some("web_search"),
+        HostedService::WebFetch => Some("web_fetch"),
+        HostedService::CodeExecution => Some("code_execution"),
+        HostedService::Other => None,
+    }
+}
