@@ -8,6 +8,8 @@ const WEATHER = {
   description: 'The weather in a city.',
   schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
 };
+const REMOVE = { name: 'remove', description: 'Removes everything.', schema: { type: 'object', properties: {} } };
+const TOOLS = [WEATHER, REMOVE];
 
 /** The clients on a gateway, each with the foreign upstream that it talks to. */
 export function clients(modules, base) {
@@ -27,7 +29,10 @@ export function clients(modules, base) {
 }
 
 function chat(client) {
-  const tools = [{ type: 'function', function: { name: WEATHER.name, description: WEATHER.description, parameters: WEATHER.schema } }];
+  const tools = TOOLS.map(({ name, description, schema }) => ({
+    type: 'function',
+    function: { name, description, parameters: schema },
+  }));
   return {
     user: (content) => ({ role: 'user', content }),
     async ask(model, turns, streamed) {
@@ -47,7 +52,13 @@ const plainCall = ({ id, function: { name, arguments: text } }) => ({ id, type: 
 const chatCall = (call) => ({ id: call.id, name: call.function.name, arguments: JSON.parse(call.function.arguments) });
 
 function responses(client) {
-  const tools = [{ type: 'function', name: WEATHER.name, description: WEATHER.description, parameters: WEATHER.schema, strict: false }];
+  const tools = TOOLS.map(({ name, description, schema }) => ({
+    type: 'function',
+    name,
+    description,
+    parameters: schema,
+    strict: false,
+  }));
   return {
     user: (content) => ({ role: 'user', content }),
     async ask(model, turns, streamed) {
@@ -69,7 +80,7 @@ function withoutParsed(item) {
 }
 
 function messages(client) {
-  const tools = [{ name: WEATHER.name, description: WEATHER.description, input_schema: WEATHER.schema }];
+  const tools = TOOLS.map(({ name, description, schema }) => ({ name, description, input_schema: schema }));
   return {
     user: (content) => ({ role: 'user', content }),
     async ask(model, turns, streamed) {
@@ -87,8 +98,8 @@ function messages(client) {
 }
 
 function gemini(client) {
-  const declaration = { name: WEATHER.name, description: WEATHER.description, parametersJsonSchema: WEATHER.schema };
-  const config = { tools: [{ functionDeclarations: [declaration] }] };
+  const functionDeclarations = TOOLS.map(({ name, description, schema }) => ({ name, description, parametersJsonSchema: schema }));
+  const config = { tools: [{ functionDeclarations }] };
   return {
     user: (text) => ({ role: 'user', parts: [{ text }] }),
     async ask(model, turns, streamed) {

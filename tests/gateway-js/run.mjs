@@ -1,4 +1,5 @@
-// Every official JavaScript client on one foreign upstream, whole and streamed: text, a round of tools, an error.
+// Every official JavaScript client on one foreign upstream, whole and streamed: text, a round of tools, the same under rules at
+// targets by class, an error.
 // Usage: node run.mjs BINARY NODE_MODULES
 
 import assert from 'node:assert/strict';
@@ -31,6 +32,24 @@ async function tools(client, model, streamed) {
   assert.match(second.text, /The tools said: "12 degrees"/);
 }
 
+async function governed(client, _, streamed, upstream) {
+  const name = `governed-${client.upstream}`;
+  const said = client.user('call forecast with {"city": "Oslo"}');
+  const first = await client.ask(name, [said], streamed);
+  assert.deepEqual(first.calls.map((it) => [it.name, it.arguments]), [['weather', { city: 'Oslo' }]]);
+  const turns = [said, ...first.turn, ...client.answerCall(first.calls[0], '12 degrees')];
+  const second = await client.ask(name, turns, streamed);
+  assert.match(second.text, /The tools said: "12 degrees"/);
+  for (const role of ['first', 'then']) {
+    const seen = await arrived(upstream, `governed-${role}-${client.upstream}`);
+    assert.ok(seen.length > 0, `requests upstream of the class for ${role}`);
+    for (const { valid, body } of seen) {
+      const names = ['forecast', 'weather', 'remove'].map((it) => JSON.stringify(body).includes(`"${it}"`));
+      assert.deepEqual([valid, ...names], [true, true, false, false], `what arrived of the class for ${role}`);
+    }
+  }
+}
+
 async function error(client, model, streamed) {
   const failure = await client.ask(`${client.upstream}/${model}-fault-429-30`, [client.user('hello')], streamed).then(
     () => assert.fail('no error'),
@@ -44,6 +63,7 @@ async function error(client, model, streamed) {
 const SCENARIOS = [
   [text, 1, ''],
   [tools, 2, ''],
+  [governed, 0, ''],
   [error, 1, '-fault-429-30'],
 ];
 
@@ -57,7 +77,7 @@ async function main(binary, modules) {
           const model = `${scenario.name}-${client.name}-${way}`;
           const title = `${scenario.name}: ${client.name} on ${client.upstream}, ${way}`;
           const run = async () => {
-            await scenario(client, model, streamed);
+            await scenario(client, model, streamed, upstream);
             const seen = await arrived(upstream, model + fault);
             assert.deepEqual(seen.map((it) => it.valid), Array(requests).fill(true), 'requests upstream');
           };

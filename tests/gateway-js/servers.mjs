@@ -59,7 +59,7 @@ function configured(upstream) {
       `[[provider]]\nname = "${name}"\nprotocol = "${protocol}"\nbase_url = "${upstream}${root}"\n` +
       'api_key = { value = "only-for-tests" }\n',
   );
-  return `env_providers = false\n[log]\nlevel = "warn"\n${providers.join('')}${mixed(upstream)}${summing()}`;
+  return `env_providers = false\n[log]\nlevel = "warn"\n${providers.join('')}${mixed(upstream)}${summing()}${governed()}`;
 }
 
 /** A provider that speaks Chat and Gemini: Chat's clients meet their own protocol, all others a foreign one. */
@@ -75,6 +75,23 @@ function summing() {
   const target = (name, model) => `{ provider = "${name}", model = "${model}" }`;
   return Object.keys(PROVIDERS)
     .map((name) => `[[model]]\nname = "sum-${name}"\ntargets = [${target(name, 'summing')}, ${target(name, 'standing-in')}]\n`)
+    .join('');
+}
+
+/** For each provider a model with rules on tools that is asked first there and, once a tool has answered, at the next one. */
+function governed() {
+  const names = Object.keys(PROVIDERS);
+  const target = (provider, model) => `[{ provider = "${provider}", model = "${model}" }]`;
+  return names
+    .map((first, number) => {
+      const then = names[(number + 1) % names.length];
+      return (
+        `[[model]]\nname = "governed-${first}"\nstrategy = "class"\n` +
+        'tools = { deny = ["rem*"], rename = { weather = "forecast" }, arguments = "repair", undeclared = "refuse" }\n' +
+        `[model.classes]\ndefault = ${target(first, `governed-default-${first}`)}\n` +
+        `thinking = ${target(first, `governed-first-${first}`)}\ntools = ${target(then, `governed-then-${first}`)}\n`
+      );
+    })
     .join('');
 }
 
