@@ -24,11 +24,24 @@ def tools_of(names):
     return {name: {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]} for name in names}
 
 
-class Chat:
+class Client:
+    """What all clients have in common: the gateway, and the conversation that their calls name, if they do."""
+
+    def __init__(self, base, conversation=None):
+        self.base = base
+        self.headers = {"sabir-conversation": conversation} if conversation else {}
+        self.connect()
+
+    def named(self, conversation):
+        """A client whose calls belong to a conversation."""
+        return type(self)(self.base, conversation)
+
+
+class Chat(Client):
     name = "chat"
 
-    def __init__(self, base):
-        self.client = openai.OpenAI(base_url=f"{base}/v1", api_key="x", max_retries=0)
+    def connect(self):
+        self.client = openai.OpenAI(base_url=f"{self.base}/v1", api_key="x", max_retries=0, default_headers=self.headers)
 
     def messages(self, turns):
         spelled = [{"role": "system", "content": SYSTEM}]
@@ -72,11 +85,11 @@ class Chat:
         stream.close()
 
 
-class Responses:
+class Responses(Client):
     name = "responses"
 
-    def __init__(self, base):
-        self.client = openai.OpenAI(base_url=f"{base}/v1", api_key="x", max_retries=0)
+    def connect(self):
+        self.client = openai.OpenAI(base_url=f"{self.base}/v1", api_key="x", max_retries=0, default_headers=self.headers)
 
     def input(self, turns):
         spelled = []
@@ -113,11 +126,11 @@ class Responses:
         stream.close()
 
 
-class Messages:
+class Messages(Client):
     name = "messages"
 
-    def __init__(self, base):
-        self.client = anthropic.Anthropic(base_url=base, api_key="x", max_retries=0)
+    def connect(self):
+        self.client = anthropic.Anthropic(base_url=self.base, api_key="x", max_retries=0, default_headers=self.headers)
 
     def messages(self, turns):
         spelled = []
@@ -154,11 +167,12 @@ class Messages:
             next(iter(events))
 
 
-class Gemini:
+class Gemini(Client):
     name = "gemini"
 
-    def __init__(self, base):
-        options = types.HttpOptions(base_url=base, retry_options=types.HttpRetryOptions(attempts=1))
+    def connect(self):
+        retries = types.HttpRetryOptions(attempts=1)
+        options = types.HttpOptions(base_url=self.base, headers=self.headers, retry_options=retries)
         self.client = genai.Client(api_key="x", http_options=options)
 
     def contents(self, turns):

@@ -22,6 +22,23 @@ PNG = bytes.fromhex(
 
 WEATHER = 'call Bash with {"city": "Oslo"}\ncall Bash with {"city": "Rome"}\nthen call Read with {"city": "Bern"}'
 
+MODELS = {"claude": "claude-{}/claude-sonnet-5-1", "codex": "codex-{}/sim-model", "gemini": "gemini-{}/gemini-2.5-flash"}
+
+# How a simulator is told to have the agent read a file, write one, and run a command.
+WORK = {
+    "claude": (
+        'call Read with {{"file_path": "{folder}/note.txt"}}',
+        'call Write with {"file_path": "NAME", "content": "x"}',
+        'call Bash with {"command": "touch NAME"}',
+    ),
+    "codex": ('call exec_command with {{"cmd": "cat note.txt"}}', 'call exec_command with {"cmd": "touch NAME"}', 'call exec_command with {"cmd": "touch NAME"}'),
+    "gemini": (
+        'call read_file with {{"file_path": "note.txt"}}',
+        'call write_file with {"file_path": "NAME", "content": "x"}',
+        'call run_shell_command with {"command": "touch NAME"}',
+    ),
+}
+
 PAST = [
     ("user", "My name is Kim."),
     ("assistant", "Hello Kim."),
@@ -51,6 +68,11 @@ class Bench:
             config.write(self.codex("codex-cli", "SIM_KEY"))
             config.write(self.provider("gemini-cli", "google-gemini", '["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"]'))
             config.write(self.provider("stranger", "google-gemini", "[]"))
+            for permissions in ["read", "edit", "full"]:
+                work = f'mode = "agent"\nfolder = "{self.folder()}"\npermissions = "{permissions}"\n'
+                config.write(self.provider(f"claude-{permissions}", "claude-code", '["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"]') + work)
+                config.write(self.codex(f"codex-{permissions}", "SIM_KEY") + work)
+                config.write(self.provider(f"gemini-{permissions}", "google-gemini", '["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"]') + work)
 
     def provider(self, name, agent, env):
         command = os.path.join(self.programs, "gemini" if agent == "google-gemini" else "claude")
@@ -113,12 +135,26 @@ class Bench:
         for folder in [self.root, home, os.path.join(home, ".gemini")]:
             write(os.path.join(folder, ".env"), login)
 
+    def folder(self):
+        """A project whose settings, hooks, servers and variables must not be touched by an agent that works there."""
+        folder, touch = os.path.join(self.root, "project"), f"touch {self.root}/canary"
+        hooks = {"hooks": {event: [{"hooks": [{"type": "command", "command": touch}]}] for event in ["SessionStart", "UserPromptSubmit"]}}
+        server = {"mcpServers": {"canary": {"command": "sh", "args": ["-c", touch]}}}
+        write(os.path.join(folder, "note.txt"), "pangolin-note\n")
+        write(os.path.join(folder, ".claude", "settings.json"), json.dumps(hooks | {"permissions": {"allow": ["Bash", "Write"]}}))
+        write(os.path.join(folder, ".mcp.json"), json.dumps(server))
+        write(os.path.join(folder, ".codex", "config.toml"), f'[mcp_servers.canary]\ncommand = "sh"\nargs = ["-c", "{touch}"]\n')
+        write(os.path.join(folder, ".gemini", "settings.json"), json.dumps(hooks | server | {"tools": {"core": ["run_shell_command"]}}))
+        write(os.path.join(folder, ".env"), "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:1\n")
+        return folder
+
     def run_cells(self, chosen):
         failures = 0
         for client in CLIENTS:
             client = client(f"http://{self.gateway}")
             agents = {"claude": self.claude, "codex": self.codex_cell, "gemini": self.gemini}
             cells = {f"{agent}/{client.name}": cell for agent, cell in agents.items()}
+            cells |= {f"{agent}-work/{client.name}": lambda client, agent=agent: self.work(client, agent) for agent in agents}
             for name, cell in cells.items():
                 if not chosen or name in chosen:
                     failures += verdict(name, cell, client)
@@ -146,6 +182,34 @@ class Bench:
             self.fault(client, f"codex-cli/{bad}", status)
         self.cancel(client, "codex-cli/fault-slow-stream-200")
         return "text, history, tools, faults, leaving"
+
+    def work(self, client, agent):
+        """The CLI with its own tools in a folder: it does what it may, tells of it, and goes on in its session."""
+        folder, read, edit, run = self.root + "/project", *WORK[agent]
+        for stream in [False, True]:
+            model = MODELS[agent].format("read")
+            answer = client.ask(model, [("user", read.format(folder=folder))], names=["Bash"], stream=stream)
+            assert "pangolin-note" in answer.text and not answer.calls, f"{answer.text!r} {answer.calls}"
+        for permissions, order, name, may in [("read", edit, "a", False), ("edit", edit, "b", True), ("edit", run, "c", agent == "codex"), ("full", run, "d", True)]:
+            made = os.path.join(folder, f"{name}-{agent}-{client.name}")
+            client.ask(MODELS[agent].format(permissions), [("user", order.replace("NAME", made))])
+            assert os.path.exists(made) == may, f"{permissions}: {order}: {os.path.exists(made)}"
+        outside = os.path.join(self.root, f"outside-{agent}-{client.name}")
+        client.ask(MODELS[agent].format("edit"), [("user", edit.replace("NAME", outside))])
+        assert not os.path.exists(outside), "it wrote outside its folder"
+        self.resume(client, agent, read.format(folder=folder))
+        return "reading, editing, running, its session"
+
+    def resume(self, client, agent, read):
+        named = client.named(f"work-{agent}-{client.name}")
+        model = MODELS[agent].format("read")
+        first = named.ask(model, [("user", read)])
+        named.ask(model, [("user", "What did it say?")])
+        body = self.arrived()
+        assert "pangolin-note" in body and first.text[:40] in body, f"the session knows nothing: {body[-2000:]}"
+        assert "Conversation so far" not in body and "[CONTEXT]" not in body, "it was told the conversation instead"
+        named.ask(model, [("user", "And now?")])
+        assert self.arrived().count("What did it say?") == 1, "the session went another way"
 
     def items(self, client, model, stream):
         answer = client.ask(model, [*PAST, ("user", "What is my name?")], names=["Bash"], stream=stream)

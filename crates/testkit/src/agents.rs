@@ -118,6 +118,8 @@ while IFS= read -r line; do
     printf '%s\n' "$line" >> "$here/input"
     case $line in
     *'"method":"initialize"'*) printf '{"id":1,"result":{}}\n{"method":"configWarning","params":{}}\n' ;;
+    *'"method":"thread/resume"'*'"threadId":"T"'*) printf '{"id":2,"result":{"thread":{"id":"T"},"model":"codex-fake"}}\n' ;;
+    *'"method":"thread/resume"'*) printf '{"id":2,"error":{"code":-32600,"message":"no rollout found for thread id"}}\n' ;;
     *'"method":"thread/start"'*) printf '{"id":2,"result":{"thread":{"id":"T"},"model":"codex-fake"}}\n' ;;
     *'"method":"thread/inject_items"'*'"threadId":"00000000-'*) printf '{"id":3,"error":{"code":-32600,"message":"thread not found"}}\n' ;;
     *'"method":"thread/inject_items"'*) printf '{"id":3,"result":{}}\n' ;;
@@ -130,6 +132,8 @@ done
 
 const GEMINI: &str = r#"
 chats="$GEMINI_CLI_HOME/.gemini/tmp/work/chats"
+cat "$GEMINI_CLI_HOME/system.json" "$GEMINI_CLI_HOME/policy.toml" > "$here/home" 2> /dev/null
+[ -n "$GEMINI_SYSTEM_MD" ] || GEMINI_SYSTEM_MD=/dev/null
 update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":{"sessionUpdate":"%s","content":{"type":"text","text":"then"}}}}\n' "$1" "$2"; }
 while IFS= read -r line; do
     printf '%s\n' "$line" >> "$here/input"
@@ -141,6 +145,9 @@ while IFS= read -r line; do
         printf '{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"%s"}}\n' "$id" "$session" ;;
     *'"method":"session/load"'*)
         session=${line#*'"sessionId":"'}; session=${session%%'"'*}
+        if [ ! -f "$chats/session-0-${session%%-*}.jsonl" ]; then
+            printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error"}}\n' "$id"; continue
+        fi
         cat "$chats/session-0-${session%%-*}.jsonl" > "$here/record"; cp "$GEMINI_SYSTEM_MD" "$here/system"
         printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n' "$id"
         while IFS= read -r kept; do

@@ -1,5 +1,10 @@
 //! Agent CLIs where processes have no groups: the same face, and nobody behind it.
 
+#[path = "task.rs"]
+mod task;
+
+pub use task::{Digest, Permissions, Speaker, Task, Thread, Utterance, Workplace};
+
 use std::path::PathBuf;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -28,6 +33,7 @@ pub struct Program {
     pub login: Option<PathBuf>,
     pub folders: PathBuf,
     pub processes_max: usize,
+    pub workplace: Option<Workplace>,
 }
 
 /// How long an answer may take.
@@ -80,6 +86,10 @@ impl Agent {
 
 impl Agent {
     pub fn close(&self) {}
+
+    pub fn works(&self) -> bool {
+        false
+    }
 
     pub async fn probe(&self, _model: &str) -> Abilities {
         self.abilities()

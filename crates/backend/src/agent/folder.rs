@@ -35,15 +35,6 @@ impl Folder {
         self.0.join("work")
     }
 
-    /// Writes a file below it.
-    pub(super) fn write(&self, name: &str, content: &str) -> io::Result<()> {
-        let path = self.0.join(name);
-        if let Some(parent) = path.parent() {
-            private().recursive(true).create(parent)?;
-        }
-        fs::write(path, content)
-    }
-
     /// Where it puts what it needs for a moment.
     pub(super) fn temporary(&self) -> PathBuf {
         self.0.join("tmp")
@@ -54,6 +45,23 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Writes a file below a folder that nobody else may read.
+pub(super) fn write(root: &Path, name: &str, content: &str) -> io::Result<()> {
+    let path = root.join(name);
+    if let Some(parent) = path.parent() {
+        private().recursive(true).create(parent)?;
+    }
+    fs::write(path, content)
+}
+
+/// Does something on disk, where nobody who serves waits for it.
+pub(super) async fn on_disk<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(io::Error::other).and_then(|done| done)
 }
 
 fn private() -> DirBuilder {

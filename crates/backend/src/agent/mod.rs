@@ -15,13 +15,18 @@ mod process;
 mod rest;
 mod spawn;
 mod speech;
+mod task;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub use answer::{Answer, Patience};
 pub use leader::settle;
 pub use rest::Warmth;
 pub use spawn::Program;
+pub use task::{Digest, Permissions, Speaker, Task, Thread, Utterance, Workplace};
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use sabir_wire::Fault;
@@ -72,7 +77,7 @@ impl Default for Abilities {
 #[derive(Debug)]
 pub struct Agent {
     kind: Kind,
-    spawner: Spawner,
+    spawner: Arc<Spawner>,
     patience: Patience,
     abilities: OnceCell<Option<Abilities>>,
 }
@@ -82,7 +87,7 @@ pub const OWN_CHOICE: &str = "default";
 
 impl Agent {
     pub fn new(kind: Kind, program: Program, patience: Patience, warmth: Warmth) -> Self {
-        let spawner = Spawner::new(program, warmth);
+        let spawner = Arc::new(Spawner::new(program, warmth));
         Self { kind, spawner, patience, abilities: OnceCell::new() }
     }
 
@@ -90,6 +95,10 @@ impl Agent {
     pub async fn ask(&self, model: &str, body: Bytes) -> Result<Answer, Box<Fault<'static>>> {
         let chosen = Some(model).filter(|model| *model != OWN_CHOICE);
         let patience = self.patience;
+        if self.works() {
+            let agent = (self.kind, Arc::clone(&self.spawner));
+            return work::begin(agent, chosen, body, patience).await;
+        }
         match self.kind {
             Kind::Plain => {
                 let (process, model) = (self.spawn(Launch::default()).await?, model.to_owned());
@@ -128,8 +137,16 @@ impl Agent {
         }
     }
 
+    /// Whether it works with its own tools. It is asked with a [`Task`] then.
+    pub fn works(&self) -> bool {
+        self.spawner.program().workplace.is_some()
+    }
+
     /// What the CLI can that is started for a model: it is asked once, by a process that then waits for the call.
     pub async fn probe(&self, model: &str) -> Abilities {
+        if self.works() {
+            return Abilities::default();
+        }
         let probe = async {
             let chosen = Some(model).filter(|model| *model != OWN_CHOICE);
             match self.kind {

@@ -133,18 +133,24 @@ impl Drop for Wanted<'_> {
 #[derive(Debug)]
 pub(super) struct Lent {
     pub(super) process: Process,
+    pub(super) bed: Bed,
+}
+
+/// Where a process may rest.
+#[derive(Debug)]
+pub(super) struct Bed {
     launch: Launch,
     pool: Arc<Pool>,
 }
 
-impl Lent {
-    pub(super) fn new(process: Process, launch: Launch, pool: &Arc<Pool>) -> Self {
-        Self { process, launch, pool: Arc::clone(pool) }
+impl Bed {
+    pub(super) fn new(launch: Launch, pool: &Arc<Pool>) -> Self {
+        Self { launch, pool: Arc::clone(pool) }
     }
 
     /// The call is over and the process as it was before.
-    pub(super) fn rest(self) {
-        if let Some(resting) = self.process.rest() {
+    pub(super) fn rest(self, process: Process) {
+        if let Some(resting) = process.rest() {
             self.pool.put(resting, self.launch);
         }
     }

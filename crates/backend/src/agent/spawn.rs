@@ -4,7 +4,7 @@
 use std::fmt;
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Once};
 
@@ -14,7 +14,8 @@ use super::folder;
 use super::folder::Folder;
 use super::leader::{Leader, in_own_thread};
 use super::process::{Process, Resting};
-use super::rest::{Lent, Pool, Warmth};
+use super::rest::{Bed, Lent, Pool, Warmth};
+use super::task::Workplace;
 use crate::Secret;
 
 /// A program and what all its processes have in common.
@@ -29,6 +30,8 @@ pub struct Program {
     pub folders: PathBuf,
     /// How many processes there may be at once.
     pub processes_max: usize,
+    /// Where it works with its own tools, if it does.
+    pub workplace: Option<Workplace>,
 }
 
 /// How one process of a program is started.
@@ -39,16 +42,21 @@ pub(super) struct Launch {
     /// What is written below its folder before it starts, by its path there.
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) furnish: Option<Furnish>,
+    /// Where it works; in its own empty folder without one.
+    pub(super) workplace: Option<PathBuf>,
+    /// The folder of what outlives it; its own, which goes with it, without one.
+    pub(super) kept: Option<PathBuf>,
 }
 
 /// Puts what is the user's into the folder of a process, and names variables that lead there.
-pub(super) type Furnish = fn(&Folder, &Program) -> io::Result<Vec<(&'static str, String)>>;
+pub(super) type Furnish = fn(&Path, &Program) -> io::Result<Vec<(&'static str, String)>>;
 
 impl Launch {
     /// Whether a process that was started in this way does for the other.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let Self { arguments, variables, files, furnish: _ } = self;
+        let Self { arguments, variables, files, furnish: _, workplace, kept } = self;
         (arguments, variables, files) == (&other.arguments, &other.variables, &other.files)
+            && (workplace, kept) == (&other.workplace, &other.kept)
     }
 }
 
@@ -108,19 +116,26 @@ impl Spawner {
             Some(Ok(process)) => process,
             Some(Err(_)) | None => self.spawn(launch.clone()).await?,
         };
-        Ok(Lent::new(process, launch, &self.pool))
+        Ok(Lent { process, bed: Bed::new(launch, &self.pool) })
     }
 
     /// Starts a process as soon as there is a place for one.
     pub(super) async fn spawn(&self, launch: Launch) -> io::Result<Process> {
         let place = self.place().await?;
-        self.swept.call_once(|| folder::sweep(&self.program.folders));
+        self.swept.call_once(|| self.sweep());
         let program = Arc::clone(&self.program);
         let (begun, receiver) = oneshot::channel();
         let (ended, exit) = oneshot::channel();
         in_own_thread(move || own(&program, launch, place, (begun, ended)))?;
         let Begun { pipes, leader, folder } = receiver.await.map_err(io::Error::other)??;
         Resting::new(pipes, leader, (exit, folder)).wake()
+    }
+
+    fn sweep(&self) {
+        folder::sweep(&self.program.folders);
+        if let Some(workplace) = &self.program.workplace {
+            workplace.sweep();
+        }
     }
 
     /// A place for a process. One that only waits gives way.
@@ -170,12 +185,13 @@ fn own(
 
 fn start(program: &Program, launch: Launch) -> io::Result<(Child, Folder)> {
     let folder = Folder::new(&program.folders)?;
-    let Launch { arguments, mut variables, files, furnish } = launch;
+    let Launch { arguments, mut variables, files, furnish, workplace, kept } = launch;
+    let root = kept.as_deref().unwrap_or(folder.path());
     for (name, content) in files {
-        folder.write(name, &content)?;
+        folder::write(root, name, &content)?;
     }
     if let Some(furnish) = furnish {
-        variables.extend(furnish(&folder, program)?);
+        variables.extend(furnish(root, program)?);
     }
     let Some((name, first)) = program.command.split_first() else {
         return Err(io::ErrorKind::NotFound.into());
@@ -188,7 +204,7 @@ fn start(program: &Program, launch: Launch) -> io::Result<(Child, Folder)> {
         .envs(given)
         .envs(variables)
         .env("TMPDIR", folder.temporary())
-        .current_dir(folder.work())
+        .current_dir(workplace.unwrap_or_else(|| folder.work()))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

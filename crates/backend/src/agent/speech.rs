@@ -6,6 +6,7 @@ use sabir_wire::json::Text;
 use sabir_wire::protocol::{Closed, Delta, Event, NodeSemantics, Open, Opening, PartId, Start};
 
 use super::answer::Sink;
+use super::task::{Digest, Utterance};
 
 /// An answer on its way.
 pub(super) struct Speech {
@@ -15,6 +16,11 @@ pub(super) struct Speech {
     /// The part that grows, and what it is.
     open: Option<Form>,
     parts: u32,
+    /// Whether the next text begins a paragraph.
+    is_paragraph: bool,
+    has_text: bool,
+    /// All text so far, if anybody wants to know it again.
+    said: Option<Utterance>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +31,13 @@ enum Form {
 
 impl Speech {
     pub(super) fn new(sink: Sink, model: String) -> Self {
-        Self { sink, model, has_begun: false, open: None, parts: 0 }
+        Self::noting(sink, model, None)
+    }
+
+    /// One whose words are noted behind what was said before.
+    pub(super) fn noting(sink: Sink, model: String, said: Option<Utterance>) -> Self {
+        let (is_paragraph, has_text) = (false, false);
+        Self { sink, model, has_begun: false, open: None, parts: 0, is_paragraph, has_text, said }
     }
 
     pub(super) fn has_begun(&self) -> bool {
@@ -34,12 +46,37 @@ impl Speech {
 
     /// Adds some text, as fast as it is taken.
     pub(super) async fn push(&mut self, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        if let Some(said) = &mut self.said {
+            said.push(&text);
+        }
+        let divides = std::mem::take(&mut self.is_paragraph) && self.has_text;
+        self.has_text = true;
+        let text = if divides { format!("\n\n{text}") } else { text };
         self.grow(Form::Text, text).await;
     }
 
     /// Adds some of what the model thinks.
     pub(super) async fn think(&mut self, text: String) {
         self.grow(Form::Thought, text).await;
+    }
+
+    /// Adds a line on what the agent does, which is nobody's to answer.
+    pub(super) async fn act(&mut self, activity: String) {
+        self.is_paragraph = true;
+        self.think(activity + "\n\n").await;
+    }
+
+    /// The next text is another message.
+    pub(super) fn paragraph(&mut self) {
+        self.is_paragraph = true;
+    }
+
+    /// What was said, with all of this answer.
+    pub(super) fn said(&mut self) -> Option<Digest> {
+        self.said.take().map(Utterance::end)
     }
 
     /// Adds a call of a tool, with its arguments as JSON.

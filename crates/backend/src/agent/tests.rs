@@ -14,6 +14,7 @@ use super::*;
 use crate::Secret;
 
 mod gemini;
+mod work;
 
 const PATIENCE: Patience =
     Patience { first_event: Duration::from_secs(120), deadline: Duration::from_secs(240) };
@@ -41,6 +42,7 @@ fn program(fake: &FakeAgent) -> Program {
         login: None,
         folders: folders(fake),
         processes_max: 4,
+        workplace: None,
     }
 }
 
@@ -176,8 +178,9 @@ async fn a_missing_program_is_named() {
         login: None,
         folders: folders(&fake),
         processes_max: 1,
+        workplace: None,
     };
-    agent.spawner = Spawner::new(program, WARMTH);
+    agent.spawner = Arc::new(Spawner::new(program, WARMTH));
     for _ in 0..3 {
         let fault = agent.ask("m", Bytes::new()).await.unwrap_err();
         let words = fault.message.to_str().into_owned();
@@ -363,7 +366,7 @@ fn headless(fake: &FakeAgent) -> Agent {
     let mut agent = agent(Kind::GoogleGemini, fake);
     let mut program = program(fake);
     program.command.extend(["--output-format".to_owned(), "jsonl".to_owned()]);
-    agent.spawner = Spawner::new(program, WARMTH);
+    agent.spawner = Arc::new(Spawner::new(program, WARMTH));
     agent
 }
 

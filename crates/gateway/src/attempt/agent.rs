@@ -11,6 +11,7 @@ use sabir_wire::json::{Json, Number};
 use sabir_wire::protocol::{Declared, DecodedRequest, Field};
 use sabir_wire::{Fault, FaultKind, LossKind, Overflow, Protocol, Report};
 
+use crate::attempt::work;
 use crate::config::types;
 use crate::config::types::History;
 use crate::failure::{Failure, Result, Whose};
@@ -100,6 +101,7 @@ fn takes_conversation(agent: &types::Agent) -> bool {
 pub(super) fn adapt(
     decoded: &mut DecodedRequest<'_>,
     (cli, upstream): (&Agent, Protocol),
+    conversation: Option<String>,
 ) -> Result<Adapted> {
     let mut report = Report::default();
     let (agent, history) = (&cli.config, cli.history());
@@ -113,6 +115,13 @@ pub(super) fn adapt(
         leave_to_the_vendor(decoded, &mut report);
     }
     strip(decoded, &SETTINGS, &mut report);
+    if agent.work.is_some() {
+        strip(decoded, &lacking(assemble::Agent::Plain), &mut report);
+        strip_tools(decoded, "the agent works with its own tools", &mut report);
+        report_prompt(decoded, &mut report);
+        let task = work::task(decoded, agent, conversation, &mut report)?;
+        return Ok(Adapted { report, prompt: Some(task.to_body()) });
+    }
     strip(decoded, &lacking(agent.kind), &mut report);
     if takes_conversation(agent) && history == History::Replay {
         choose_tools(decoded, &mut report);
@@ -123,7 +132,7 @@ pub(super) fn adapt(
         }
         return Ok(Adapted { report, prompt: None });
     }
-    strip_tools(decoded, &mut report);
+    strip_tools(decoded, "a prompt has no tools", &mut report);
     report_prompt(decoded, &mut report);
     let output = assembled(decoded, agent, &mut report)?;
     if !takes_conversation(agent) {
@@ -230,12 +239,12 @@ fn is_simplified(schema: &str) -> bool {
     WORDS.iter().any(|word| schema.contains(word))
 }
 
-fn strip_tools(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
+fn strip_tools(decoded: &mut DecodedRequest<'_>, reason: &'static str, report: &mut Report) {
     let request = decoded.edit();
     request.tool_choice = None;
     for tool in request.tools.drain(..) {
         let pointer = tool.semantics().place().to_string();
-        report.lose(pointer, LossKind::Dropped, "a prompt has no tools");
+        report.lose(pointer, LossKind::Dropped, reason);
     }
 }
 
@@ -328,7 +337,7 @@ fn report_prompt(decoded: &DecodedRequest<'_>, report: &mut Report) {
 }
 
 /// The prompt of the whole conversation, within the budget.
-fn assembled(
+pub(super) fn assembled(
     decoded: &DecodedRequest<'_>,
     agent: &types::Agent,
     report: &mut Report,
@@ -354,7 +363,7 @@ fn assembled(
 }
 
 /// All that was said, word for word: a client's text has no markers.
-fn input<'d>(dialogue: &'d Dialogue<'_>, bytes_max: usize) -> Input<'d> {
+pub(super) fn input<'d>(dialogue: &'d Dialogue<'_>, bytes_max: usize) -> Input<'d> {
     let (current, earlier) = match dialogue.utterances.split_last() {
         Some((current, earlier)) => (&*current.content, earlier),
         None => ("", &[][..]),
@@ -373,7 +382,7 @@ fn input<'d>(dialogue: &'d Dialogue<'_>, bytes_max: usize) -> Input<'d> {
     }
 }
 
-fn overflow(overflow: assemble::Overflow) -> Box<Failure> {
+pub(super) fn overflow(overflow: assemble::Overflow) -> Box<Failure> {
     let message = format!("{overflow}; raise `max_bytes` of the [[provider]]");
     let mut fault = Fault::overflowing(Overflow::default(), message);
     fault.kind = FaultKind::ContextTooLong;

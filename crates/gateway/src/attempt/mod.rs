@@ -23,6 +23,7 @@ mod token_estimate;
 mod translated;
 mod verdict;
 mod window;
+mod work;
 
 pub(crate) use alone::send_alone;
 pub(crate) use count::count;

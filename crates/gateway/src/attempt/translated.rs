@@ -137,7 +137,13 @@ impl<'a> Translation<'a> {
         notes: &mut Notes<'_>,
     ) -> Result<Encoded> {
         let adapted = match self.endpoint.agent() {
-            Some(config) => agent::adapt(decoded, (config, self.upstream()))?,
+            Some(cli) => {
+                let conversation = notes.conversation().map(|conversation| {
+                    let owner = notes.key().map_or("", |key| &key.name);
+                    format!("{owner}\n{conversation}")
+                });
+                agent::adapt(decoded, (cli, self.upstream()), conversation)?
+            }
             None => Adapted::default(),
         };
         notes.check()?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sabir_backend::Secret;
-use sabir_backend::agent::OWN_CHOICE;
+use sabir_backend::agent::{OWN_CHOICE, Permissions};
 use sabir_compose::assemble;
 use sabir_compose::assemble::BYTES_MAX_DEFAULT;
 use sabir_wire::target::{CacheMarkers, LateSystem};
@@ -11,9 +11,10 @@ use sabir_wire::target::{CacheMarkers, LateSystem};
 use crate::config::problem::Collector;
 use crate::config::secret_source::Outside;
 use crate::config::section::{Item, Section};
-use crate::config::types::{Agent, Endpoint, History, Location, Provider, Timeouts};
+use crate::config::types::{Agent, Endpoint, History, Location, Provider, Timeouts, Work};
 use crate::config::{environment, keys, provider};
 use crate::surface;
+use crate::upstream::kind_of_agent;
 
 /// Keys of other providers that an agent has too.
 const SHARED: [&str; 5] = ["name", "models", "retries", "max_output_tokens", "context_window"];
@@ -25,7 +26,17 @@ const AGENTS: [(&str, assemble::Agent); 4] = [
     ("plain", assemble::Agent::Plain),
 ];
 
-const MODES: [(&str, ()); 1] = [("model", ())];
+const MODES: [(&str, Mode); 2] = [("model", Mode::Model), ("agent", Mode::Agent)];
+
+/// Whether an agent is its model, or works with its own tools.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Model,
+    Agent,
+}
+
+const PERMISSIONS: [(&str, Permissions); 3] =
+    [("read", Permissions::Read), ("edit", Permissions::Edit), ("full", Permissions::Full)];
 
 const HISTORIES: [(&str, History); 2] =
     [("replay", History::Replay), ("assembled", History::Assembled)];
@@ -76,11 +87,14 @@ pub(super) fn read(
         section.lacks("`name`, which clients put before the name of the model", problems);
     }
     let kind = section.item("agent")?.choice(&AGENTS, problems)?;
+    let command = command(section, kind, problems)?;
+    let work = work(section, (kind, &command), outside, problems);
     let agent = Agent {
         kind,
-        command: command(section, kind, problems)?,
+        command,
         login: section.item("login").and_then(|item| Some(outside.path(item.string(problems)?))),
         environment: variables(section, outside, problems),
+        work,
         history: section
             .item("history")
             .and_then(|item| item.choice(&HISTORIES, problems))
@@ -100,7 +114,6 @@ pub(super) fn read(
             .unwrap_or(FIRST_EVENT),
         deadline: section.positive_duration("deadline", problems).unwrap_or(DEADLINE),
     };
-    section.item("mode").and_then(|item| item.choice(&MODES, problems));
     let processes = section.item("processes_max").and_then(|item| item.number(1, problems));
     let processes = usize::try_from(processes.unwrap_or(PROCESSES_MAX)).unwrap_or(usize::MAX);
     let idle = section.positive_duration("idle", problems).unwrap_or(IDLE);
@@ -119,6 +132,42 @@ pub(super) fn read(
     };
     let provider = provider::with_options(base, section, outside, problems);
     Some(Provider { max_in_flight: Some(processes), ..provider })
+}
+
+/// Where it works, if it does.
+fn work(
+    section: &Section<'_, '_>,
+    (kind, command): (assemble::Agent, &[String]),
+    outside: Outside<'_>,
+    problems: &mut Collector<'_>,
+) -> Option<Work> {
+    let mode = section.item("mode").and_then(|item| item.choice(&MODES, problems));
+    if mode != Some(Mode::Agent) {
+        for item in ["folder", "permissions"].iter().filter_map(|key| section.item(key)) {
+            item.wrong("is for agents that work; add `mode = \"agent\"`, or remove it", problems);
+        }
+        return None;
+    }
+    if !kind_of_agent(kind).takes_conversation(command) {
+        let item = section.item("mode");
+        let advice = "a program that gets nothing but a prompt has no tools that are known here; \
+                      remove `mode`";
+        item.into_iter().for_each(|item| item.remark(advice, problems));
+    }
+    if let Some(item) = section.item("history") {
+        item.wrong("is for `mode = \"model\"`: an agent that works has sessions", problems);
+    }
+    let permissions = section.item("permissions").and_then(|it| it.choice(&PERMISSIONS, problems));
+    let Some(item) = section.item("folder") else {
+        section.lacks("`folder`: where an agent of `mode = \"agent\"` works", problems);
+        return None;
+    };
+    let folder = outside.path(item.string(problems)?);
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    if !folder.is_dir() {
+        item.wrong("is no folder; make it, or name another", problems);
+    }
+    Some(Work { folder, permissions: permissions.unwrap_or(Permissions::Read) })
 }
 
 /// The program with its first arguments; by default the CLI's own name.

@@ -57,6 +57,8 @@ pub const PROVIDER: Keys = Keys {
         "agent",
         "command",
         "mode",
+        "folder",
+        "permissions",
         "login",
         "env",
         "history",
@@ -174,10 +176,4 @@ pub const FAMILY: Keys = Keys {
 pub const ALL: [Keys; 15] = [
     TOP, PROVIDER, SECRET, MODEL, TARGET, CLASSES, ROUTE, FAMILY, TOOLS, AUTH, AUTH_KEY, LIMITS,
     LOG, STORE, COMPACTION,
-];
-
-/// Keys that are planned, with what to say to whoever uses them already.
-pub(super) const LATER: [(&str, &str); 2] = [
-    ("folder", "agents that work in a folder come in a later version; remove this key"),
-    ("permissions", "agents that work in a folder come in a later version; remove this key"),
 ];

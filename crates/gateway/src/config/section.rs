@@ -6,7 +6,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::keys::{Keys, LATER};
+use crate::config::keys::Keys;
 use crate::config::problem::Collector;
 use crate::config::suggest::{listed, nearest, suggestion};
 use crate::config::{keys, quantity};
@@ -47,11 +47,7 @@ impl<'a, 'i> Section<'a, 'i> {
             if self.keys.names.contains(&name) {
                 continue;
             }
-            let message = match LATER.iter().find(|(later, _)| *later == name) {
-                Some((later, advice)) => format!("`{later}` is not supported yet: {advice}"),
-                None => self.unknown(name),
-            };
-            problems.add(key.span().start, message);
+            problems.add(key.span().start, self.unknown(name));
         }
     }
 

@@ -58,9 +58,18 @@ impl Config {
     /// Why the address must not be bound, if it must not: others could reach it and nobody would be asked for a key.
     /// To be asked again where a command line changes the address.
     pub fn bind_refusal(&self) -> Option<String> {
-        let is_open = !self.listen.ip().is_loopback() && !self.auth.required && !self.open_bind;
-        is_open.then(|| {
-            let address = self.listen;
+        let address = self.listen;
+        let is_open = !address.ip().is_loopback() && !self.auth.required;
+        if let Some(provider) =
+            self.providers.iter().find(|it| it.is_changing()).filter(|_| is_open)
+        {
+            let name = &provider.name;
+            return Some(format!(
+                "{address} can be reached from other machines and no key is required, while the agent \
+                 `{name}` may change files; set `required = true` in [auth], or `permissions = \"read\"`"
+            ));
+        }
+        (is_open && !self.open_bind).then(|| {
             format!(
                 "{address} can be reached from other machines and no key is required; \
                  set `required = true` in [auth], or `open_bind = true` if that is meant"

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, Uri};
 use sabir_backend::Secret;
+use sabir_backend::agent::Permissions;
 use sabir_backend::http::Tls;
 use sabir_compose::assemble;
 use sabir_compose::class::{Class, Intent};
@@ -94,6 +95,18 @@ impl Provider {
     }
 }
 
+impl Provider {
+    /// Whether it is an agent that may change something on this machine.
+    pub(crate) fn is_changing(&self) -> bool {
+        self.endpoints.iter().any(|endpoint| match &endpoint.place {
+            Location::Agent(agent) => {
+                agent.work.as_ref().is_some_and(|it| it.permissions != Permissions::Read)
+            }
+            Location::Url(_) | Location::Simulator => false,
+        })
+    }
+}
+
 impl FamilyCorrection {
     pub(crate) fn apply(&self, family: &mut Family) {
         if self.context_window.is_some() {
@@ -134,12 +147,21 @@ pub struct Agent {
     /// All that is handed on of the environment.
     pub environment: Vec<(String, Secret)>,
     pub history: History,
+    /// Where it works with its own tools; without it, it is nothing but its model.
+    pub work: Option<Work>,
     /// The budget of an assembled prompt.
     pub bytes_max: usize,
     /// How many processes wait for calls.
     pub warm: usize,
     pub first_event: Duration,
     pub deadline: Duration,
+}
+
+/// Where an agent works with its own tools, and what it may do there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Work {
+    pub folder: PathBuf,
+    pub permissions: Permissions,
 }
 
 /// How an agent learns what was said before.

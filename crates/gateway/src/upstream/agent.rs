@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use ::http::{HeaderMap, Method};
 use bytes::Bytes;
 use sabir_backend::agent;
-use sabir_backend::agent::{Answer, Kind, OWN_CHOICE, Patience, Program, Warmth};
+use sabir_backend::agent::{Answer, Kind, OWN_CHOICE, Patience, Program, Warmth, Workplace};
 use sabir_backend::http::Client;
 use sabir_compose::assemble;
 use sabir_wire::json::{Text, Writer};
@@ -23,6 +23,9 @@ use crate::upstream::{Backend, Body, Reply, Request};
 
 /// Where the folders of processes are, below that of Sabir's own files.
 const FOLDERS: &str = "agents/processes";
+
+/// Where the sessions are kept of agents that work.
+const SESSIONS: &str = "agents/sessions";
 
 /// An agent CLI.
 #[derive(Debug)]
@@ -45,6 +48,11 @@ impl Agent {
             login: config.login.clone(),
             folders: root.join(FOLDERS),
             processes_max: provider.max_in_flight.unwrap_or(1),
+            workplace: config.work.as_ref().map(|work| Workplace {
+                folder: work.folder.clone(),
+                permissions: work.permissions,
+                sessions: root.join(SESSIONS).join(&provider.name),
+            }),
         };
         let types::Agent { first_event, deadline, warm, .. } = *config;
         let patience = Patience { first_event, deadline };

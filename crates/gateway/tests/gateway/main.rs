@@ -58,3 +58,4 @@ mod transcripts;
 mod translate;
 mod usage;
 mod waiting;
+mod working;

@@ -7,7 +7,9 @@ mod isolate;
 mod read;
 mod seed;
 mod tools;
+mod work;
 
 pub(super) use drive::drive;
 pub(super) use isolate::launch;
 pub(super) use seed::question;
+pub(super) use work::{launch_work, work};

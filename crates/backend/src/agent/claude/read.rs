@@ -25,6 +25,9 @@ pub(super) struct Line<'l> {
     pub(super) is_error: bool,
     pub(super) model: Option<Text<'l>>,
     pub(super) rate_limit: Option<Json<'l>>,
+    pub(super) session_id: Option<Text<'l>>,
+    pub(super) usage: Option<Json<'l>>,
+    pub(super) stop_reason: Option<Text<'l>>,
     /// Whether it is about a sub-agent.
     is_below: bool,
 }
@@ -56,6 +59,9 @@ impl<'l> Line<'l> {
             ("result", Kind::String) => self.result = Some(reader.string()?),
             ("is_error", Kind::Boolean) => self.is_error = reader.boolean()?,
             ("model", Kind::String) => self.model = Some(reader.string()?),
+            ("session_id", Kind::String) => self.session_id = Some(reader.string()?),
+            ("usage", Kind::Object) => self.usage = Some(reader.raw()?),
+            ("stop_reason", Kind::String) => self.stop_reason = Some(reader.string()?),
             ("rate_limit_info", Kind::Object) => self.rate_limit = Some(reader.raw()?),
             ("parent_tool_use_id", Kind::String) => {
                 self.is_below = true;
@@ -70,10 +76,14 @@ impl<'l> Line<'l> {
         self.kind.as_ref().is_some_and(|it| *it == *kind)
     }
 
+    /// Whether it tells of the session's beginning.
+    pub(super) fn begins_session(&self) -> bool {
+        self.is("system") && self.subtype.as_ref().is_some_and(|it| *it == *"init")
+    }
+
     /// The model of the session, in the line that tells of its beginning.
     pub(super) fn session_model(&self) -> Option<String> {
-        let is_beginning = self.subtype.as_ref().is_some_and(|it| *it == *"init");
-        super::seed::text_of(&self.model).filter(|_| is_beginning && self.is("system"))
+        super::seed::text_of(&self.model).filter(|_| self.begins_session())
     }
 
     /// An event of the answer.

@@ -49,7 +49,7 @@ pub(in crate::agent) async fn probe(mut process: Process) -> Option<Abilities> {
 }
 
 /// Waits for the answer to a request: the id that it states, if it states one.
-async fn answered(process: &mut Process, request: Request) -> Result<String, Failed> {
+pub(super) async fn answered(process: &mut Process, request: Request) -> Result<String, Failed> {
     loop {
         let bytes = next(process).await?;
         let Ok(line) = Line::read(&bytes) else { continue };
@@ -66,7 +66,7 @@ async fn answered(process: &mut Process, request: Request) -> Result<String, Fai
 }
 
 /// An error in the place of an answer: what was asked is what it does not take.
-fn refused(error: &Json<'_>) -> Failed {
+pub(super) fn refused(error: &Json<'_>) -> Failed {
     let words = text(error, "message").unwrap_or_else(|| "the agent refused a request".to_owned());
     fault(FaultKind::BadRequest, words)
 }
@@ -105,7 +105,7 @@ async fn listen(
 }
 
 /// The failure of the turn, if the line tells of one. An error that is tried again is none.
-fn failure(method: &str, line: &Line<'_>) -> Option<Failed> {
+pub(super) fn failure(method: &str, line: &Line<'_>) -> Option<Failed> {
     match method {
         "error" if !line.params.will_retry => line.params.error.as_ref().map(stated),
         "turn/completed" => {
@@ -118,7 +118,7 @@ fn failure(method: &str, line: &Line<'_>) -> Option<Failed> {
 }
 
 /// Says no to what the server asks for, but for calls of tools: those are the client's to answer, in another process.
-fn decline(process: &mut Process, line: &Line<'_>) {
+pub(super) fn decline(process: &mut Process, line: &Line<'_>) {
     let (Some(id), Some(_)) = (&line.id, &line.method) else { return };
     if line.method() == "item/tool/call" {
         return;
@@ -135,7 +135,7 @@ fn decline(process: &mut Process, line: &Line<'_>) {
     process.send_line(&writer.into_string());
 }
 
-async fn next(process: &mut Process) -> Result<Vec<u8>, Failed> {
+pub(super) async fn next(process: &mut Process) -> Result<Vec<u8>, Failed> {
     match process.line().await.map_err(|error| unreadable(&error))? {
         Some(line) => Ok(line),
         None => Err(gone(process.exit().await)),

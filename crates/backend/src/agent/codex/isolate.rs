@@ -1,14 +1,14 @@
 //! How Codex is started and its thread set up so that it is nothing but its model: a home of its own with the user's login and nothing
 //! else, no environment in which anything could run, and every feature off.
 
-use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::{fs, io};
 
 use sabir_wire::json::Writer;
 
-use crate::agent::folder::Folder;
+use crate::agent::Permissions;
 use crate::agent::spawn::{Launch, Program};
+use crate::agent::work::link;
 
 /// Where the login is, in the CLI's own folder. It is written in its place when it is refreshed.
 const LOGIN: &str = "auth.json";
@@ -56,7 +56,7 @@ pub(in crate::agent) fn launch(model: Option<&str>) -> Launch {
         [("home/config.toml", settings), ("home/catalog.json", catalog(model))]
     });
     let files = files.collect();
-    Launch { arguments, variables: Vec::new(), files, furnish: Some(furnish) }
+    Launch { arguments, files, furnish: Some(furnish), ..Launch::default() }
 }
 
 /// A list of models with the one that is asked for. In the CLI's own list nearly all models call tools from programs that they
@@ -105,13 +105,13 @@ fn write_model(model: &str, writer: &mut Writer) {
     writer.field("input_modalities", &["text", "image"][..]);
 }
 
-fn furnish(folder: &Folder, program: &Program) -> io::Result<Vec<(&'static str, String)>> {
-    let home = folder.path().join("home");
+pub(super) fn furnish(root: &Path, program: &Program) -> io::Result<Vec<(&'static str, String)>> {
+    let home = root.join("home");
     fs::create_dir_all(&home)?;
     let users = program.login.clone();
     let users = users.or_else(|| Some(Path::new(program.variable("HOME")?).join(".codex")));
     if let Some(login) = users.map(|users| users.join(LOGIN)).filter(|login| login.exists()) {
-        symlink(login, home.join(LOGIN))?;
+        link(&login, &home.join(LOGIN))?;
     }
     Ok(vec![("CODEX_HOME", home.to_string_lossy().into_owned())])
 }
@@ -136,5 +136,32 @@ pub(super) fn write_config(writer: &mut Writer) {
             it.field("include_instructions", &false);
         });
         it.field("tool_output_token_limit", &RESULT_TOKENS_MAX);
+    });
+}
+
+/// What an agent at work has of the features: the shell, and looking at images.
+const WORKING: [&str; 3] = ["shell_tool", "unified_exec", "view_image"];
+
+/// The configuration of a thread that works in a folder. Its commands get no variables that look like keys, and the sandbox stays.
+pub(super) fn write_work_config(permissions: Permissions, writer: &mut Writer) {
+    let is_full = permissions == Permissions::Full;
+    writer.object(|it| {
+        let off = FEATURES.iter().filter(|feature| !WORKING.contains(feature));
+        it.object_field("features", |it| off.for_each(|feature| it.field(feature, &false)));
+        if !is_full {
+            it.field("web_search", "disabled");
+        }
+        it.object_field("tools", |it| {
+            it.object_field("experimental_request_user_input", |it| it.field("enabled", &false));
+        });
+        it.object_field("skills", |it| {
+            it.object_field("bundled", |it| it.field("enabled", &false));
+            it.field("include_instructions", &false);
+        });
+        it.object_field("shell_environment_policy", |it| it.field("inherit", "core"));
+        it.object_field("sandbox_workspace_write", |it| {
+            it.field("network_access", &is_full);
+            it.field("exclude_slash_tmp", &true);
+        });
     });
 }

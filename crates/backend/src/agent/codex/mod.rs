@@ -6,7 +6,9 @@ mod isolate;
 mod read;
 mod seed;
 mod tools;
+mod work;
 
 pub(super) use drive::{drive, probe};
 pub(super) use isolate::launch;
 pub(super) use seed::question;
+pub(super) use work::{launch_work, work};

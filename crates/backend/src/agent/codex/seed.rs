@@ -200,6 +200,11 @@ impl Question {
         })
     }
 
+    /// A question that is one text.
+    pub(super) fn of_text(text: &str) -> Self {
+        Self { text: Some(text.to_owned()), ..Self::default() }
+    }
+
     /// Whether the conversation is told in items.
     pub(super) fn is_injected(&self) -> bool {
         self.text.is_none()
@@ -249,7 +254,7 @@ impl Question {
     }
 }
 
-fn request(id: Request, method: &str, params: impl FnOnce(&mut Writer)) -> String {
+pub(super) fn request(id: Request, method: &str, params: impl FnOnce(&mut Writer)) -> String {
     let mut writer = Writer::default();
     writer.object(|it| {
         it.field("id", &(id as u64));

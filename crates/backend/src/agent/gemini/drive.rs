@@ -1,9 +1,7 @@
 //! The dialogue with Gemini CLI by its protocol for editors: a session is taken up where the conversation stands, asked, and listened to
 //! until the model's first answer is there. Where that has calls, the session is cancelled before the CLI runs any.
 
-use std::future::poll_fn;
-use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::fs;
 
 use sabir_wire::FaultKind;
 use sabir_wire::conversation::{Count, Counts, FinishKind};
@@ -13,10 +11,11 @@ use super::faults;
 use super::read::{Line, Update, unframed};
 use super::record;
 use super::seed::Question;
+use super::talk::{Talk, in_folder};
 use super::tools::{Server, called};
 use crate::agent::Abilities;
 use crate::agent::faults::{Failed, fault, silent, unreadable};
-use crate::agent::rest::Lent;
+use crate::agent::rest::{Bed, Lent};
 use crate::agent::speech::Speech;
 
 pub(in crate::agent) async fn drive(
@@ -30,9 +29,9 @@ pub(in crate::agent) async fn drive(
     };
     let number = u64::from(lent.process.uses());
     let mut dialogue = Dialogue::new(lent, question);
-    dialogue.server = server;
+    dialogue.talk.server = server;
     if number == 0 {
-        dialogue.introduce().await?;
+        dialogue.talk.introduce().await?;
     }
     dialogue.open(number).await?;
     let ending = dialogue.ask(&mut speech).await?;
@@ -45,26 +44,17 @@ pub(in crate::agent) async fn probe(lent: Lent) -> Option<Abilities> {
         return None;
     }
     let mut dialogue = Dialogue::new(lent, Question::default());
-    let abilities = dialogue.introduce().await.ok()?;
-    dialogue.lent.rest();
+    let abilities = dialogue.talk.introduce().await.ok()?;
+    dialogue.bed.rest(dialogue.talk.process);
     Some(abilities)
 }
 
 struct Dialogue {
-    lent: Lent,
+    talk: Talk,
+    bed: Bed,
     question: Question,
-    server: Option<Server>,
-    session: String,
-    /// The number of our last request.
-    request: u64,
     /// Whether the turn was cancelled because of its calls.
     is_stopped: bool,
-}
-
-/// What matters of the answer to a request.
-struct Answered {
-    session: Option<String>,
-    replays: bool,
 }
 
 /// How a turn ended.
@@ -74,18 +64,8 @@ struct Ending {
 }
 
 impl Dialogue {
-    fn new(lent: Lent, question: Question) -> Self {
-        let request = u64::from(lent.process.uses()) << 8;
-        Self { lent, question, server: None, session: String::new(), request, is_stopped: false }
-    }
-
-    async fn introduce(&mut self) -> Result<Abilities, Failed> {
-        let request = self.send("initialize", |it, _| {
-            it.field("protocolVersion", &1_u64);
-            it.object_field("clientCapabilities", |_| {});
-        });
-        let Answered { replays, .. } = self.answered(request, 0).await?;
-        Ok(Abilities { replays })
+    fn new(Lent { process, bed }: Lent, question: Question) -> Self {
+        Self { talk: Talk::new(process), bed, question, is_stopped: false }
     }
 
     /// Begins a session, or takes one up whose record was just written.
@@ -94,37 +74,20 @@ impl Dialogue {
         let session = format!("{number:08x}-0000-4000-8000-000000000000");
         let record = (updates > 0).then(|| self.question.record(&session));
         let (system, written) = (self.question.system().to_owned(), session.clone());
-        on_disk(self.lent.process.folder().to_owned(), move |folder| {
+        in_folder(self.talk.process.folder().to_owned(), move |folder| {
             fs::write(folder.join(super::isolate::SYSTEM), system)?;
             record.map_or(Ok(()), |record| record::write(folder, &written, &record))
         })
         .await?;
-        let method = if updates > 0 { "session/load" } else { "session/new" };
-        let folder = self.lent.process.folder().join("work");
-        self.session = session;
-        let request = self.send(method, |it, dialogue| {
-            if updates > 0 {
-                it.field("sessionId", &dialogue.session);
-            }
-            it.field("cwd", &*folder.to_string_lossy());
-            it.array_field("mcpServers", |it| {
-                dialogue.server.iter().for_each(|server| server.write(it));
-            });
-        });
-        if let Some(begun) = self.answered(request, updates).await?.session {
-            self.session = begun;
-        }
-        Ok(())
+        let folder = self.talk.process.folder().join("work");
+        let known = (updates > 0).then_some((session.as_str(), updates));
+        self.talk.open(known, &folder).await
     }
 
     async fn ask(&mut self, speech: &mut Speech) -> Result<Ending, Failed> {
-        let request = self.send("session/prompt", |it, dialogue| {
-            it.field("sessionId", &dialogue.session);
-            it.key("prompt");
-            dialogue.question.write_prompt(it);
-        });
+        let request = self.talk.prompt(self.question.prompt());
         loop {
-            let bytes = self.next().await?;
+            let bytes = self.talk.next().await?;
             let Ok(line) = Line::read(&bytes) else { continue };
             if line.answers() == Some(request) {
                 if let Some(error) = &line.error {
@@ -136,9 +99,9 @@ impl Dialogue {
             if let Some((id, _)) = line.asks() {
                 // It asks before it runs a tool.
                 self.stop();
-                self.decline(id);
+                self.talk.decline(id);
             }
-            match line.update(&self.session).filter(|_| !self.is_stopped) {
+            match line.update(&self.talk.session).filter(|_| !self.is_stopped) {
                 Some(Update::Text(text)) => speech.push(text).await,
                 Some(Update::Thought(thought)) => speech.think(unframed(&thought)).await,
                 // It could not even ask: the call does not fit its schema.
@@ -155,29 +118,15 @@ impl Dialogue {
             writer.object(|it| {
                 it.field("jsonrpc", "2.0");
                 it.field("method", "session/cancel");
-                it.object_field("params", |it| it.field("sessionId", &self.session));
+                it.object_field("params", |it| it.field("sessionId", &self.talk.session));
             });
-            self.lent.process.send_line(&writer.into_string());
+            self.talk.process.send_line(&writer.into_string());
         }
     }
 
-    /// Fails a question of the CLI. What failed it records, and what was refused it does not.
-    fn decline(&mut self, id: &Json<'_>) {
-        let mut writer = Writer::default();
-        writer.object(|it| {
-            it.field("jsonrpc", "2.0");
-            it.field("id", id);
-            it.object_field("error", |it| {
-                it.field("code", &-32601_i64);
-                it.field("message", "the client answers");
-            });
-        });
-        self.lent.process.send_line(&writer.into_string());
-    }
-
     async fn finish(self, ending: Ending, mut speech: Speech) -> Result<(), Failed> {
-        let session = self.session.clone();
-        let answered = on_disk(self.lent.process.folder().to_owned(), move |folder| {
+        let session = self.talk.session.clone();
+        let answered = in_folder(self.talk.process.folder().to_owned(), move |folder| {
             let answered = record::read(folder, &session);
             record::clear(folder);
             answered
@@ -206,76 +155,12 @@ impl Dialogue {
                 speech.call(call.id.clone(), name, arguments);
             }
         }
-        self.lent.rest();
+        self.bed.rest(self.talk.process);
         speech.finish(kind, counts);
         Ok(())
     }
-
-    /// Sends a request, and returns its number.
-    fn send(&mut self, method: &str, params: impl FnOnce(&mut Writer, &Self)) -> u64 {
-        self.request += 1;
-        let mut writer = Writer::default();
-        writer.object(|it| {
-            it.field("jsonrpc", "2.0");
-            it.field("id", &self.request);
-            it.field("method", method);
-            it.object_field("params", |it| params(it, self));
-        });
-        self.lent.process.send_line(&writer.into_string());
-        self.request
-    }
-
-    /// Waits for the answer to a request and for so many updates of the history.
-    async fn answered(&mut self, request: u64, mut updates: usize) -> Result<Answered, Failed> {
-        let mut answer = None;
-        loop {
-            if let Some(answer) = answer.take_if(|_| updates == 0) {
-                return Ok(answer);
-            }
-            let bytes = self.next().await?;
-            let Ok(line) = Line::read(&bytes) else { continue };
-            if line.answers() == Some(request) {
-                if let Some(error) = &line.error {
-                    return Err(faults::refused(error));
-                }
-                let session = line.stated("sessionId");
-                answer = Some(Answered { session, replays: line.takes_up_sessions() });
-            }
-            let update = line.update(&self.session);
-            let is_history = update.is_some_and(|update| update != Update::Other);
-            updates = updates.saturating_sub(usize::from(is_history));
-        }
-    }
-
-    /// The next line, while the client's tools are listed to whoever asks.
-    async fn next(&mut self) -> Result<Vec<u8>, Failed> {
-        let (process, server) = (&mut self.lent.process, &mut self.server);
-        let line = poll_fn(|cx| {
-            server.iter_mut().for_each(|server| server.poll(cx));
-            process.poll_line(cx)
-        });
-        match line.await.map_err(|error| unreadable(&error))? {
-            Some(line) => Ok(line),
-            None => {
-                let code = self.lent.process.exit().await;
-                Err(faults::unfinished(code, &self.lent.process.complaint()))
-            }
-        }
-    }
 }
 
-/// Does something in the folder of a process, where nobody who serves waits for it.
-async fn on_disk<T: Send + 'static>(
-    folder: PathBuf,
-    work: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
-) -> Result<T, Failed> {
-    let done = tokio::task::spawn_blocking(move || work(&folder)).await;
-    let done = done.map_err(io::Error::other).and_then(|done| done);
-    done.map_err(|error| {
-        fault(FaultKind::Internal, format!("the agent's folder cannot be used: {}", error.kind()))
-    })
-}
-
-fn broken_off() -> Failed {
+pub(super) fn broken_off() -> Failed {
     fault(FaultKind::Truncated, "the answer of the agent's model broke off")
 }

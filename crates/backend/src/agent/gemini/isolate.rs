@@ -1,13 +1,12 @@
 //! A home of the process's own: no tools, no hooks, no servers, no memory files. Only the login is the user's.
 
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use sabir_wire::json::{Kind, Reader, Writer};
 
-use crate::agent::folder::Folder;
 use crate::agent::spawn::{Launch, Program};
+use crate::agent::work::link;
 
 /// Where the CLI keeps its files in a home.
 const FOLDER: &str = ".gemini";
@@ -48,8 +47,17 @@ pub(in crate::agent) fn launch_prompt() -> Launch {
 }
 
 /// Makes the home.
-fn furnish(folder: &Folder, program: &Program) -> io::Result<Vec<(&'static str, String)>> {
-    let home = folder.path().join("home");
+fn furnish(root: &Path, program: &Program) -> io::Result<Vec<(&'static str, String)>> {
+    let home = root.join("home");
+    let selected = link_login(&home, program)?;
+    fs::write(home.join(FOLDER).join("settings.json"), settings(selected.as_deref()))?;
+    let system = root.join(SYSTEM);
+    let variables = [("GEMINI_CLI_HOME", home), ("GEMINI_SYSTEM_MD", system)];
+    Ok(variables.map(|(name, path)| (name, path.to_string_lossy().into_owned())).into())
+}
+
+/// Puts the user's login into a home, and says which of several it is.
+pub(super) fn link_login(home: &Path, program: &Program) -> io::Result<Option<String>> {
     let own = home.join(FOLDER);
     fs::create_dir_all(&own)?;
     let users =
@@ -57,48 +65,40 @@ fn furnish(folder: &Folder, program: &Program) -> io::Result<Vec<(&'static str, 
     for name in LOGIN {
         let file = users.as_ref().map(|users| users.join(name)).filter(|file| file.exists());
         if let Some(file) = file {
-            symlink(file, own.join(name))?;
+            link(&file, &own.join(name))?;
         }
     }
-    let has_key = program.variable("GEMINI_API_KEY").is_some();
-    let selected = match has_key {
+    Ok(match program.variable("GEMINI_API_KEY").is_some() {
         true => Some("gemini-api-key".to_owned()),
         false => users.and_then(|users| selected_type(&users)),
-    };
-    fs::write(own.join("settings.json"), settings(selected.as_deref()))?;
-    let system = folder.path().join(SYSTEM);
-    let variables = [("GEMINI_CLI_HOME", home), ("GEMINI_SYSTEM_MD", system)];
-    Ok(variables.map(|(name, path)| (name, path.to_string_lossy().into_owned())).into())
+    })
 }
 
 fn settings(selected: Option<&str>) -> String {
     let mut writer = Writer::default();
     writer.object(|it| {
-        it.key("tools");
         // A list of tools that are none of its own declares none.
-        it.object(|it| it.field("core", &["none"][..]));
-        for (section, key) in
-            [("skills", "enabled"), ("hooksConfig", "enabled"), ("telemetry", "enabled")]
-        {
-            it.key(section);
-            it.object(|it| it.field(key, &false));
-        }
-        it.key("general");
-        it.object(|it| it.field("maxAttempts", &1_u64));
-        it.key("model");
-        it.object(|it| {
-            it.field("skipNextSpeakerCheck", &true);
-            it.field("disableLoopDetection", &true);
-        });
-        if let Some(selected) = selected {
-            it.key("security");
-            it.object(|it| {
-                it.key("auth");
-                it.object(|it| it.field("selectedType", selected));
-            });
-        }
+        it.object_field("tools", |it| it.field("core", &["none"][..]));
+        write_common(selected, it);
+        it.object_field("general", |it| it.field("maxAttempts", &1_u64));
     });
     writer.into_string()
+}
+
+/// What all its homes have in common: no skills, hooks and reports, one answer for one prompt, and the login.
+pub(super) fn write_common(selected: Option<&str>, writer: &mut Writer) {
+    for section in ["skills", "hooksConfig", "telemetry"] {
+        writer.object_field(section, |it| it.field("enabled", &false));
+    }
+    writer.object_field("model", |it| {
+        it.field("skipNextSpeakerCheck", &true);
+        it.field("disableLoopDetection", &true);
+    });
+    if let Some(selected) = selected {
+        writer.object_field("security", |it| {
+            it.object_field("auth", |it| it.field("selectedType", selected));
+        });
+    }
 }
 
 /// How the user logs in.

@@ -7,7 +7,9 @@ mod prompt;
 mod read;
 mod record;
 mod seed;
+mod talk;
 mod tools;
+mod work;
 
 pub(super) use drive::{drive, probe};
 pub(super) use isolate::{is_complete, launch, launch_prompt};
@@ -15,3 +17,4 @@ pub(super) use prompt::drive as drive_prompt;
 pub(super) use seed::question;
 #[cfg(test)]
 pub(super) use tools::seen;
+pub(super) use work::{launch_work, work};

@@ -80,6 +80,15 @@ impl<'l> Line<'l> {
         })
     }
 
+    /// A call that begins, or fails before it does: what kind of tool it is of, and what it is about.
+    pub(super) fn begun_call(&self, session: &str) -> Option<(String, String)> {
+        self.update(session).filter(|update| *update == Update::Call)?;
+        let update = member(self.params.as_ref()?, "update")?;
+        let is_begun = text(&update, "sessionUpdate").as_deref() == Some("tool_call");
+        let title = || text(&update, "title").unwrap_or_default();
+        is_begun.then(|| (text(&update, "kind").unwrap_or_default(), title()))
+    }
+
     /// A string of the result.
     pub(super) fn stated(&self, name: &str) -> Option<String> {
         text(self.result.as_ref()?, name)

@@ -53,6 +53,93 @@ pub(super) fn read(folder: &Path, session: &str) -> io::Result<Answered> {
     Ok(answered)
 }
 
+/// Writes the record of a session that is kept anew, so that the CLI finds it and all that is in it is known: how many updates it will
+/// send of it. None without a record.
+pub(super) fn renew(kept: &Path, session: &str) -> io::Result<Option<usize>> {
+    let ending = format!("-{}.jsonl", short(session));
+    let mut files = Vec::new();
+    for project in fs::read_dir(kept.join("home/.gemini/tmp"))?.flatten() {
+        let chats = fs::read_dir(project.path().join("chats")).into_iter().flatten().flatten();
+        let own = chats.filter(|it| it.file_name().to_string_lossy().ends_with(&ending));
+        files.extend(own.map(|entry| (entry.metadata().map_or(0, |it| it.len()), entry.path())));
+    }
+    // The CLI begins another record whenever it takes one up, and goes on in the one that it took up.
+    let longest = files.iter().max().filter(|(bytes, _)| *bytes <= RECORD_BYTES_MAX);
+    let Some((_, file)) = longest else { return Ok(None) };
+    let record = Kept::of(&fs::read_to_string(file)?);
+    for (_, file) in &files {
+        fs::remove_file(file)?;
+    }
+    fs::write(file.with_file_name(format!("session-0{ending}")), record.lines.join("\n") + "\n")?;
+    Ok(Some(record.updates()))
+}
+
+/// A record as it reads in the end: its heading, and each message once.
+struct Kept {
+    lines: Vec<String>,
+    ids: Vec<Option<String>>,
+}
+
+impl Kept {
+    fn of(record: &str) -> Self {
+        let mut kept = Self { lines: Vec::new(), ids: Vec::new() };
+        for line in record.lines().filter(|line| !line.starts_with("{\"$")) {
+            let id = Json::parse(line).ok().and_then(|line| text(&line, "id"));
+            match id.as_ref().and_then(|id| kept.ids.iter().position(|it| it.as_ref() == Some(id)))
+            {
+                Some(known) => kept.lines[known] = line.to_owned(),
+                None if id.is_some() || kept.lines.is_empty() => {
+                    kept.lines.push(line.to_owned());
+                    kept.ids.push(id);
+                }
+                None => {}
+            }
+        }
+        kept
+    }
+
+    /// The CLI sends each text, thought and call of the history.
+    fn updates(&self) -> usize {
+        let count = |line: &String| {
+            let Ok(line) = Json::parse(line.as_str()) else { return 0 };
+            let is_models = match text(&line, "type").as_deref() {
+                Some("user") => false,
+                Some("gemini") => true,
+                _ => return 0,
+            };
+            let said = usize::from(member(&line, "content").is_some_and(|it| has_text(&it)));
+            let more = ["thoughts", "toolCalls"].iter().filter_map(|name| member(&line, name));
+            said + more.map(|list| length(&list)).sum::<usize>() * usize::from(is_models)
+        };
+        self.lines.iter().map(count).sum()
+    }
+}
+
+/// Whether the content of a message, a text or a list of parts, says anything.
+fn has_text(content: &Json<'_>) -> bool {
+    if content.kind() == Kind::String {
+        return content.reader().string().is_ok_and(|it| !it.to_str().trim().is_empty());
+    }
+    let mut has = false;
+    let _ = content.reader().array(|_, reader| {
+        let part = reader.raw()?;
+        has |= text(&part, "text").is_some_and(|it| !it.trim().is_empty());
+        Ok(())
+    });
+    has
+}
+
+fn length(list: &Json<'_>) -> usize {
+    let mut length = 0;
+    if list.kind() == Kind::Array {
+        let _ = list.reader().array(|_, reader| {
+            length += 1;
+            reader.skip()
+        });
+    }
+    length
+}
+
 /// Removes what sessions left on disk.
 pub(super) fn clear(folder: &Path) {
     for place in [CHATS, LOGS] {
@@ -108,4 +195,25 @@ fn counts(tokens: &Json<'_>) -> Counts {
     counts[Count::Output] = number(tokens, "output").map(|it| it.saturating_add(thoughts));
     counts[Count::Total] = number(tokens, "total");
     counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_reads_as_it_ended_and_says_how_much_the_cli_will_repeat() {
+        let record = [
+            r#"{"sessionId":"s","kind":"main"}"#,
+            r#"{"id":"a","type":"user","content":[{"text":"one"}]}"#,
+            r#"{"id":"b","type":"gemini","content":""}"#,
+            r#"{"$set":{"messages":[]}}"#,
+            r#"{"id":"b","type":"gemini","content":" ","thoughts":[{},{}],"toolCalls":[{}]}"#,
+            r#"{"id":"c","type":"gemini","content":"two"}"#,
+            r#"{"id":"d","type":"info","content":"three"}"#,
+        ];
+        let kept = Kept::of(&record.join("\n"));
+        assert_eq!(kept.lines, [record[0], record[1], record[4], record[5], record[6]]);
+        assert_eq!(kept.updates(), 5);
+    }
 }

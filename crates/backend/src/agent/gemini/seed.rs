@@ -194,14 +194,9 @@ impl Question {
         lines
     }
 
-    /// What is asked, as parts of a prompt.
-    pub(super) fn write_prompt(&self, writer: &mut Writer) {
-        writer.array(|it| {
-            it.object(|it| {
-                it.field("type", "text");
-                it.field("text", &self.prompt);
-            });
-        });
+    /// What is asked.
+    pub(super) fn prompt(&self) -> &str {
+        &self.prompt
     }
 }
 

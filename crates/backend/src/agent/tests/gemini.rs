@@ -288,19 +288,19 @@ async fn a_process_waits_for_the_next_call_and_keeps_nothing_of_the_last() {
 async fn one_that_waits_gives_way_and_does_not_wait_for_ever() {
     let fake = FakeAgent::gemini(ANSWER, RECORD);
     let mut agent = agent(Kind::GoogleGemini, &fake);
-    agent.spawner = Spawner::new(Program { processes_max: 1, ..program(&fake) }, WARMTH);
+    agent.spawner = Spawner::new(Program { processes_max: 1, ..program(&fake) }, WARMTH).into();
     for model in ["a", "b", "a"] {
         let mut answer = agent.ask(model, Bytes::from_static(HISTORY.as_bytes())).await.unwrap();
         while poll_fn(|cx| answer.poll_event(cx)).await.is_some() {}
     }
     assert_eq!(started(&fake), 3);
     let warmth = Warmth { idle: Duration::from_millis(50), ..WARMTH };
-    agent.spawner = Spawner::new(Program { processes_max: 1, ..program(&fake) }, warmth);
+    agent.spawner = Spawner::new(Program { processes_max: 1, ..program(&fake) }, warmth).into();
     assert_eq!(text(&received(&agent, HISTORY).await), "Hello there");
     // As soon as there is a place again, the process is gone.
     drop(agent.spawner.all_places().await);
     let warmth = Warmth { processes: 0, ..WARMTH };
-    agent.spawner = Spawner::new(Program { processes_max: 1, ..program(&fake) }, warmth);
+    agent.spawner = Spawner::new(Program { processes_max: 1, ..program(&fake) }, warmth).into();
     assert_eq!(text(&received(&agent, HISTORY).await), "Hello there");
     drop(agent.spawner.all_places().await);
 }

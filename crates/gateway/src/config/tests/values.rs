@@ -225,6 +225,28 @@ fn an_open_address_needs_a_word() {
 }
 
 #[test]
+fn an_agent_that_may_change_files_needs_keys_or_an_address_that_is_this_machines() {
+    let text = |listen: &str, permissions: &str| {
+        format!(
+            "listen = \"{listen}\"\nopen_bind = true\n[[provider]]\nname = \"worker\"\n\
+             agent = \"openai-codex\"\nmode = \"agent\"\nfolder = \"/\"\n{permissions}\n"
+        )
+    };
+    let (edit, full) = ("permissions = \"edit\"", "permissions = \"full\"");
+    for permissions in ["", "permissions = \"read\""] {
+        assert!(read(&text("0.0.0.0:4747", permissions)).is_ok());
+    }
+    for permissions in [edit, full] {
+        assert!(read(&text("127.0.0.1:4747", permissions)).is_ok());
+        let problems = read(&text("0.0.0.0:4747", permissions)).unwrap_err().to_string();
+        assert!(problems.contains("`worker` may change files"), "{problems}");
+        let keys =
+            "[auth]\nrequired = true\n[[auth.key]]\nname = \"me\"\nvalue = { value = \"k-1\" }";
+        assert!(read(&(text("0.0.0.0:4747", permissions) + keys)).is_ok());
+    }
+}
+
+#[test]
 fn a_key_file_stands_beside_the_config_file() {
     let folder = std::env::temp_dir().join(format!("sabir-key-file-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
