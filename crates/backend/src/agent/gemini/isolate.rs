@@ -9,7 +9,7 @@ use crate::agent::spawn::{Launch, Program};
 use crate::agent::work::link;
 
 /// Where the CLI keeps its files in a home.
-const FOLDER: &str = ".gemini";
+pub(super) const FOLDER: &str = ".gemini";
 
 /// The files of a login. The CLI writes them in their place when it refreshes it.
 const LOGIN: [&str; 3] = ["oauth_creds.json", "google_accounts.json", "installation_id"];
@@ -79,14 +79,15 @@ fn settings(selected: Option<&str>) -> String {
     writer.object(|it| {
         // A list of tools that are none of its own declares none.
         it.object_field("tools", |it| it.field("core", &["none"][..]));
-        write_common(selected, it);
+        write_common(it);
+        write_security(selected, it, |_| {});
         it.object_field("general", |it| it.field("maxAttempts", &1_u64));
     });
     writer.into_string()
 }
 
-/// What all its homes have in common: no skills, hooks and reports, one answer for one prompt, and the login.
-pub(super) fn write_common(selected: Option<&str>, writer: &mut Writer) {
+/// What all its homes have in common: no skills, hooks and reports, and one answer for one prompt.
+pub(super) fn write_common(writer: &mut Writer) {
     for section in ["skills", "hooksConfig", "telemetry"] {
         writer.object_field(section, |it| it.field("enabled", &false));
     }
@@ -94,11 +95,20 @@ pub(super) fn write_common(selected: Option<&str>, writer: &mut Writer) {
         it.field("skipNextSpeakerCheck", &true);
         it.field("disableLoopDetection", &true);
     });
-    if let Some(selected) = selected {
-        writer.object_field("security", |it| {
+}
+
+/// The login, and what else is said of security.
+pub(super) fn write_security(
+    selected: Option<&str>,
+    writer: &mut Writer,
+    more: impl FnOnce(&mut Writer),
+) {
+    writer.object_field("security", |it| {
+        if let Some(selected) = selected {
             it.object_field("auth", |it| it.field("selectedType", selected));
-        });
-    }
+        }
+        more(it);
+    });
 }
 
 /// How the user logs in.

@@ -9,7 +9,7 @@ use sabir_wire::json::Writer;
 
 use super::drive::broken_off;
 use super::faults;
-use super::isolate::{link_login, write_common};
+use super::isolate::{FOLDER, link_login, write_common, write_security};
 use super::read::{Line, Update, unframed};
 use super::record;
 use super::talk::{Talk, in_folder};
@@ -61,7 +61,8 @@ fn tools(permissions: Permissions) -> Vec<&'static str> {
 }
 
 pub(in crate::agent) fn launch_work(it: &Assignment<'_>) -> Launch {
-    let mut arguments = ["--acp", "--skip-trust"].map(str::to_owned).to_vec();
+    // A folder that is not trusted has no settings, hooks, servers and variables to say.
+    let mut arguments = vec!["--acp".to_owned()];
     arguments.extend(it.model.map(|model| format!("--model={model}")));
     Launch {
         arguments,
@@ -84,7 +85,7 @@ fn policy(permissions: Permissions) -> String {
     )
 }
 
-/// A home with the login and settings that those of the project do not override.
+/// A home with the login and settings that those of the project, which nobody trusts, do not override.
 fn furnish(root: &Path, program: &Program) -> io::Result<Vec<(&'static str, String)>> {
     let home = root.join("home");
     let selected = link_login(&home, program)?;
@@ -92,16 +93,17 @@ fn furnish(root: &Path, program: &Program) -> io::Result<Vec<(&'static str, Stri
     let mut writer = Writer::default();
     writer.object(|it| {
         it.object_field("tools", |it| it.field("core", &tools(permissions)[..]));
-        write_common(selected.as_deref(), it);
+        write_common(it);
+        write_security(selected.as_deref(), it, |it| {
+            it.object_field("folderTrust", |it| it.field("enabled", &true));
+        });
         it.object_field("mcp", |it| it.field("allowed", &["none"][..]));
         it.object_field("advanced", |it| it.field("excludedEnvVars", &EXCLUDED[..]));
         let policy = home.join("policy.toml").to_string_lossy().into_owned();
         it.field("adminPolicyPaths", &[policy.as_str()][..]);
     });
-    let settings = home.join("system.json");
-    fs::write(&settings, writer.into_string())?;
-    let variables = [("GEMINI_CLI_HOME", home), ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", settings)];
-    Ok(variables.map(|(name, path)| (name, path.to_string_lossy().into_owned())).into())
+    fs::write(home.join(FOLDER).join("settings.json"), writer.into_string())?;
+    Ok(vec![("GEMINI_CLI_HOME", home.to_string_lossy().into_owned())])
 }
 
 pub(in crate::agent) async fn work(
