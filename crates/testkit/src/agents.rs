@@ -18,7 +18,10 @@ impl FakeAgent {
         let name = format!("sabir-agent-{}-{}", process::id(), NUMBER.fetch_add(1, Relaxed));
         let folder = env::temp_dir().join(name);
         fs::create_dir_all(&folder).expect("the folder for temporary files can be written to");
-        let noted = r#"here=$(dirname "$0"); printf '%s\n' "$@" > "$here/arguments"; env > "$here/environment"; pwd > "$here/cwd""#;
+        // Another process may begin while what the first noted is read.
+        let noted = r#"here=$(dirname "$0")
+note() { cat > "$here/$1.$$"; mv "$here/$1.$$" "$here/$1"; }
+printf '%s\n' "$@" | note arguments; env | note environment; pwd | note cwd"#;
         fs::write(folder.join("agent"), format!("{noted}\n{script}\n"))
             .expect("the folder was just made");
         Self { folder }
@@ -113,11 +116,11 @@ done
 "#;
 
 const CODEX: &str = r#"
-cat "$CODEX_HOME/config.toml" "$CODEX_HOME/catalog.json" > "$here/home" 2> /dev/null
+cat "$CODEX_HOME/config.toml" "$CODEX_HOME/catalog.json" 2> /dev/null | note home
 while IFS= read -r line; do
     printf '%s\n' "$line" >> "$here/input"
     case $line in
-    *'"method":"initialize"'*) printf '{"id":1,"result":{}}\n{"method":"configWarning","params":{}}\n' ;;
+    *'"method":"initialize"'*) printf '{"id":1,"result":{"userAgent":"sabir/0.0.2 (Linux)"}}\n{"method":"configWarning","params":{}}\n' ;;
     *'"method":"thread/resume"'*'"threadId":"T"'*) printf '{"id":2,"result":{"thread":{"id":"T"},"model":"codex-fake"}}\n' ;;
     *'"method":"thread/resume"'*) printf '{"id":2,"error":{"code":-32600,"message":"no rollout found for thread id"}}\n' ;;
     *'"method":"thread/start"'*) printf '{"id":2,"result":{"thread":{"id":"T"},"model":"codex-fake"}}\n' ;;
@@ -132,14 +135,14 @@ done
 
 const GEMINI: &str = r#"
 chats="$GEMINI_CLI_HOME/.gemini/tmp/work/chats"
-cat "$GEMINI_CLI_HOME/system.json" "$GEMINI_CLI_HOME/policy.toml" > "$here/home" 2> /dev/null
+cat "$GEMINI_CLI_HOME/.gemini/settings.json" "$GEMINI_CLI_HOME/policy.toml" 2> /dev/null | note home
 [ -n "$GEMINI_SYSTEM_MD" ] || GEMINI_SYSTEM_MD=/dev/null
 update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":{"sessionUpdate":"%s","content":{"type":"text","text":"then"}}}}\n' "$1" "$2"; }
 while IFS= read -r line; do
     printf '%s\n' "$line" >> "$here/input"
     id=${line#*'"id":'}; id=${id%%,*}
     case $line in
-    *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}\n' "$id" ;;
+    *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"version":"0.0.3"},"agentCapabilities":{"loadSession":true}}}\n' "$id" ;;
     *'"method":"session/new"'*)
         session=abcdef01-0000; cp "$GEMINI_SYSTEM_MD" "$here/system"
         printf '{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"%s"}}\n' "$id" "$session" ;;

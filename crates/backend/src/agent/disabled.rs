@@ -87,6 +87,10 @@ impl Agent {
 impl Agent {
     pub fn close(&self) {}
 
+    pub fn version(&self) -> Option<String> {
+        None
+    }
+
     pub fn works(&self) -> bool {
         false
     }

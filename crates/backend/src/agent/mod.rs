@@ -18,6 +18,7 @@ mod speech;
 mod task;
 #[cfg(test)]
 mod tests;
+mod version;
 mod work;
 
 pub use answer::{Answer, Patience};
@@ -33,6 +34,7 @@ use sabir_wire::Fault;
 use tokio::sync::OnceCell;
 
 use faults::Failed;
+use rest::Lent;
 use spawn::{Launch, Spawner};
 use speech::Speech;
 
@@ -115,8 +117,7 @@ impl Agent {
             }
             Kind::GoogleGemini => {
                 let question = gemini::question(&body)?;
-                let lent = self.spawner.lend(gemini::launch(chosen)).await;
-                let lent = lent.map_err(|error| self.unstarted(&error))?;
+                let lent = self.lend(gemini::launch(chosen)).await?;
                 let model = model.to_owned();
                 Ok(Answer::new(patience, |sink| {
                     gemini::drive(lent, question, Speech::new(sink, model))
@@ -124,15 +125,15 @@ impl Agent {
             }
             Kind::ClaudeCode => {
                 let question = claude::question(&body)?;
-                let process =
-                    self.spawn(claude::launch(self.spawner.program(), &question, chosen)).await?;
-                Ok(Answer::new(patience, |sink| claude::drive(process, question, sink)))
+                let launch = claude::launch(self.spawner.program(), &question, chosen);
+                let lent = self.lend(launch).await?;
+                Ok(Answer::new(patience, |sink| claude::drive(lent, question, sink)))
             }
             Kind::OpenaiCodex => {
                 let question = codex::question(&body, self.abilities())?;
-                let process = self.spawn(codex::launch(chosen)).await?;
+                let lent = self.lend(codex::launch(chosen)).await?;
                 let model = chosen.map(str::to_owned);
-                Ok(Answer::new(patience, |sink| codex::drive(process, question, model, sink)))
+                Ok(Answer::new(patience, |sink| codex::drive(lent, question, model, sink)))
             }
         }
     }
@@ -154,7 +155,7 @@ impl Agent {
                     gemini::probe(self.spawner.lend(gemini::launch(chosen)).await.ok()?).await
                 }
                 Kind::OpenaiCodex => {
-                    codex::probe(self.spawn(codex::launch(chosen)).await.ok()?).await
+                    codex::probe(self.spawner.lend(codex::launch(chosen)).await.ok()?).await
                 }
                 Kind::GoogleGemini | Kind::ClaudeCode | Kind::Plain => None,
             }
@@ -174,6 +175,15 @@ impl Agent {
     /// Ends the processes that wait for calls; none waits again.
     pub fn close(&self) {
         self.spawner.close();
+    }
+
+    /// The version of the CLI, once a process has stated it.
+    pub fn version(&self) -> Option<String> {
+        self.spawner.version()
+    }
+
+    async fn lend(&self, launch: Launch) -> Result<Lent, Failed> {
+        self.spawner.lend(launch).await.map_err(|error| self.unstarted(&error))
     }
 
     async fn spawn(&self, launch: Launch) -> Result<process::Process, Failed> {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::process::{Process, Resting};
-use super::spawn::Launch;
+use super::spawn::{Launch, Spawner};
 
 /// How many processes wait for calls, and how long.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,8 @@ struct State {
     waiting: Vec<Waiting>,
     /// How many calls wait for a place.
     wanted: usize,
+    /// How many are being started to wait here.
+    prepared: usize,
     is_watched: bool,
     is_closed: bool,
 }
@@ -58,6 +60,30 @@ impl Pool {
         };
         drop(state);
         found
+    }
+
+    /// Whether a process is to be started for another call like this one. The oldest that waits for something else gives way to it.
+    pub(super) fn wants(&self, launch: &Launch) -> bool {
+        let mut state = guard(&self.state);
+        let is_full = state.waiting.len() + state.prepared >= self.warmth.processes;
+        let is_served = state.waiting.iter().any(|it| it.launch.is_like(launch));
+        let gives_way = !is_served && state.prepared == 0 && !state.waiting.is_empty();
+        if state.is_closed || state.wanted > 0 || (is_full && !gives_way) {
+            return false;
+        }
+        state.prepared += 1;
+        let oldest = is_full.then(|| state.waiting.remove(0));
+        drop(state);
+        drop(oldest);
+        true
+    }
+
+    /// What was wanted is here, or could not be started.
+    pub(super) fn prepared(self: &Arc<Self>, process: Option<Resting>, launch: Launch) {
+        guard(&self.state).prepared -= 1;
+        if let Some(process) = process {
+            self.put(process, launch);
+        }
     }
 
     /// Lets a process wait, unless somebody waits for its place.
@@ -136,23 +162,33 @@ pub(super) struct Lent {
     pub(super) bed: Bed,
 }
 
-/// Where a process may rest.
+/// Where a process came from, and may rest.
 #[derive(Debug)]
 pub(super) struct Bed {
     launch: Launch,
-    pool: Arc<Pool>,
+    spawner: Arc<Spawner>,
 }
 
 impl Bed {
-    pub(super) fn new(launch: Launch, pool: &Arc<Pool>) -> Self {
-        Self { launch, pool: Arc::clone(pool) }
+    pub(super) fn new(launch: Launch, spawner: &Arc<Spawner>) -> Self {
+        Self { launch, spawner: Arc::clone(spawner) }
     }
 
     /// The call is over and the process as it was before.
     pub(super) fn rest(self, process: Process) {
         if let Some(resting) = process.rest() {
-            self.pool.put(resting, self.launch);
+            self.spawner.pool().put(resting, self.launch);
         }
+    }
+
+    /// The call is over and its process knows too much: another begins to wait for the next.
+    pub(super) fn replace(self) {
+        self.spawner.prepare(self.launch);
+    }
+
+    /// The process says which version it is.
+    pub(super) fn states_version(&self, version: Option<String>) {
+        self.spawner.states_version(version);
     }
 }
 

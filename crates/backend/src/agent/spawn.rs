@@ -16,6 +16,7 @@ use super::leader::{Leader, in_own_thread};
 use super::process::{Process, Resting};
 use super::rest::{Bed, Lent, Pool, Warmth};
 use super::task::Workplace;
+use super::version::Version;
 use crate::Secret;
 
 /// A program and what all its processes have in common.
@@ -74,6 +75,7 @@ pub(super) struct Spawner {
     places: Arc<Semaphore>,
     pool: Arc<Pool>,
     swept: Once,
+    version: Version,
 }
 
 /// A process that has begun, on its way from its thread.
@@ -83,10 +85,23 @@ struct Begun {
     folder: PathBuf,
 }
 
+impl Begun {
+    fn resting(self, exit: oneshot::Receiver<Option<i32>>) -> Resting {
+        Resting::new(self.pipes, self.leader, (exit, self.folder))
+    }
+}
+
 impl Spawner {
     pub(super) fn new(program: Program, warmth: Warmth) -> Self {
         let places = Arc::new(Semaphore::new(program.processes_max.max(1)));
-        Self { program: Arc::new(program), places, pool: Pool::new(warmth), swept: Once::new() }
+        let version = Version::default();
+        Self {
+            program: Arc::new(program),
+            places,
+            pool: Pool::new(warmth),
+            swept: Once::new(),
+            version,
+        }
     }
 
     /// The name of the program, for people.
@@ -96,6 +111,20 @@ impl Spawner {
 
     pub(super) fn program(&self) -> &Program {
         &self.program
+    }
+
+    pub(super) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// A process says which version it is.
+    pub(super) fn states_version(&self, version: Option<String>) {
+        self.version.note(self.name(), version);
+    }
+
+    /// The version that a process stated last.
+    pub(super) fn version(&self) -> Option<String> {
+        self.version.known()
     }
 
     /// All places at once, when no process is left.
@@ -110,13 +139,38 @@ impl Spawner {
         self.pool.close();
     }
 
+    /// Has a process wait for the next call like this one, if there is a place that nobody needs.
+    pub(super) fn prepare(&self, launch: Launch) {
+        if !self.pool.wants(&launch) {
+            return;
+        }
+        let (program, pool) = (Arc::clone(&self.program), Arc::clone(&self.pool));
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+            pool.prepared(None, launch);
+            return;
+        };
+        let (ended, exit) = oneshot::channel();
+        let (waiting, own_pool) = (launch.clone(), Arc::clone(&pool));
+        let work = move || {
+            let receive = |begun: io::Result<Begun>| {
+                let process = begun.ok().map(|begun| begun.resting(exit));
+                own_pool.prepared(process, waiting);
+                true
+            };
+            own(&program, launch, place, (receive, ended));
+        };
+        if in_own_thread(work).is_err() {
+            pool.prepared(None, Launch::default());
+        }
+    }
+
     /// A process for a call: one that waits, or a new one.
-    pub(super) async fn lend(&self, launch: Launch) -> io::Result<Lent> {
+    pub(super) async fn lend(self: &Arc<Self>, launch: Launch) -> io::Result<Lent> {
         let process = match self.pool.take(&launch).map(Resting::wake) {
             Some(Ok(process)) => process,
             Some(Err(_)) | None => self.spawn(launch.clone()).await?,
         };
-        Ok(Lent { process, bed: Bed::new(launch, &self.pool) })
+        Ok(Lent { process, bed: Bed::new(launch, self) })
     }
 
     /// Starts a process as soon as there is a place for one.
@@ -126,9 +180,9 @@ impl Spawner {
         let program = Arc::clone(&self.program);
         let (begun, receiver) = oneshot::channel();
         let (ended, exit) = oneshot::channel();
-        in_own_thread(move || own(&program, launch, place, (begun, ended)))?;
-        let Begun { pipes, leader, folder } = receiver.await.map_err(io::Error::other)??;
-        Resting::new(pipes, leader, (exit, folder)).wake()
+        let receive = |it| begun.send(it).is_ok();
+        in_own_thread(move || own(&program, launch, place, (receive, ended)))?;
+        receiver.await.map_err(io::Error::other)??.resting(exit).wake()
     }
 
     fn sweep(&self) {
@@ -153,13 +207,13 @@ fn own(
     program: &Program,
     launch: Launch,
     place: OwnedSemaphorePermit,
-    (begun, ended): (oneshot::Sender<io::Result<Begun>>, oneshot::Sender<Option<i32>>),
+    (receive, ended): (impl FnOnce(io::Result<Begun>) -> bool, oneshot::Sender<Option<i32>>),
 ) {
     let (mut child, folder) = match start(program, launch) {
         Ok(started) => started,
         Err(error) => {
             drop(place);
-            let _ = begun.send(Err(error));
+            receive(Err(error));
             return;
         }
     };
@@ -169,7 +223,7 @@ fn own(
     let is_wanted = match pipes {
         Some(pipes) => {
             let (leader, folder) = (Arc::clone(&leader), folder.path().to_owned());
-            begun.send(Ok(Begun { pipes, leader, folder })).is_ok()
+            receive(Ok(Begun { pipes, leader, folder }))
         }
         None => false,
     };

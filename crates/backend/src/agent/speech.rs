@@ -19,6 +19,8 @@ pub(super) struct Speech {
     /// Whether the next text begins a paragraph.
     is_paragraph: bool,
     has_text: bool,
+    /// Whether the last thought may go on.
+    is_mid_line: bool,
     /// All text so far, if anybody wants to know it again.
     said: Option<Utterance>,
 }
@@ -36,8 +38,17 @@ impl Speech {
 
     /// One whose words are noted behind what was said before.
     pub(super) fn noting(sink: Sink, model: String, said: Option<Utterance>) -> Self {
-        let (is_paragraph, has_text) = (false, false);
-        Self { sink, model, has_begun: false, open: None, parts: 0, is_paragraph, has_text, said }
+        Self {
+            sink,
+            model,
+            has_begun: false,
+            open: None,
+            parts: 0,
+            is_paragraph: false,
+            has_text: false,
+            is_mid_line: false,
+            said,
+        }
     }
 
     pub(super) fn has_begun(&self) -> bool {
@@ -60,13 +71,16 @@ impl Speech {
 
     /// Adds some of what the model thinks.
     pub(super) async fn think(&mut self, text: String) {
+        self.is_mid_line = !text.ends_with('\n');
         self.grow(Form::Thought, text).await;
     }
 
     /// Adds a line on what the agent does, which is nobody's to answer.
     pub(super) async fn act(&mut self, activity: String) {
         self.is_paragraph = true;
-        self.think(activity + "\n\n").await;
+        let divides = self.open == Some(Form::Thought) && self.is_mid_line;
+        let lead = if divides { "\n\n" } else { "" };
+        self.think(format!("{lead}{activity}\n\n")).await;
     }
 
     /// The next text is another message.

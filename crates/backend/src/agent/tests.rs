@@ -14,6 +14,7 @@ use super::*;
 use crate::Secret;
 
 mod gemini;
+mod warm;
 mod work;
 
 const PATIENCE: Patience =

@@ -7,24 +7,31 @@ use sabir_wire::{FaultKind, Protocol};
 
 use super::faults::Trouble;
 use super::read::Line;
-use super::seed::{Message, Question, Seed, Speaker};
+use super::seed::{Message, Question, Seed, Speaker, text_of};
 use super::tools;
 use crate::agent::answer::Sink;
 use crate::agent::faults::{Failed, fault, garbled, gone, silent, unreadable};
 use crate::agent::process::Process;
+use crate::agent::rest::Lent;
 
 /// The id of our first and only request.
 const INTRODUCTION: &str = "1";
 
 pub(in crate::agent) async fn drive(
-    process: Process,
+    Lent { process, bed }: Lent,
     question: Question,
     sink: Sink,
 ) -> Result<(), Failed> {
-    let mut dialogue = Dialogue { process, question, trouble: Trouble::default(), model: None };
+    let trouble = Trouble::default();
+    let mut dialogue = Dialogue { process, question, trouble, model: None, version: None };
     dialogue.introduce().await?;
     dialogue.replay().await?;
-    dialogue.ask(&sink).await
+    dialogue.ask(&sink).await?;
+    bed.states_version(dialogue.version.take());
+    // What it was told it cannot forget.
+    drop(dialogue);
+    bed.replace();
+    Ok(())
 }
 
 struct Dialogue {
@@ -33,6 +40,8 @@ struct Dialogue {
     trouble: Trouble,
     /// Whom the session says it has to do with.
     model: Option<String>,
+    /// Which version the session says it has.
+    version: Option<String>,
 }
 
 /// What a line means for the dialogue.
@@ -109,6 +118,7 @@ impl Dialogue {
         }
         self.trouble.note(&line);
         self.model = line.session_model().or(self.model.take());
+        self.version = text_of(&line.version).or(self.version.take());
         if let Some((id, message)) = line.for_server().filter(|_| line.is("control_request"))
             && let Some(answer) = tools::answer(&id, &message, &self.question.tools)
         {

@@ -26,6 +26,8 @@ pub(super) struct Line<'l> {
     pub(super) model: Option<Text<'l>>,
     pub(super) rate_limit: Option<Json<'l>>,
     pub(super) session_id: Option<Text<'l>>,
+    /// That of the CLI.
+    pub(super) version: Option<Text<'l>>,
     pub(super) usage: Option<Json<'l>>,
     pub(super) stop_reason: Option<Text<'l>>,
     /// Whether it is about a sub-agent.
@@ -59,6 +61,7 @@ impl<'l> Line<'l> {
             ("result", Kind::String) => self.result = Some(reader.string()?),
             ("is_error", Kind::Boolean) => self.is_error = reader.boolean()?,
             ("model", Kind::String) => self.model = Some(reader.string()?),
+            ("claude_code_version", Kind::String) => self.version = Some(reader.string()?),
             ("session_id", Kind::String) => self.session_id = Some(reader.string()?),
             ("usage", Kind::Object) => self.usage = Some(reader.raw()?),
             ("stop_reason", Kind::String) => self.stop_reason = Some(reader.string()?),

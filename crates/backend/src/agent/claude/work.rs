@@ -156,8 +156,6 @@ fn said(event: &Json<'_>) -> Option<News> {
             let thought = text(&delta, "thinking").map(News::Thought);
             text(&delta, "text").map(News::Text).or(thought)
         }
-        // Between two thoughts stands what one would read as one.
-        "content_block_stop" => None,
         _ => None,
     }
 }

@@ -13,16 +13,17 @@ use crate::agent::answer::Sink;
 use crate::agent::faults::{Failed, fault, garbled, gone, silent, unreadable};
 use crate::agent::json::{member, text};
 use crate::agent::process::Process;
+use crate::agent::rest::Lent;
 
 pub(in crate::agent) async fn drive(
-    mut process: Process,
+    Lent { mut process, bed }: Lent,
     question: Question,
     model: Option<String>,
     sink: Sink,
 ) -> Result<(), Failed> {
-    process.send_line(&Question::initialize());
-    answered(&mut process, Request::Initialize).await?;
-    process.send_line(r#"{"method":"initialized"}"#);
+    if process.uses() == 0 {
+        bed.states_version(introduce(&mut process).await?);
+    }
     process.send_line(&question.start_thread(model.as_deref()));
     let thread = answered(&mut process, Request::StartThread).await?;
     if question.is_injected() {
@@ -31,24 +32,37 @@ pub(in crate::agent) async fn drive(
     }
     process.send_line(&question.start_turn(&thread));
     let turn = answered(&mut process, Request::StartTurn).await?;
-    listen(process, Frames::new(model.unwrap_or_default()), &turn, &sink).await
+    listen(process, Frames::new(model.unwrap_or_default()), &turn, &sink).await?;
+    // Its threads are gone with it, and with them all that was said.
+    bed.replace();
+    Ok(())
+}
+
+/// Introduces us to a process: the version that it states.
+pub(super) async fn introduce(process: &mut Process) -> Result<Option<String>, Failed> {
+    process.send_line(&Question::initialize());
+    let version = answered(process, Request::Initialize).await?;
+    process.send_line(r#"{"method":"initialized"}"#);
+    Ok(Some(version).filter(|version| !version.is_empty()))
 }
 
 /// What a process says that it can: whether it knows how to be told items, of a thread that is not there.
-pub(in crate::agent) async fn probe(mut process: Process) -> Option<Abilities> {
-    process.send_line(&Question::initialize());
-    answered(&mut process, Request::Initialize).await.ok()?;
-    process.send_line(r#"{"method":"initialized"}"#);
+pub(in crate::agent) async fn probe(Lent { mut process, bed }: Lent) -> Option<Abilities> {
+    if process.uses() == 0 {
+        bed.states_version(introduce(&mut process).await.ok()?);
+    }
     process.send_line(&Question::default().inject("00000000-0000-0000-0000-000000000000"));
     let refused = answered(&mut process, Request::Inject).await.err();
     let is_unknown = |it: Failed| {
         let words = it.message.to_str().to_lowercase();
         words.contains("unknown variant") || words.contains("method not found")
     };
+    // It has had no thread: the first call finds it introduced.
+    bed.rest(process);
     Some(Abilities { replays: !refused.is_some_and(is_unknown) })
 }
 
-/// Waits for the answer to a request: the id that it states, if it states one.
+/// Waits for the answer to a request: what it states, an id or a version, if it states that.
 pub(super) async fn answered(process: &mut Process, request: Request) -> Result<String, Failed> {
     loop {
         let bytes = next(process).await?;
@@ -60,8 +74,12 @@ pub(super) async fn answered(process: &mut Process, request: Request) -> Result<
         if let Some(error) = &line.error {
             return Err(refused(error));
         }
-        let name = if request == Request::StartTurn { "turn" } else { "thread" };
-        return Ok(line.id_of(name).unwrap_or_default());
+        let stated = match request {
+            Request::Initialize => line.version(),
+            Request::StartThread | Request::Inject => line.id_of("thread"),
+            Request::StartTurn => line.id_of("turn"),
+        };
+        return Ok(stated.unwrap_or_default());
     }
 }
 

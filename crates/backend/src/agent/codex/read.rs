@@ -63,6 +63,13 @@ impl<'l> Line<'l> {
         id.as_str().parse().ok()
     }
 
+    /// The version in how it calls itself: it puts our name before it, and more behind it.
+    pub(super) fn version(&self) -> Option<String> {
+        let name = text(self.result.as_ref()?, "userAgent")?;
+        let (_, version) = name.split_once('/')?;
+        Some(version.split(' ').next().unwrap_or_default().to_owned())
+    }
+
     /// The id of the object under a name in the result.
     pub(super) fn id_of(&self, name: &str) -> Option<String> {
         let object = member(self.result.as_ref()?, name)?;

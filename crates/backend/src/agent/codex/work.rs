@@ -4,7 +4,7 @@
 use sabir_wire::conversation::{Count, Counts, FinishKind};
 use sabir_wire::json::{Json, Kind, Writer};
 
-use super::drive::{answered, decline, failure, next, refused};
+use super::drive::{answered, decline, failure, introduce, next, refused};
 use super::isolate::{furnish, write_work_config};
 use super::read::{Line, Params};
 use super::seed::{Question, Request, request};
@@ -36,9 +36,7 @@ pub(in crate::agent) async fn work(
     it: &Assignment<'_>,
     speech: &mut Speech,
 ) -> Result<Outcome, Failed> {
-    process.send_line(&Question::initialize());
-    answered(&mut process, Request::Initialize).await?;
-    process.send_line(r#"{"method":"initialized"}"#);
+    introduce(&mut process).await?;
     process.send_line(&start(it));
     let session = match (answered(&mut process, Request::StartThread).await, it.session) {
         (Ok(session), _) => session,

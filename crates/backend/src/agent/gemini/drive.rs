@@ -31,7 +31,8 @@ pub(in crate::agent) async fn drive(
     let mut dialogue = Dialogue::new(lent, question);
     dialogue.talk.server = server;
     if number == 0 {
-        dialogue.talk.introduce().await?;
+        let (_, version) = dialogue.talk.introduce().await?;
+        dialogue.bed.states_version(version);
     }
     dialogue.open(number).await?;
     let ending = dialogue.ask(&mut speech).await?;
@@ -44,7 +45,8 @@ pub(in crate::agent) async fn probe(lent: Lent) -> Option<Abilities> {
         return None;
     }
     let mut dialogue = Dialogue::new(lent, Question::default());
-    let abilities = dialogue.talk.introduce().await.ok()?;
+    let (abilities, version) = dialogue.talk.introduce().await.ok()?;
+    dialogue.bed.states_version(version);
     dialogue.bed.rest(dialogue.talk.process);
     Some(abilities)
 }

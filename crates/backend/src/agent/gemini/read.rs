@@ -94,6 +94,11 @@ impl<'l> Line<'l> {
         text(self.result.as_ref()?, name)
     }
 
+    /// The version of a CLI that introduces itself.
+    pub(super) fn version(&self) -> Option<String> {
+        text(&member(self.result.as_ref()?, "agentInfo")?, "version")
+    }
+
     /// Whether a CLI that introduces itself says that it goes on with sessions.
     pub(super) fn takes_up_sessions(&self) -> bool {
         let capabilities = self.result.as_ref().and_then(|it| member(it, "agentCapabilities"));

@@ -29,6 +29,7 @@ pub(super) struct Talk {
 pub(super) struct Answered {
     pub(super) session: Option<String>,
     replays: bool,
+    version: Option<String>,
 }
 
 impl Talk {
@@ -37,13 +38,14 @@ impl Talk {
         Self { process, server: None, session: String::new(), request }
     }
 
-    pub(super) async fn introduce(&mut self) -> Result<Abilities, Failed> {
+    /// Introduces us: what the process can, and the version that it states.
+    pub(super) async fn introduce(&mut self) -> Result<(Abilities, Option<String>), Failed> {
         let request = self.send("initialize", |it, _| {
             it.field("protocolVersion", &1_u64);
             it.object_field("clientCapabilities", |_| {});
         });
-        let Answered { replays, .. } = self.answered(request, 0).await?;
-        Ok(Abilities { replays })
+        let Answered { replays, version, .. } = self.answered(request, 0).await?;
+        Ok((Abilities { replays }, version))
     }
 
     /// Begins a session in a folder, or takes one up, of which so many updates come before anything else.
@@ -125,7 +127,8 @@ impl Talk {
                     return Err(faults::refused(error));
                 }
                 let session = line.stated("sessionId");
-                answer = Some(Answered { session, replays: line.takes_up_sessions() });
+                let (replays, version) = (line.takes_up_sessions(), line.version());
+                answer = Some(Answered { session, replays, version });
             }
             let update = line.update(&self.session);
             let is_history = update.is_some_and(|update| update != Update::Other);
