@@ -7,8 +7,10 @@ picks one. Needs a Python with the vendors' SDKs: `$(scripts/sdk-venv)`.
 import json
 import os
 import subprocess
+import threading
 import time
 import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from cells import free_port, main, verdict
 from clients import CLIENTS, status_of
@@ -53,6 +55,38 @@ PAST = [
 ]
 
 
+# What each client recovers from.
+OVERFLOW = {"chat": "context_length_exceeded", "responses": "context_length_exceeded", "messages": "prompt is too long", "gemini": "token count"}
+
+
+class Small(BaseHTTPRequestHandler):
+    """A server of all three vendors that nothing fits."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("content-length") or 0))
+        if "count" in self.path.lower():
+            return self.reply(200, {"totalTokens": 10, "input_tokens": 10})
+        if self.path.endswith("/responses"):
+            words = "Your input exceeds the context window of this model. Please adjust your input and try again."
+            return self.reply(400, {"error": {"message": words, "type": "invalid_request_error", "param": "input", "code": "context_length_exceeded"}})
+        if "/messages" in self.path:
+            words = "prompt is too long: 250000 tokens > 200000 maximum"
+            return self.reply(400, {"type": "error", "error": {"type": "invalid_request_error", "message": words}})
+        words = "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576)."
+        self.reply(400, {"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}})
+
+    def reply(self, status, body):
+        body = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
 class Bench:
     """A simulator, and a gateway with the CLIs behind it."""
 
@@ -66,6 +100,8 @@ class Bench:
             config.write(self.provider("claude", "claude-code", '["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"]'))
             config.write(self.provider("nobody", "claude-code", '["ANTHROPIC_BASE_URL"]'))
             config.write(self.codex("codex-cli", "SIM_KEY"))
+            config.write(self.codex("outsider", None))
+            self.write_small(config)
             config.write(self.provider("gemini-cli", "google-gemini", '["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"]'))
             config.write(self.provider("stranger", "google-gemini", "[]"))
             for permissions in ["read", "edit", "full"]:
@@ -78,11 +114,27 @@ class Bench:
         command = os.path.join(self.programs, "gemini" if agent == "google-gemini" else "claude")
         return f'[[provider]]\nname = "{name}"\nagent = "{agent}"\ncommand = "{command}"\nenv = {env}\nretries = 0\n'
 
-    def codex(self, name, key):
-        """Codex with a simulator in the place of its own provider."""
-        sim = f'{{name="sim",base_url="http://{self.sim}/openai/v1",wire_api="responses",env_key="{key}",request_max_retries=0,stream_max_retries=0}}'
+    def codex(self, name, key, base=None):
+        """Codex with a simulator in the place of its own provider, and with no login if there is no key."""
+        base = base or f"http://{self.sim}/openai/v1"
+        login = f'env_key="{key}",' if key else ""
+        sim = f'{{name="sim",base_url="{base}",wire_api="responses",{login}request_max_retries=0,stream_max_retries=0}}'
         command = [os.path.join(self.programs, "codex"), "-c", 'model_provider="sim"', "-c", f"model_providers.sim={sim}"]
-        return f'[[provider]]\nname = "{name}"\nagent = "openai-codex"\ncommand = {json.dumps(command)}\nenv = ["{key}"]\nretries = 0\n'
+        env = json.dumps([key] if key else [])
+        return f'[[provider]]\nname = "{name}"\nagent = "openai-codex"\ncommand = {json.dumps(command)}\nenv = {env}\nretries = 0\n'
+
+    def write_small(self, config):
+        """Each CLI on a server that nothing fits."""
+        small = ThreadingHTTPServer(("127.0.0.1", 0), Small)
+        threading.Thread(target=small.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{small.server_port}"
+        config.write(self.codex("codex-small", "SIM_KEY", f"{base}/v1"))
+        for name, agent, program, variable, key in [
+            ("claude-small", "claude-code", "claude", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+            ("gemini-small", "google-gemini", "gemini", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"),
+        ]:
+            command = json.dumps(["env", f"{variable}={base}", os.path.join(self.programs, program)])
+            config.write(f'[[provider]]\nname = "{name}"\nagent = "{agent}"\ncommand = {command}\nenv = ["{key}"]\nretries = 0\n')
 
     def run(self, chosen):
         home = os.path.join(self.root, "home")
@@ -169,8 +221,9 @@ class Bench:
         for bad, status in [("fault-429", 429), ("fault-529", (503, 529)), ("fault-disconnect-first", 502), ("fault-401", 401)]:
             self.fault(client, f"claude/{bad}", status)
         self.fault(client, "nobody/claude-sonnet-5-1", 401, "/login")
+        self.fault(client, "claude-small/claude-sonnet-5-1", 400, OVERFLOW[client.name])
         self.cancel(client, "claude/fault-slow-stream-200")
-        return "text, history, tools, faults, no login, leaving"
+        return "text, history, tools, faults, no login, overflow, leaving"
 
     def codex_cell(self, client):
         model = "codex-cli/gpt-5.6-sol"  # Codex leaves images out for models that it does not know.
@@ -180,8 +233,10 @@ class Bench:
             self.tools(client, model, stream)
         for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
             self.fault(client, f"codex-cli/{bad}", status)
+        self.fault(client, "outsider/gpt-5.6-sol", 401, "codex login")
+        self.fault(client, "codex-small/gpt-5.6-sol", 400, OVERFLOW[client.name])
         self.cancel(client, "codex-cli/fault-slow-stream-200")
-        return "text, history, tools, faults, leaving"
+        return "text, history, tools, faults, no login, overflow, leaving"
 
     def work(self, client, agent):
         """The CLI with its own tools in a folder: it does what it may, tells of it, and goes on in its session."""
@@ -230,8 +285,9 @@ class Bench:
         for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
             self.fault(client, f"gemini-cli/{bad}", status)
         self.fault(client, "stranger/gemini-2.5-flash", 401, "log in")
+        self.fault(client, "gemini-small/gemini-2.5-flash", 400, OVERFLOW[client.name])
         self.cancel(client, "gemini-cli/fault-slow-stream-200")
-        return "text, history, tools, faults, no login, leaving"
+        return "text, history, tools, faults, no login, overflow, leaving"
 
     def contents(self, client, model, stream):
         answer = client.ask(model, [*PAST, ("user", "What is my name?")], names=["Bash"], stream=stream)

@@ -529,8 +529,8 @@ fn a_wrong_agent_is_refused_with_advice() {
         ("agent = \"plain\"\nname = \"a\"", "command"),
         ("agent = \"claude-code\"", "name"),
         ("agent = \"claude-code\"\nname = \"a\"\nbase_url = \"http://x\"", "is no key of an agent"),
-        ("agent = \"claude-code\"\nname = \"a\"\nmode = \"agent\"", "unknown value"),
-        ("agent = \"claude-code\"\nname = \"a\"\nfolder = \"/x\"", "later version"),
+        ("agent = \"claude-code\"\nname = \"a\"\nmode = \"agent\"", "needs `folder`"),
+        ("agent = \"claude-code\"\nname = \"a\"\nfolder = \"/x\"", "add `mode"),
         ("agent = \"claude-code\"\nname = \"a\"\nenv = [\"NO_SUCH_VARIABLE\"]", "is not set"),
         ("preset = \"ollama\"\ncommand = \"x\"", "is for agents"),
     ] {

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::{fs, io};
 
 use sabir_wire::conversation::{Count, Counts};
-use sabir_wire::json::{Json, Kind};
+use sabir_wire::json::{Json, Kind, Writer};
 
 use super::read::number;
+use crate::agent::json;
 use crate::agent::json::{member, text};
 
 /// Where the records are in the folder of a process that works in `work`.
@@ -66,12 +67,12 @@ pub(super) fn renew(kept: &Path, session: &str) -> io::Result<Option<usize>> {
     // The CLI begins another record whenever it takes one up, and goes on in the one that it took up.
     let longest = files.iter().max().filter(|(bytes, _)| *bytes <= RECORD_BYTES_MAX);
     let Some((_, file)) = longest else { return Ok(None) };
-    let record = Kept::of(&fs::read_to_string(file)?);
+    let told = Kept::of(&fs::read_to_string(file)?).told();
     for (_, file) in &files {
         fs::remove_file(file)?;
     }
-    fs::write(file.with_file_name(format!("session-0{ending}")), record.lines.join("\n") + "\n")?;
-    Ok(Some(record.updates()))
+    fs::write(file.with_file_name(format!("session-0{ending}")), told.join("\n") + "\n")?;
+    Ok(Some(told.len().saturating_sub(1)))
 }
 
 /// A record as it reads in the end: its heading, and each message once.
@@ -98,46 +99,103 @@ impl Kept {
         kept
     }
 
-    /// The CLI sends each text, thought and call of the history.
-    fn updates(&self) -> usize {
-        let count = |line: &String| {
-            let Ok(line) = Json::parse(line.as_str()) else { return 0 };
-            let is_models = match text(&line, "type").as_deref() {
-                Some("user") => false,
-                Some("gemini") => true,
-                _ => return 0,
-            };
-            let said = usize::from(member(&line, "content").is_some_and(|it| has_text(&it)));
-            let more = ["thoughts", "toolCalls"].iter().filter_map(|name| member(&line, name));
-            said + more.map(|list| length(&list)).sum::<usize>() * usize::from(is_models)
-        };
-        self.lines.iter().map(count).sum()
+    /// The heading, and what was said and done as parts of messages, of which the CLI sends an update each. From calls that it recorded as
+    /// such it would send every result twice.
+    fn told(&self) -> Vec<String> {
+        let (heading, messages) = self.lines.split_at(self.lines.len().min(1));
+        let (mut told, mut answered) = (heading.to_vec(), Vec::new());
+        for message in messages {
+            let Ok(message) = Json::parse(message.as_str()) else { continue };
+            let (mut said, results) = parts(&message);
+            said.retain(|part| answer_id(part).is_none_or(|id| !answered.contains(&id)));
+            answered.extend(results.iter().filter_map(|part| answer_id(part)));
+            match text(&message, "type").as_deref() {
+                Some("user") => told.extend(line(&message, "user", &said)),
+                Some("gemini") => {
+                    told.extend(line(&message, "gemini", &said));
+                    told.extend(line(&message, "user", &results));
+                }
+                _ => {}
+            }
+        }
+        told
     }
 }
 
-/// Whether the content of a message, a text or a list of parts, says anything.
-fn has_text(content: &Json<'_>) -> bool {
-    if content.kind() == Kind::String {
-        return content.reader().string().is_ok_and(|it| !it.to_str().trim().is_empty());
-    }
-    let mut has = false;
-    let _ = content.reader().array(|_, reader| {
-        let part = reader.raw()?;
-        has |= text(&part, "text").is_some_and(|it| !it.trim().is_empty());
-        Ok(())
+/// A message of a record; none that says nothing.
+fn line(message: &Json<'_>, kind: &str, parts: &[String]) -> Option<String> {
+    let mut writer = Writer::default();
+    writer.object(|it| {
+        let id = text(message, "id").unwrap_or_default();
+        it.field("id", &format!("{id}-{kind}"));
+        it.optional("timestamp", text(message, "timestamp").as_ref());
+        it.field("type", kind);
+        it.array_field("content", |it| parts.iter().for_each(|part| json::write(part, it)));
     });
-    has
+    (!parts.is_empty()).then(|| writer.into_string())
 }
 
-fn length(list: &Json<'_>) -> usize {
-    let mut length = 0;
-    if list.kind() == Kind::Array {
+/// What a message says and calls, and what came of its calls, as parts.
+fn parts(message: &Json<'_>) -> (Vec<String>, Vec<String>) {
+    let (mut said, mut results) = (Vec::new(), Vec::new());
+    let written = |write: &dyn Fn(&mut Writer)| {
+        let mut writer = Writer::default();
+        writer.object(write);
+        writer.into_string()
+    };
+    if let Some(content) = text(message, "content").filter(|it| !it.trim().is_empty()) {
+        said.push(written(&|it| it.field("text", &content)));
+    }
+    said.extend(elements(message, "content").into_iter().filter(|it| !is_blank(it)));
+    for call in elements(message, "toolCalls") {
+        let Ok(call) = Json::parse(call.as_str()) else { continue };
+        let id = text(&call, "id").unwrap_or_default();
+        let name = text(&call, "name").unwrap_or_default();
+        said.push(written(&|it| {
+            it.object_field("functionCall", |it| {
+                it.field("id", &id);
+                it.field("name", &name);
+                it.optional("args", member(&call, "args").as_ref());
+            });
+        }));
+        let result =
+            elements(&call, "result").into_iter().find(|it| it.contains("functionResponse"));
+        results.push(result.unwrap_or_else(|| {
+            written(&|it| {
+                it.object_field("functionResponse", |it| {
+                    it.field("id", &id);
+                    it.field("name", &name);
+                    it.object_field("response", |it| it.field("error", "it was not run"));
+                });
+            })
+        }));
+    }
+    (said, results)
+}
+
+/// The elements of a list, as JSON.
+fn elements(object: &Json<'_>, name: &str) -> Vec<String> {
+    let mut elements = Vec::new();
+    if let Some(list) = member(object, name).filter(|it| it.kind() == Kind::Array) {
+        // What cannot be read was not written by the CLI.
         let _ = list.reader().array(|_, reader| {
-            length += 1;
-            reader.skip()
+            elements.push(reader.raw()?.as_str().to_owned());
+            Ok(())
         });
     }
-    length
+    elements
+}
+
+/// The call that a part is the result of. A result stands in the record with its call, and as a message besides.
+fn answer_id(part: &str) -> Option<String> {
+    let part = Json::parse(part).ok()?;
+    text(&member(&part, "functionResponse")?, "id")
+}
+
+/// Whether a part is a text that says nothing.
+fn is_blank(part: &str) -> bool {
+    let text = Json::parse(part).ok().and_then(|part| text(&part, "text"));
+    text.is_some_and(|text| text.trim().is_empty())
 }
 
 /// Removes what sessions left on disk.
@@ -202,18 +260,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_reads_as_it_ended_and_says_how_much_the_cli_will_repeat() {
+    fn a_record_reads_as_it_ended_with_calls_and_results_as_parts() {
         let record = [
             r#"{"sessionId":"s","kind":"main"}"#,
             r#"{"id":"a","type":"user","content":[{"text":"one"}]}"#,
             r#"{"id":"b","type":"gemini","content":""}"#,
             r#"{"$set":{"messages":[]}}"#,
-            r#"{"id":"b","type":"gemini","content":" ","thoughts":[{},{}],"toolCalls":[{}]}"#,
+            r#"{"id":"b","type":"gemini","content":" ","thoughts":[{}],"toolCalls":[{"id":"x","name":"ls","args":{"p":1},"result":[{"functionResponse":{"id":"x","name":"ls","response":{"output":"a"}}}]},{"id":"y","name":"rm"}]}"#,
+            r#"{"id":"e","type":"user","content":[{"functionResponse":{"id":"x","name":"ls","response":{"output":"a"}}}]}"#,
             r#"{"id":"c","type":"gemini","content":"two"}"#,
             r#"{"id":"d","type":"info","content":"three"}"#,
         ];
-        let kept = Kept::of(&record.join("\n"));
-        assert_eq!(kept.lines, [record[0], record[1], record[4], record[5], record[6]]);
-        assert_eq!(kept.updates(), 5);
+        let told = Kept::of(&record.join("\n")).told();
+        assert_eq!(
+            told,
+            [
+                record[0],
+                r#"{"id":"a-user","type":"user","content":[{"text":"one"}]}"#,
+                r#"{"id":"b-gemini","type":"gemini","content":[{"functionCall":{"id":"x","name":"ls","args":{"p":1}}},{"functionCall":{"id":"y","name":"rm"}}]}"#,
+                r#"{"id":"b-user","type":"user","content":[{"functionResponse":{"id":"x","name":"ls","response":{"output":"a"}}},{"functionResponse":{"id":"y","name":"rm","response":{"error":"it was not run"}}}]}"#,
+                r#"{"id":"c-gemini","type":"gemini","content":[{"text":"two"}]}"#,
+            ]
+        );
     }
 }

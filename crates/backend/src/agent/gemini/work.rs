@@ -156,8 +156,8 @@ async fn listen(talk: &mut Talk, prompt: &str, speech: &mut Speech) -> Result<Ou
             // What it may do it does without asking.
             talk.decline(id);
         }
-        if let Some(title) = line.begun_call(&talk.session) {
-            speech.act(activity(&title.0, &title.1)).await;
+        if let Some((kind, title)) = line.begun_call(&talk.session) {
+            speech.act(activity(&kind, &title)).await;
         }
         match line.update(&talk.session) {
             Some(Update::Text(text)) => speech.push(text).await,
