@@ -172,7 +172,7 @@ class Gemini:
     name = title = "gemini"
     uses_socket = False
     protocol = "gemini"
-    sessions = "**/.gemini/tmp/*/chats/session-*.jsonl"
+    sessions = ".gemini/tmp/*/chats/session-*.jsonl"
     holds = ['"functionCall"', '"functionResponse"', '"inlineData"', '"thought"']
     context = 0
     # Resumed, it sends each result twice, which its own API refuses.
