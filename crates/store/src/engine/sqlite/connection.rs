@@ -34,7 +34,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
     // The vacuum's mode can only be chosen before the first table is there.
     let settings = "PRAGMA auto_vacuum = INCREMENTAL;
         PRAGMA journal_mode = WAL;
-        PRAGMA synchronous = FULL;
+        PRAGMA synchronous = NORMAL;
         PRAGMA journal_size_limit = 16777216;
         PRAGMA cache_size = -4096;";
     apply(&connection, settings)?;

@@ -1,10 +1,13 @@
-//! SQLite: a file or memory, one thread that writes, one that keeps its log short, and a few that read.
+//! SQLite: a file or memory, one thread that writes, one that waits for the disk, one that keeps the log short, and a few
+//! that read.
 
+mod batch;
 mod checkpoint;
 mod connection;
 mod fault;
 mod reader;
 mod session;
+mod sync;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -16,6 +19,7 @@ use crate::error::Result;
 use reader::Reader;
 #[cfg(test)]
 pub(crate) use session::plans;
+use sync::Log;
 use writer::Writer;
 
 #[derive(Debug)]
@@ -38,13 +42,14 @@ impl Work for Nothing {
 
 impl Sqlite {
     pub(crate) fn in_memory() -> Result<Self> {
-        Ok(Self { writer: Writer::start(connection::in_memory()?)?, reader: None })
+        Ok(Self { writer: Writer::start(connection::in_memory()?, None::<Log>)?, reader: None })
     }
 
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let mut connection = connection::open_to_write(path)?;
         checkpoint::start(path, &mut connection)?;
-        let writer = Writer::start(connection)?;
+        let log = Log::of(&connection);
+        let writer = Writer::start(connection, log)?;
         Ok(Self { writer, reader: Some(Reader::start(path)?) })
     }
 

@@ -1,9 +1,14 @@
 //! What a disk in trouble does to the writer: errors with their kinds, and work as before once it is over.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 
 use super::super::{Durability, Session, Work};
-use super::Sqlite;
+use super::reader::Reader;
+use super::sync::Disk;
+use super::writer::Writer;
+use super::{Sqlite, connection};
 use crate::error::{Kind, Result};
 
 /// Statements to run, which may change how the connection behaves.
@@ -110,7 +115,10 @@ async fn the_log_is_brought_into_the_file_and_stays_short() {
     for _ in 0..400 {
         sqlite.write(Durability::Volatile, Insert(256 * 1024)).await.unwrap();
     }
-    assert!(length("sabir.db") > 32 << 20, "{} bytes in the file", length("sabir.db"));
+    // Another thread does that, which may have more to wait for than the writes have.
+    while length("sabir.db") <= 32 << 20 {
+        sqlite.write(Durability::Volatile, Insert(10)).await.unwrap();
+    }
     assert!(length("sabir.db-wal") < 80 << 20, "{} bytes in the log", length("sabir.db-wal"));
     drop(sqlite);
     std::fs::remove_dir_all(&folder).unwrap();
@@ -122,6 +130,106 @@ async fn on_disk(name: &str) -> (PathBuf, Sqlite) {
     let sqlite = Sqlite::open(&folder.join("sabir.db")).unwrap();
     write(&sqlite, Run("CREATE TABLE a (b BLOB)")).await.unwrap();
     (folder, sqlite)
+}
+
+/// A disk whose syncs end as and when the test says; once it says no more, they succeed at once.
+struct Scripted(mpsc::Receiver<io::Result<()>>);
+
+impl Disk for Scripted {
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.recv().unwrap_or(Ok(()))
+    }
+}
+
+async fn on_scripted_disk(name: &str) -> (PathBuf, Sqlite, mpsc::Sender<io::Result<()>>) {
+    let folder = std::env::temp_dir().join(format!("sabir-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("sabir.db");
+    let (outcomes, script) = mpsc::channel();
+    let writer = Writer::start(connection::open_to_write(&path).unwrap(), Some(Scripted(script)));
+    let sqlite = Sqlite { writer: writer.unwrap(), reader: Some(Reader::start(&path).unwrap()) };
+    outcomes.send(Ok(())).unwrap();
+    write(&sqlite, Run("CREATE TABLE a (b BLOB)")).await.unwrap();
+    (folder, sqlite, outcomes)
+}
+
+/// Waits until others see so many rows.
+async fn see(sqlite: &Sqlite, rows: i64) {
+    while sqlite.read(Count).await.unwrap() < rows {}
+}
+
+#[tokio::test]
+async fn what_must_be_on_disk_is_answered_after_a_sync_that_began_behind_it() {
+    let (folder, sqlite, outcomes) = on_scripted_disk("synced").await;
+    let mut first = Box::pin(write(&sqlite, Insert(10)));
+    tokio::select! {
+        biased;
+        _ = &mut first => panic!("it is not on disk"),
+        () = see(&sqlite, 1) => {}
+    }
+    // These share the next transaction, and one sync, for which that of the first does not do.
+    let mut others = Box::pin(async {
+        let [one, other] = [Insert(10), Insert(10)].map(|insert| write(&sqlite, insert));
+        tokio::join!(one, other)
+    });
+    tokio::select! {
+        biased;
+        _ = &mut first => panic!("it is not on disk"),
+        _ = &mut others => panic!("they are not on disk"),
+        () = std::future::ready(()) => {}
+    }
+    let before = sqlite.activity();
+    outcomes.send(Ok(())).unwrap();
+    first.await.unwrap();
+    tokio::select! {
+        biased;
+        _ = &mut others => panic!("they are not on disk"),
+        () = see(&sqlite, 3) => {}
+    }
+    outcomes.send(Ok(())).unwrap();
+    let (one, other) = others.await;
+    one.and(other).unwrap();
+    let after = sqlite.activity();
+    assert_eq!(after.durable_writes - before.durable_writes, 3);
+    assert_eq!(after.durable_commits - before.durable_commits, 2);
+    drop(sqlite);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[tokio::test]
+async fn after_a_sync_that_failed_the_log_is_brought_in_before_anything_is_taken_for_durable() {
+    let (folder, sqlite, outcomes) = on_scripted_disk("torn").await;
+    let length = |name: &str| std::fs::metadata(folder.join(name)).unwrap().len();
+    let is_brought_in = || length("sabir.db") > 256 << 10 && length("sabir.db-wal") < 64 << 10;
+    let (failed, behind) = tokio::join!(write(&sqlite, Insert(256 * 1024)), async {
+        see(&sqlite, 1).await;
+        // Its transaction may be in the making when the sync fails.
+        let behind = write(&sqlite, Insert(10));
+        outcomes.send(Err(io::Error::other("the disk is gone"))).unwrap();
+        drop(outcomes);
+        behind.await
+    });
+    assert!(failed.unwrap_err().is_outage());
+    assert!(behind.is_err() || is_brought_in());
+    write(&sqlite, Insert(10)).await.unwrap();
+    assert!(is_brought_in());
+    assert_eq!(sqlite.read(Count).await.unwrap(), 3);
+    drop(sqlite);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn writes_go_on_when_the_file_is_known_by_a_link() {
+    let (folder, sqlite) = on_disk("link").await;
+    drop(sqlite);
+    let linked = folder.join("linked");
+    std::fs::create_dir_all(&linked).unwrap();
+    std::os::unix::fs::symlink(folder.join("sabir.db"), linked.join("link.db")).unwrap();
+    let sqlite = Sqlite::open(&linked.join("link.db")).unwrap();
+    write(&sqlite, Insert(10)).await.unwrap();
+    drop(sqlite);
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 struct Count;

@@ -1,28 +1,26 @@
-//! The thread that writes. What arrives while the disk is busy shares the next transaction, and so one sync of the disk; where
-//! nobody waits, or many do, a moment is left for more.
+//! The writer as others see it: what it is handed, and what it says of itself. Its thread is another file's.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use std::{fmt, thread};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::super::{Activity, Durability, Work};
-use super::fault;
+use super::batch;
 use super::session::{SqliteSession, ready};
+use super::sync::{Disk, Syncer};
 use crate::error::{Error, Kind, Result};
 
 /// Writes that wait for the thread. More than that is a disk that does not keep up.
 const QUEUE: usize = 4096;
 /// Writes that share a transaction: enough for any crowd, and few enough that the first does not wait long.
-const BATCH: usize = 512;
+pub(super) const BATCH: usize = 512;
 /// How long a transaction is left open to more: most of its cost is that of the pages that all of them change.
-const MOMENT: Duration = Duration::from_millis(1);
-/// So many that waited for the disk together are a crowd: a few more are worth the wait.
-const CROWD: usize = 4;
+pub(super) const MOMENT: Duration = Duration::from_millis(1);
 /// How long what may be late waits for others: all that they share is written once.
 const WHILE: Duration = Duration::from_millis(100);
 
@@ -33,24 +31,29 @@ pub(super) struct Writer {
 }
 
 /// What the thread is told.
-enum Order {
+pub(super) enum Order {
     Run(Box<dyn Job>),
     /// Something lies there that may be late, by so much.
     Look(Duration),
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     /// What may be late, until the next transaction. The thread is not woken for each of it.
     late: Mutex<Vec<Box<dyn Job>>>,
     /// What was wrong with the disk at the newest transaction, if anything was.
     trouble: Mutex<Option<Error>>,
+    /// How many transactions the disk is given, and whoever waits until it has them.
+    syncing: Mutex<usize>,
+    synced: Condvar,
+    /// Whether a sync failed: what it was to bring to disk may be missing there for ever, and with it all that is written behind.
+    is_torn: AtomicBool,
     durable_writes: AtomicU64,
     durable_commits: AtomicU64,
 }
 
 /// A piece of work with whoever waits for it.
-trait Job: Send {
+pub(super) trait Job: Send {
     fn wait(&self) -> Wait;
     fn run(&mut self, session: &mut SqliteSession);
     /// Runs so that a failure leaves nothing of it behind. SQLite copies every page before it changes for that.
@@ -63,8 +66,8 @@ trait Job: Send {
 }
 
 /// What whoever brought a job waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Wait {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
     Nothing,
     Commit,
     Disk,
@@ -88,13 +91,15 @@ struct Pending<W: Work> {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Self> {
+    /// Without a disk, what is written is as safe as it will be.
+    pub(super) fn start(connection: Connection, disk: Option<impl Disk>) -> Result<Self> {
         let (orders, queue) = mpsc::sync_channel(QUEUE);
         let state = Arc::new(State::default());
+        let syncer = disk.map(|disk| Syncer::start(disk, &state)).transpose()?;
         let (session, shared) = (SqliteSession::new(connection), Arc::clone(&state));
         thread::Builder::new()
             .name("store-write".to_owned())
-            .spawn(move || serve(session, &queue, &shared))
+            .spawn(move || batch::serve(session, &queue, &shared, syncer.as_ref()))
             .map_err(|_| Error::new(Kind::Unavailable, "no thread for the store's writer"))?;
         Ok(Self { orders, state })
     }
@@ -183,9 +188,54 @@ impl State {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn count(&self, durable_writes: u64) {
+    /// All that may be late and was laid down by now.
+    pub(super) fn take_late(&self) -> Vec<Box<dyn Job>> {
+        std::mem::take(&mut *self.late())
+    }
+
+    /// How the newest transaction went.
+    pub(super) fn set_trouble(&self, trouble: Option<Error>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
+    pub(super) fn count(&self, durable_writes: u64) {
         self.durable_writes.fetch_add(durable_writes, Ordering::Relaxed);
         self.durable_commits.fetch_add(u64::from(durable_writes > 0), Ordering::Relaxed);
+    }
+
+    fn syncing(&self) -> MutexGuard<'_, usize> {
+        self.syncing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn begin_sync(&self) {
+        *self.syncing() += 1;
+    }
+
+    /// So many transactions were brought to disk with so many writes, or they were not.
+    pub(super) fn end_sync(&self, transactions: usize, writes: std::result::Result<u64, &Error>) {
+        match writes {
+            Ok(writes) => self.count(writes),
+            Err(error) => {
+                self.is_torn.store(true, Ordering::Release);
+                self.set_trouble(Some(error.clone()));
+            }
+        }
+        *self.syncing() -= transactions;
+        self.synced.notify_one();
+    }
+
+    /// Waits until the disk has all that it was given.
+    pub(super) fn wait_for_sync(&self) {
+        let is_busy = |transactions: &mut usize| *transactions > 0;
+        drop(self.synced.wait_while(self.syncing(), is_busy));
+    }
+
+    pub(super) fn is_torn(&self) -> bool {
+        self.is_torn.load(Ordering::Acquire)
+    }
+
+    pub(super) fn is_mended(&self) {
+        self.is_torn.store(false, Ordering::Release);
     }
 }
 
@@ -213,7 +263,7 @@ impl<W: Work> Job for Pending<W> {
     }
 
     fn run_alone(&mut self, session: &mut SqliteSession) {
-        self.outcome = Some(alone(session, &self.work));
+        self.outcome = Some(batch::alone(session, &self.work));
     }
 
     fn has_failed(&self) -> bool {
@@ -232,136 +282,14 @@ impl<W: Work> Job for Pending<W> {
     }
 }
 
-fn serve(mut session: SqliteSession, queue: &Receiver<Order>, state: &State) {
-    let mut is_crowded = false;
-    while let Ok(first) = queue.recv() {
-        if is_crowded {
-            thread::sleep(MOMENT);
-        }
-        let mut batch = gather(first, queue, state);
-        let durable = batch.iter().filter(|job| job.wait() == Wait::Disk).count();
-        is_crowded = durable >= CROWD;
-        let committed = match batch.is_empty() {
-            true => continue,
-            false => transact(&mut session, &mut batch, durable > 0),
-        };
-        if committed.is_ok() {
-            state.count(durable as u64);
-        }
-        let trouble = committed.clone().err().or_else(|| batch.iter().find_map(|job| job.outage()));
-        *state.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
-        batch.into_iter().for_each(|job| job.settle(committed.clone()));
-    }
-}
-
-/// What shares the next transaction: all that is there, and what comes while everybody can wait. What may be late comes
-/// first: others may be about the same.
-fn gather(first: Order, queue: &Receiver<Order>, state: &State) -> Vec<Box<dyn Job>> {
-    let now = Instant::now();
-    let mut until = now + first.patience();
-    let mut jobs = Vec::from_iter(first.into_job());
-    while jobs.len() < BATCH {
-        let wait = until.saturating_duration_since(Instant::now());
-        let next =
-            if wait.is_zero() { queue.try_recv().ok() } else { queue.recv_timeout(wait).ok() };
-        let Some(next) = next else { break };
-        until = until.min(Instant::now() + next.patience());
-        jobs.extend(next.into_job());
-    }
-    let mut batch = std::mem::take(&mut *state.late());
-    batch.append(&mut jobs);
-    batch
-}
-
 impl Order {
-    fn patience(&self) -> Duration {
+    /// How long it leaves to others.
+    pub(super) fn patience(&self) -> Duration {
         match self {
             Self::Run(job) => job.wait().patience(),
             Self::Look(late_by) => *late_by,
         }
     }
-
-    fn into_job(self) -> Option<Box<dyn Job>> {
-        match self {
-            Self::Run(job) => Some(job),
-            Self::Look(_) => None,
-        }
-    }
-}
-
-/// One transaction for all. A job that fails is undone alone, with all of them begun anew; a disk that fails undoes all of them.
-fn transact(session: &mut SqliteSession, batch: &mut [Box<dyn Job>], syncs: bool) -> Result<()> {
-    begin(session, syncs)?;
-    for job in &mut *batch {
-        job.run(session);
-        check(session, &**job)?;
-        if job.has_failed() {
-            run(session, "ROLLBACK")?;
-            return transact_apart(session, batch, syncs);
-        }
-    }
-    commit(session)
-}
-
-fn transact_apart(
-    session: &mut SqliteSession,
-    batch: &mut [Box<dyn Job>],
-    syncs: bool,
-) -> Result<()> {
-    begin(session, syncs)?;
-    for job in batch {
-        job.run_alone(session);
-        check(session, &**job)?;
-    }
-    commit(session)
-}
-
-fn begin(session: &SqliteSession, syncs: bool) -> Result<()> {
-    // A commit without a sync is still whole and in order after a crash: the next one with a sync brings both to disk.
-    let synchronous = if syncs { "FULL" } else { "NORMAL" };
-    run(session, &format!("PRAGMA synchronous = {synchronous}; BEGIN IMMEDIATE"))
-}
-
-/// Whether SQLite has undone the transaction by itself.
-fn check(session: &SqliteSession, job: &dyn Job) -> Result<()> {
-    match session.connection.is_autocommit() {
-        true => Err(job.outage().unwrap_or_else(undone)),
-        false => Ok(()),
-    }
-}
-
-fn commit(session: &SqliteSession) -> Result<()> {
-    run(session, "COMMIT").inspect_err(|_| roll_back(session))
-}
-
-/// Runs one work so that its failure leaves nothing of it behind.
-fn alone<W: Work>(session: &mut SqliteSession, work: &W) -> Result<W::Output> {
-    session.run("SAVEPOINT work")?;
-    let outcome = ready(work.run(session));
-    let undone = match &outcome {
-        Ok(_) => Ok(()),
-        Err(_) => session.run("ROLLBACK TO work"),
-    };
-    // Where SQLite undid the whole transaction by itself, there is no savepoint left, and the work's own error says why.
-    match undone.and_then(|()| session.run("RELEASE work")) {
-        Err(error) if outcome.is_ok() => Err(error),
-        _ => outcome,
-    }
-}
-
-fn roll_back(session: &SqliteSession) {
-    if !session.connection.is_autocommit() {
-        // If even this fails, the next transaction reports why.
-        let _ = run(session, "ROLLBACK");
-    }
-}
-
-fn run(session: &SqliteSession, sql: &str) -> Result<()> {
-    session.connection.execute_batch(sql).map_err(|error| fault::error(&error))
-}
-
-fn undone() -> Error {
-    Error::new(Kind::Unavailable, "the disk of the store failed, and the transaction with it")
 }
 
 fn overloaded() -> Error {
