@@ -177,6 +177,20 @@ pub(crate) async fn known<S: Session>(
     Ok(known)
 }
 
+/// The last of some messages, by its hash and by its number in this database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tip {
+    pub(crate) hash: Hash,
+    pub(crate) number: i64,
+}
+
+impl Tip {
+    /// The number, for a column.
+    pub(crate) fn column(tip: Option<Self>) -> Param<'static> {
+        tip.map_or(Param::Null, |tip| tip.number.into())
+    }
+}
+
 /// Adds messages after `base`, those that are there already included, and returns the last.
 pub(crate) async fn append<S: Session>(
     session: &mut S,
@@ -184,7 +198,7 @@ pub(crate) async fn append<S: Session>(
     base: Option<&Hash>,
     messages: &[NewMessage],
     now: Time,
-) -> Result<Option<Hash>> {
+) -> Result<Option<Tip>> {
     let mut last = match base {
         Some(base) => Some(place(session, owner, base).await?),
         None => None,
@@ -201,7 +215,14 @@ pub(crate) async fn append<S: Session>(
             None => place(session, owner, &message.hash).await?,
         });
     }
-    Ok(messages.last().map(|message| message.hash).or(base.copied()))
+    let hash = messages.last().map(|message| message.hash).or(base.copied());
+    Ok(hash.zip(last).map(|(hash, last)| Tip { hash, number: last.number }))
+}
+
+/// A message that is there.
+pub(crate) async fn tip_of<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<Tip> {
+    let number = place(session, owner, hash).await?.number;
+    Ok(Tip { hash: *hash, number })
 }
 
 async fn find<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<Option<Place>> {

@@ -21,6 +21,7 @@ use crate::location::Location;
 use crate::migration::Migrate;
 use crate::node::{Heartbeat, LEASE, Recover};
 use crate::secret::{EnsureSecret, Secret};
+use crate::turn::Unopened;
 
 /// What a store needs to know of the process that opens it.
 #[derive(Clone, Debug)]
@@ -49,6 +50,7 @@ struct Inner {
     clock: Clock,
     /// When this node last renewed its lease.
     renewed_at: AtomicI64,
+    unopened: Arc<Unopened>,
 }
 
 impl Store {
@@ -69,8 +71,9 @@ impl Store {
         };
         engine.write(Durability::Durable, Migrate).await?;
         let Options { node, clock, .. } = options;
-        let renewed_at = AtomicI64::new(i64::MIN);
-        Ok(Self { inner: Arc::new(Inner { engine, files, node, clock, renewed_at }) })
+        let (renewed_at, unopened) = (AtomicI64::new(i64::MIN), Arc::default());
+        let inner = Inner { engine, files, node, clock, renewed_at, unopened };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Whether conversations are files, which hold less than a database does.

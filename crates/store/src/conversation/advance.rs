@@ -7,7 +7,7 @@ use crate::engine::{Session, Work, optional};
 use crate::error::{Error, Result};
 use crate::id::{ConversationId, Hash, Name, Owner, TurnId};
 use crate::limit::{ITEMS_MAX, MESSAGES_MAX, NAMES_MAX, count};
-use crate::message::append;
+use crate::message::{Tip, append};
 use crate::response::name_items;
 use crate::retention::{Kind, suspect_orphan};
 use crate::turn::drop_reference;
@@ -15,7 +15,7 @@ use crate::turn::drop_reference;
 /// A step of a conversation, by a turn or by messages that were put there.
 pub(crate) struct Step<'a> {
     pub(crate) from: Option<Hash>,
-    pub(crate) to: Option<Hash>,
+    pub(crate) to: Option<Tip>,
     /// Whether messages were added behind `from`, which is used by them from now on.
     pub(crate) is_longer: bool,
     pub(crate) turn: Option<&'a TurnId>,
@@ -64,7 +64,7 @@ impl Work for Append {
             now: self.now,
         };
         advance(session, &self.owner, &self.id, &step).await?;
-        Ok(to)
+        Ok(to.map(|to| to.hash))
     }
 }
 
@@ -77,8 +77,7 @@ pub(crate) async fn begin<S: Session>(
     let search = searchable(&new.id, &new.title);
     let sql = "INSERT INTO conversation (owner, id, title, search, metadata, created_at,
             updated_at, used_at, turns, protocols, models, followed, tip, last_turn)
-        VALUES ($1, $2, $3, $4, $5, $6, $6, $6, $8, $9, $10, $7,
-            (SELECT number FROM message WHERE owner = $1 AND hash = $11), $12)
+        VALUES ($1, $2, $3, $4, $5, $6, $6, $6, $8, $9, $10, $7, $11, $12)
         ON CONFLICT (owner, id) DO NOTHING";
     let params = [
         (&new.owner).into(),
@@ -91,7 +90,7 @@ pub(crate) async fn begin<S: Session>(
         step.turns.cast_signed().into(),
         step.protocol.map_or("", Name::as_str).into(),
         step.model.map_or("", Name::as_str).into(),
-        optional(step.to.as_ref()),
+        Tip::column(step.to),
         optional(step.turn),
     ];
     Ok(session.execute(sql, &params).await? == 1)
@@ -111,9 +110,9 @@ pub(crate) async fn advance<S: Session>(
     // A turn that was taken for dead and is not counts once.
     let is_new = step.turn.is_none() || step.turn != was.last_turn.as_ref();
     let turns = was.turns.saturating_add(if is_new { step.turns } else { 0 }).cast_signed();
-    let sql = "UPDATE conversation SET
-            tip = (SELECT number FROM message WHERE owner = $1 AND hash = $3),
-            last_turn = $4, turns = $5, protocols = $6, models = $7, updated_at = $8, used_at = $8
+    let sql =
+        "UPDATE conversation SET tip = $3, last_turn = $4, turns = $5, protocols = $6, models = $7,
+            updated_at = $8, used_at = $8
         WHERE owner = $1 AND id = $2 AND last_turn IS NOT DISTINCT FROM $10
             AND tip IS NOT DISTINCT FROM
                 (SELECT number FROM message WHERE owner = $1 AND hash = $9)
@@ -123,7 +122,7 @@ pub(crate) async fn advance<S: Session>(
     let params = [
         owner.into(),
         id.into(),
-        optional(step.to.as_ref()),
+        Tip::column(step.to),
         optional(turn),
         turns.into(),
         protocols.as_str().into(),
@@ -140,7 +139,7 @@ pub(crate) async fn advance<S: Session>(
     if step.turn.is_some() {
         drop_reference(session, owner, was.last_turn.as_ref()).await?;
     }
-    let left = was.tip.filter(|tip| !step.is_longer && step.to != Some(*tip));
+    let left = was.tip.filter(|tip| !step.is_longer && step.to.map(|to| to.hash) != Some(*tip));
     suspect_orphan(session, owner, Kind::Message, left.as_ref()).await
 }
 

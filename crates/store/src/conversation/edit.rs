@@ -80,7 +80,7 @@ impl Edit {
         let Some(change) = change else {
             return Ok(was);
         };
-        let now = keep(session, &self.owner, change.as_ref()).await?;
+        let now = keep(session, &self.owner, change.as_ref()).await?.map(|it| it.hash);
         if now != was {
             suspect_orphan(session, &self.owner, Kind::Setting, was.as_ref()).await?;
         }

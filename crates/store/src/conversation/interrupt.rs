@@ -7,6 +7,7 @@ use crate::engine::{Session, optional};
 use crate::error::{Kind, Result};
 use crate::hold::CONVERSATION;
 use crate::id::{ConversationId, NodeId, Owner, TurnId};
+use crate::message::tip_of;
 use crate::turn;
 use crate::turn::add_reference;
 
@@ -64,9 +65,13 @@ pub(crate) async fn interrupt<S: Session>(
         WHERE owner = $1 AND id = $2";
     let (system, tools) = (optional(system.as_ref()), optional(tools.as_ref()));
     session.execute(sql, &[owner.into(), turn.into(), system, tools]).await?;
+    let to = match &conversation.tip {
+        Some(tip) => Some(tip_of(session, owner, tip).await?),
+        None => None,
+    };
     let step = Step {
         from: conversation.tip,
-        to: conversation.tip,
+        to,
         is_longer: false,
         turn: Some(turn),
         turns: 1,

@@ -3,14 +3,14 @@
 use super::read::read;
 use super::{Create, NewConversation, Origin, searchable};
 use crate::clock::Time;
-use crate::engine::{Session, Work, optional};
+use crate::engine::{Session, Work};
 use crate::error::{Kind as ErrorKind, Result};
 use crate::files::Content;
 use crate::id::{ConversationId, Owner};
-use crate::message::append;
+use crate::message::{Tip, append};
 use crate::record::Record;
 use crate::retention::{Kind, suspect_orphan};
-use crate::setting::keep;
+use crate::setting::{Setting, keep};
 use crate::turn::drop_reference;
 
 pub(crate) struct Load {
@@ -33,16 +33,14 @@ impl Work for Load {
         let system = keep(session, &self.owner, system.as_ref()).await?;
         let search = searchable(&self.id, &outline.title);
         let sql = "UPDATE conversation SET
-                tip = (SELECT number FROM message WHERE owner = $1 AND hash = $3),
-                last_turn = NULL,
-                system = (SELECT number FROM setting WHERE owner = $1 AND hash = $4), tools = NULL,
+                tip = $3, last_turn = NULL, system = $4, tools = NULL,
                 title = $5, search = $6, created_at = $7, updated_at = $8, used_at = $8
             WHERE owner = $1 AND id = $2";
         let params = [
             (&self.owner).into(),
             (&self.id).into(),
-            optional(tip.as_ref()),
-            optional(system.as_ref()),
+            Tip::column(tip),
+            Setting::column(system),
             (&outline.title).into(),
             search.as_str().into(),
             outline.created_at.unwrap_or(was.created_at).into(),
@@ -50,9 +48,9 @@ impl Work for Load {
         ];
         session.execute(sql, &params).await?;
         drop_reference(session, &self.owner, was.last_turn.as_ref()).await?;
-        let old = was.tip.filter(|old| Some(*old) != tip);
+        let old = was.tip.filter(|old| Some(*old) != tip.map(|tip| tip.hash));
         suspect_orphan(session, &self.owner, Kind::Message, old.as_ref()).await?;
-        let old = was.system.filter(|old| Some(*old) != system);
+        let old = was.system.filter(|old| Some(*old) != system.map(|system| system.hash));
         suspect_orphan(session, &self.owner, Kind::Setting, old.as_ref()).await
     }
 }

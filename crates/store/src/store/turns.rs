@@ -8,24 +8,24 @@ use crate::id::{ConversationId, Owner, TurnId};
 use crate::store::Store;
 use crate::touch::{Touch, Touched};
 use crate::turn::{
-    Abandon, Close, Closing, Open, Opening, ReadTurn, Stream, Turn, Turns, USE_RESOLUTION,
+    Abandon, Close, Closing, Open, OpenLate, Opening, ReadTurn, Stream, Turn, Turns, USE_RESOLUTION,
 };
 
 impl Store {
     /// Opens a turn without waiting for the disk. While the store is in trouble, its error comes back at once.
     pub async fn open_turn(&self, opening: Opening) -> Result<()> {
         self.stay_alive().await?;
-        self.inner.engine.start(Durability::Volatile, self.opened(opening)).await
+        let open = Open { opening, node: self.inner.node.clone(), now: self.now() };
+        self.inner.engine.start(Durability::Volatile, open).await
     }
 
-    /// The same for a turn that nobody waits for: it is written before long, with others.
+    /// The same for a turn that nobody waits for: it is written before long, with others. If it ends before, that alone is
+    /// written.
     pub async fn open_turn_late(&self, opening: Opening) -> Result<()> {
         self.stay_alive().await?;
-        self.inner.engine.start(Durability::Late, self.opened(opening)).await
-    }
-
-    fn opened(&self, opening: Opening) -> Open {
-        Open { opening, node: self.inner.node.clone(), now: self.now() }
+        let open = Open { opening, node: self.inner.node.clone(), now: self.now() };
+        let late = OpenLate::new(open, &self.inner.unopened);
+        self.inner.engine.start(Durability::Late, late).await
     }
 
     /// The first event of the answer is there.
@@ -45,7 +45,9 @@ impl Store {
     }
 
     async fn close(&self, durability: Durability, closing: Closing) -> Result<()> {
-        let close = Close { closing, node: self.inner.node.clone(), now: self.now() };
+        let unopened_since = self.inner.unopened.take(&closing.turn);
+        let (node, now) = (self.inner.node.clone(), self.now());
+        let close = Close { closing, node, now, unopened_since };
         if let Some(files) = &self.inner.files {
             return files.close(&self.inner.engine, close).await;
         }

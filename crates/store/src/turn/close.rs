@@ -1,22 +1,32 @@
 //! The end of a turn: all that it leaves, in one transaction.
 
-use super::open::ensure;
+use super::open::{add_reference, ensure};
 use super::{Closing, Ending, Status};
 use crate::clock::Time;
 use crate::conversation::{Step, advance, begin};
 use crate::engine::{Param, Session, Work, optional};
 use crate::error::{Error, Result};
-use crate::id::{Hash, NodeId, Owner, TurnId};
+use crate::id::{NodeId, Owner, TurnId};
 use crate::limit::{ITEMS_MAX, MESSAGES_MAX, count};
-use crate::message::append;
+use crate::message::{Tip, append};
 use crate::response::{add_items, add_response};
-use crate::setting::keep;
+use crate::setting::{Setting, keep};
 use crate::{hold, job};
 
 pub(crate) struct Close {
     pub(crate) closing: Closing,
     pub(crate) node: NodeId,
     pub(crate) now: Time,
+    /// When it was opened, if that was not written.
+    pub(crate) unopened_since: Option<Time>,
+}
+
+/// What a turn leaves, by numbers in this database.
+#[derive(Clone, Copy)]
+struct Left {
+    tip: Option<Tip>,
+    system: Option<Setting>,
+    tools: Option<Setting>,
 }
 
 /// The turn never was: its provider gave no answer.
@@ -35,7 +45,7 @@ impl Work for Close {
         count("items", closing.items.len(), ITEMS_MAX)?;
         let base = closing.turn.base.as_ref();
         let tip = append(session, owner, base, &closing.messages, self.now).await?;
-        self.end(session, tip.as_ref()).await?;
+        self.end(session, tip).await?;
         for response in &closing.responses {
             add_response(session, owner, turn, response, self.now).await?;
         }
@@ -53,44 +63,92 @@ impl Work for Close {
 
 impl Close {
     /// A turn ends once. One that was taken for dead and is not may still end.
-    async fn end<S: Session>(&self, session: &mut S, tip: Option<&Hash>) -> Result<()> {
+    async fn end<S: Session>(&self, session: &mut S, tip: Option<Tip>) -> Result<()> {
         let closing = &self.closing;
         let owner = &closing.turn.owner;
-        let system = keep(session, owner, closing.system.as_ref()).await?;
-        let tools = keep(session, owner, closing.tools.as_ref()).await?;
-        // Its base stands there since it was opened. What is not named here is not written again, nor its index.
-        let sql = "UPDATE turn SET status = $3, node = '',
-                tip = (SELECT number FROM message WHERE owner = $1 AND hash = $4),
-                provider = $5, model = $6,
-                system = (SELECT number FROM setting WHERE owner = $1 AND hash = $7),
-                tools = (SELECT number FROM setting WHERE owner = $1 AND hash = $8),
-                closed_at = $9, used_at = $9, details = $10, refs = refs + $11
-            WHERE owner = $1 AND id = $2 AND status IN ('opened', 'streaming', 'interrupted')";
-        let params = [
-            owner.into(),
-            (&closing.turn.id).into(),
-            Status::from(closing.ending).as_str().into(),
-            optional(tip),
-            optional(closing.provider.as_ref()),
-            optional(closing.model.as_ref()),
-            optional(system.as_ref()),
-            optional(tools.as_ref()),
-            self.now.into(),
-            (&closing.details).into(),
-            // The conversation that it advances ends on it.
-            i64::from(closing.conversation.is_some()).into(),
-        ];
-        if session.execute(sql, &params).await? == 1 {
+        let left = Left {
+            tip,
+            system: keep(session, owner, closing.system.as_ref()).await?,
+            tools: keep(session, owner, closing.tools.as_ref()).await?,
+        };
+        if let Some(since) = self.unopened_since
+            && self.insert(session, since, left).await?
+        {
+            return Ok(());
+        }
+        if self.update(session, left).await? {
             return Ok(());
         }
         ensure(session, &closing.turn, &self.node, self.now).await?;
-        match session.execute(sql, &params).await? {
-            1 => Ok(()),
-            _ => Err(Error::conflict("the turn has ended already")),
+        match self.update(session, left).await? {
+            true => Ok(()),
+            false => Err(Error::conflict("the turn has ended already")),
         }
     }
 
-    async fn advance<S: Session>(&self, session: &mut S, tip: Option<Hash>) -> Result<()> {
+    /// Ends a turn that is open, if there is one.
+    async fn update<S: Session>(&self, session: &mut S, left: Left) -> Result<bool> {
+        let closing = &self.closing;
+        // Its base stands there since it was opened. What is not named here is not written again, nor its index.
+        let sql = "UPDATE turn SET status = $3, node = '', tip = $4, provider = $5, model = $6,
+                system = $7, tools = $8, closed_at = $9, used_at = $9, details = $10,
+                refs = refs + $11
+            WHERE owner = $1 AND id = $2 AND status IN ('opened', 'streaming', 'interrupted')";
+        let params = [
+            (&closing.turn.owner).into(),
+            (&closing.turn.id).into(),
+            Status::from(closing.ending).as_str().into(),
+            Tip::column(left.tip),
+            optional(closing.provider.as_ref()),
+            optional(closing.model.as_ref()),
+            Setting::column(left.system),
+            Setting::column(left.tools),
+            self.now.into(),
+            (&closing.details).into(),
+            self.refs().into(),
+        ];
+        Ok(session.execute(sql, &params).await? == 1)
+    }
+
+    /// Writes a turn that was not opened, with its end, unless it is there.
+    async fn insert<S: Session>(&self, session: &mut S, since: Time, left: Left) -> Result<bool> {
+        let Closing { turn, .. } = &self.closing;
+        let sql = "INSERT INTO turn (owner, id, previous, base, status, node, protocol, exchange,
+                opened_at, tip, provider, model, system, tools, closed_at, used_at, details, refs)
+            VALUES ($1, $2, $3, (SELECT number FROM message WHERE owner = $1 AND hash = $4), $5,
+                '', $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15, $16)
+            ON CONFLICT (owner, id) DO NOTHING";
+        let params = [
+            (&turn.owner).into(),
+            (&turn.id).into(),
+            optional(turn.previous.as_ref()),
+            optional(turn.base.as_ref()),
+            Status::from(self.closing.ending).as_str().into(),
+            (&turn.protocol).into(),
+            optional(turn.exchange.as_ref()),
+            since.into(),
+            Tip::column(left.tip),
+            optional(self.closing.provider.as_ref()),
+            optional(self.closing.model.as_ref()),
+            Setting::column(left.system),
+            Setting::column(left.tools),
+            self.now.into(),
+            (&self.closing.details).into(),
+            self.refs().into(),
+        ];
+        let is_new = session.execute(sql, &params).await? == 1;
+        if is_new && let Some(previous) = &turn.previous {
+            add_reference(session, &turn.owner, previous, since).await?;
+        }
+        Ok(is_new)
+    }
+
+    /// The conversation that it advances ends on it.
+    fn refs(&self) -> i64 {
+        i64::from(self.closing.conversation.is_some())
+    }
+
+    async fn advance<S: Session>(&self, session: &mut S, tip: Option<Tip>) -> Result<()> {
         let closing = &self.closing;
         let Some(target) = &closing.conversation else {
             return Ok(());

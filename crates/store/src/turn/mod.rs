@@ -1,6 +1,7 @@
 //! A call and its answer: opened before the provider is asked, closed with the messages that it added.
 
 mod close;
+mod late;
 mod open;
 mod read;
 
@@ -15,6 +16,7 @@ use crate::record::Record;
 use crate::response::{NewItem, NewResponse};
 
 pub(crate) use close::{Abandon, Close, drop_reference};
+pub(crate) use late::{OpenLate, Unopened};
 pub(crate) use open::add_reference;
 pub(crate) use open::{Open, Stream};
 pub(crate) use read::{ReadTurn, Turns, read};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sabir_store::{Advance, Ending, Fork, Hash, Held, Kind, Opening, Purpose, Status};
+use sabir_store::{Advance, Ending, Fork, Hash, Held, Kind, Opening, Purpose, Status, Turn};
 
 use crate::bench::{
     Bench, Engine, conversation_id, each_engine, each_engine_and_files,
@@ -51,6 +51,30 @@ each_engine_refused_by_files! {
         bench.store.close_turn(closing).await.unwrap();
         let turn = bench.store.turn(&bench.owner, &turn_id("t1")).await.unwrap();
         assert_eq!(turn.status, Status::Failed);
+    }
+
+    async fn a_turn_that_nobody_waits_for_is_the_same_whether_it_ends_before_it_is_written_or_after(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let base = bench.turn("t0", None, &["a"]).await;
+        let mut turns = Vec::new();
+        for name in ["t1", "t2"] {
+            let mut closing = bench.closing(name, Some(("t0", base)), &["b"]);
+            (closing.system, closing.tools) = (Some(record("be brief")), Some(record("[]")));
+            store.open_turn_late(closing.turn.clone()).await.unwrap();
+            if name == "t1" {
+                store.flush().await.unwrap();
+                assert_eq!(store.turn(owner, &turn_id(name)).await.unwrap().status, Status::Opened);
+            }
+            store.close_turn_late(closing.clone()).await.unwrap();
+            let error = store.close_turn_late(closing).await.unwrap_err();
+            assert_eq!(error.kind(), Kind::Conflict);
+            turns.push(store.turn(owner, &turn_id(name)).await.unwrap());
+        }
+        let [written, ended] = turns.try_into().unwrap();
+        assert!(ended.closed_at.is_some_and(|it| it >= ended.opened_at));
+        let (id, opened_at) = (written.id.clone(), written.opened_at);
+        let (closed_at, used_at) = (written.closed_at, written.used_at);
+        assert_eq!(written, Turn { id, opened_at, closed_at, used_at, ..ended });
     }
 
     async fn settings_are_kept_once_and_read_by_their_hash(bench) {
