@@ -7,7 +7,7 @@ use sabir_wire::{Loss, LossKind, Report};
 use serde_json::Value;
 
 use super::align::{behind, notes, text_of};
-use super::part::{CITATION, LOGPROBS, TEXT};
+use super::part::{CITATION, LOGPROBS, RESULT_MEDIA, TEXT, USER_MEDIA};
 use super::values::{is_within, leaves, strings};
 use super::{Fact, Group, Node, Statement, defaults, normal};
 
@@ -259,7 +259,7 @@ impl Comparison<'_> {
         });
         let is_moved = self.before.lists.iter().flatten().any(|it| {
             let is_changed = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
-            it.sort == node.sort && has_no_more(node, it) && self.has(&it.place, is_changed)
+            is_alike(node, it) && has_no_more(node, it) && self.has(&it.place, is_changed)
         });
         let is_moved = is_moved || self.is_moved_together(node);
         let asks_for_json = text_of(node).is_some_and(|text| text.contains("JSON"));
@@ -316,6 +316,11 @@ fn is_one_gone(arrived: &Difference, before: &[Fact], after: &[Fact]) -> bool {
         && sources.any(|source| {
             source.pointer == arrived.pointer && after.iter().all(|it| it.name != source.name)
         })
+}
+
+/// Whether one node may be another that stands elsewhere: media of a result may follow in a message of the user.
+fn is_alike(moved: &Node, from: &Node) -> bool {
+    moved.sort == from.sort || (&*moved.sort, &*from.sort) == (USER_MEDIA, RESULT_MEDIA)
 }
 
 /// Whether all that one node states is stated by the other, too.

@@ -157,13 +157,15 @@ impl Statement {
             && thoughts.any(|it| it.facts.iter().any(|fact| fact.pointer == difference.pointer))
     }
 
-    /// Whether a difference is the signature of a thought on the part behind the thought, or behind several.
+    /// Whether a difference is the signature of a thought on the part behind the thought, or behind several. What need not
+    /// arrive may stand between them.
     pub fn is_seal_behind_thought(&self, difference: &Difference) -> bool {
         let is_here = |node: &Node| node.facts.iter().any(|it| it.pointer == difference.pointer);
         let is_seal = |fact: &Fact| difference.is_addition_of(&fact.name, &fact.value);
         let follows_thought = |nodes: &Vec<Node>| {
             let at = nodes.iter().position(is_here).unwrap_or_default();
-            let thoughts = nodes[..at].iter().rev().take_while(|it| it.sort.ends_with("reasoning"));
+            let nodes = nodes[..at].iter().rev().skip_while(|it| part::is_fleeting(it));
+            let thoughts = nodes.take_while(|it| it.sort.ends_with("reasoning"));
             thoughts.flat_map(|it| &it.facts).any(is_seal)
         };
         difference.is_sealed() && self.lists.iter().any(follows_thought)

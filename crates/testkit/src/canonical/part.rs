@@ -230,6 +230,10 @@ fn words_mut(node: &mut Node) -> Option<&mut Value> {
     }
 }
 
+/// What users show, and what tools return beside text.
+pub(super) const USER_MEDIA: &str = "user media";
+pub(super) const RESULT_MEDIA: &str = "result media";
+
 /// The facts that hold what was said and what was thought.
 pub(super) const TEXT: &str = "text";
 pub(super) const TEXTS: &str = "texts";
@@ -244,10 +248,15 @@ pub(super) const LOGPROBS: &str = "log probabilities";
 /// How the facts begin that hold fields that only one protocol has, or that nobody knows.
 const UNKNOWN: &str = "unknown ";
 
-/// Whether a node need not arrive: it says nothing, or what only one protocol has.
-fn is_fleeting(node: &Node) -> bool {
+/// Whether a node need not arrive: it says nothing, or what only one protocol has, or is a medium that a model made, which most
+/// protocols have no place for.
+pub(super) fn is_fleeting(node: &Node) -> bool {
     let is_opaque = node.facts.iter().any(|fact| fact.name == JSON);
-    is_opaque || node.facts.iter().all(|fact| normal::is_void(&fact.value) || is_aside(fact))
+    let is_made =
+        node.sort.ends_with(" media") && ![RESULT_MEDIA, USER_MEDIA].contains(&&*node.sort);
+    is_opaque
+        || is_made
+        || node.facts.iter().all(|fact| normal::is_void(&fact.value) || is_aside(fact))
 }
 
 /// Whether a fact is said of what a node says, which is nothing by itself.

@@ -132,7 +132,6 @@ impl Given {
         let (sent, arrived) = (stated(client, &sent)?, stated(self.protocol, &back)?);
         let back: Value = serde_json::from_str(&back).unwrap_or_default();
         let returned = seals_of(&Sdk::of(self.protocol), &back);
-        let silent = reports.silent(&self.turn, &sent, &arrived);
         let is_shared = |it: &Difference| {
             self.turn.is_seal_of_thought(it) && arrived.has_words_of(it)
                 || self.turn.is_seal_behind_thought(it)
@@ -140,8 +139,8 @@ impl Given {
         // A client that keeps a stream piece by piece sends blank texts, which some providers refuse.
         let is_cut = |it: &Difference| reports.repairs() && it.is_recut(&self.turn, &arrived);
         let is_known = |it: &Difference| exempt::is_exempt(it) || is_shared(it) || is_cut(it);
-        let silent = silent.iter().filter(|it| !is_known(it));
-        let silent = silent.map(ToString::to_string);
+        let silent = reports.silent(&self.turn, &sent, &arrived, &is_known);
+        let silent = silent.iter().map(ToString::to_string);
         let lost =
             self.missing(&returned).filter(|seal| !self.is_explained(seal, &reports, &request));
         let lost = lost.map(|Seal { pointer, key, text }| {
@@ -181,14 +180,21 @@ struct Reports {
 }
 
 impl Reports {
-    /// What arrived otherwise than it was given, and no entry of either report says why.
-    fn silent(&self, given: &Statement, sent: &Statement, arrived: &Statement) -> Vec<Difference> {
+    /// What arrived otherwise than it was given, and no entry of either report says why; without what `is_known` for another
+    /// reason, which must not make a reading look worse than it is.
+    fn silent(
+        &self,
+        given: &Statement,
+        sent: &Statement,
+        arrived: &Statement,
+        is_known: &dyn Fn(&Difference) -> bool,
+    ) -> Vec<Difference> {
         let unreported_ones = sent.unreported(arrived, &self.back);
         let mut reported = sent.unreported(arrived, &Report::default());
         reported.retain(|it| !unreported_ones.iter().any(|other| it.is_same_as(other)));
         let compare = |given: Statement, arrived: Statement| {
             let mut silent = self.silent_there(&given, &arrived);
-            silent.retain(|it| !reported.iter().any(|other| it.is_same_as(other)));
+            silent.retain(|it| !reported.iter().any(|other| it.is_same_as(other)) && !is_known(it));
             silent
         };
         let joined = (given.clone().joined(), arrived.clone().joined());
