@@ -332,7 +332,7 @@ impl<S: Speller> Table<S> {
                 let is_needed = matches!(row.standing, Standing::Needed);
                 count
                     .or(is_needed.then_some(0))
-                    .filter(|count| self.zero == Zero::Stated || *count > 0)
+                    .filter(|count| *count > 0 || self.states_zero(row.count, usage))
             }
         }
     }
@@ -343,11 +343,21 @@ impl<S: Speller> Table<S> {
         match sum {
             Some(Sum { count: Count::Output, .. }) if has(self.output_by_total) => false,
             // What the total leaves for the output is read only beside a stated input.
-            Some(sum) if self.zero == Zero::LeftOut && count == 0 => {
-                sum.count == Count::Input && has(self.output_by_total)
-            }
+            Some(Sum { count: Count::Input, .. }) if has(self.output_by_total) => true,
+            Some(sum) if count == 0 => self.states_zero(sum.count, usage),
             Some(_) | None => true,
         }
+    }
+
+    /// Whether a count of zero is written: where zeros are left out, only an output that the total would tell otherwise.
+    fn states_zero(&self, count: Count, usage: &Usage<'_>) -> bool {
+        let mut stated = usage.counts;
+        for sum in self.sums {
+            let whole = usage.counts[sum.count].unwrap_or_default();
+            stated[sum.count] = whole.checked_sub(sum.parts(&usage.counts)).filter(|it| *it > 0);
+        }
+        let is_misread = || count == Count::Output && self.output_left(&stated).is_some();
+        self.zero == Zero::Stated || self.output_by_total.is_some() && is_misread()
     }
 
     /// Reports what the counts of another vendor become here; a count of zero says no more than none.
