@@ -1,8 +1,10 @@
 //! Service tiers: what each vendor calls the same queue, and what becomes of one that another vendor lacks.
 
+use crate::conversation::Request;
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
+use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{Field, Protocol};
 
@@ -86,6 +88,18 @@ pub(super) fn reported_word<'t>(
 ) -> Option<Text<'t>> {
     report(tier, asking, reporter);
     word(tier, asking, reporter.source(), reporter.target())
+}
+
+/// Writes the tier that a request asks for, as the target calls it.
+pub(super) fn write(
+    object: &mut Object<'_, '_>,
+    key: &'static str,
+    request: &Request<'_>,
+    reporter: &mut Reporter<'_>,
+) {
+    let tier = request.service_tier.as_ref();
+    let word = tier.and_then(|tier| reported_word(tier, Asking::Request, reporter));
+    object.optional(key, word.as_ref());
 }
 
 pub(super) fn report(tier: &Text<'_>, asking: Asking, reporter: &mut Reporter<'_>) {

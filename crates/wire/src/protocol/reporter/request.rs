@@ -11,6 +11,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::semantics::{Declared, NodeSemantics};
 use crate::protocol::{DecodedRequest, Field};
+use crate::target::{Accepts, Target};
 
 impl Reporter<'_> {
     /// Reports all that the target never carries of a request.
@@ -49,6 +50,56 @@ impl Reporter<'_> {
             self.implied(Field::TopLogprobs, "no log probabilities are asked for");
         }
         None
+    }
+
+    /// The value of a parameter that the model takes; what is changed or left out is reported.
+    pub(in super::super) fn fitted<'n>(
+        &mut self,
+        field: Field,
+        number: Number<'n>,
+        accepts: Accepts,
+    ) -> Option<Number<'n>> {
+        if self.is_same() {
+            return Some(number);
+        }
+        let asked = number.as_f64();
+        match asked.and_then(|asked| accepts.fit(asked)) {
+            None => {
+                self.dropped(field, "the model does not take it");
+                None
+            }
+            fit if fit == asked => Some(number),
+            Some(fit) => {
+                self.approximated(field, "the model takes a smaller range");
+                Number::from_f64(fit)
+            }
+        }
+    }
+
+    /// The limit of output tokens: what the operator allows is for a client that says nothing of it.
+    pub(in super::super) fn output_limit<'n>(
+        &mut self,
+        asked: Option<&'n Number<'n>>,
+        target: &Target,
+    ) -> Option<Number<'n>> {
+        if asked.is_some() || self.is_same() {
+            return asked.map(Number::reborrow);
+        }
+        let limit = target.max_output_tokens?;
+        self.synthesised(Field::MaxOutputTokens, "the operator's limit");
+        Some(Number::from(limit))
+    }
+
+    /// Reports what happened to those of several fields that are set.
+    pub(in super::super) fn lose_set(
+        &mut self,
+        fields: &[(Field, bool)],
+        kind: LossKind,
+        reason: &'static str,
+    ) {
+        for (field, _) in fields.iter().filter(|(_, is_set)| *is_set) {
+            self.lose(*field, kind, reason);
+        }
     }
 
     fn request_fields(&mut self, decoded: &DecodedRequest<'_>) {

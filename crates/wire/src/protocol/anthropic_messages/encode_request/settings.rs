@@ -14,8 +14,7 @@ use crate::protocol::described::{described, report_description};
 use crate::protocol::json_mode::ASK_FOR_JSON;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::tier::{Asking, reported_word};
-use crate::protocol::{Fate, Field};
+use crate::protocol::{Fate, Field, tier};
 use crate::target::{Accepts, Effort, Sampling, Target, Vendor};
 
 /// What has to be decided before anything is written.
@@ -99,7 +98,7 @@ impl<'r> Encoding<'r, '_> {
         self.write_thinking(body);
         self.write_output(body);
         self.write_user(body);
-        self.write_tier(body);
+        tier::write(body, "service_tier", self.request, &mut self.reporter);
         self.report_defaults();
     }
 
@@ -152,6 +151,7 @@ impl<'r> Encoding<'r, '_> {
     }
 
     /// The number as an integer, which Gemini's clients spell with a fraction.
+    /// Fixture `request/thinking/budgets-with-an-exponent`.
     fn whole<'n>(&mut self, field: Field, number: Number<'n>) -> Number<'n> {
         let nearest = number.as_f64().map(f64::round).filter(|nearest| *nearest >= 0.0);
         match (number.as_i64(), number.as_whole(), nearest) {
@@ -281,7 +281,7 @@ impl<'r> Encoding<'r, '_> {
         Some(described(schema, output.description.as_ref(), &mut self.reporter))
     }
 
-    /// What the system prompt must ask for, since no setting can.
+    /// What the system prompt must ask for, since no setting can. Fixture `request/schema/json-object-mode`.
     pub(super) fn instruction(&mut self) -> Option<Text<'static>> {
         match &self.request.output {
             _ if self.is_own() => None,
@@ -320,12 +320,6 @@ impl<'r> Encoding<'r, '_> {
         body.unless_empty("metadata", self.extras("metadata"), |metadata| {
             metadata.optional("user_id", identifier.as_ref().or(user.as_ref()));
         });
-    }
-
-    fn write_tier(&mut self, body: &mut Object<'_, '_>) {
-        let tier = self.request.service_tier.as_ref();
-        let word = tier.and_then(|tier| reported_word(tier, Asking::Request, &mut self.reporter));
-        body.optional("service_tier", word.as_ref());
     }
 
     /// Reports what has no place here, and is no loss where it says what the target does anyway.

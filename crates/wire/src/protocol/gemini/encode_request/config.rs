@@ -56,7 +56,8 @@ impl<'x> Scribe<'x, '_> {
             }
         }
         self.logprobs(object, accepted.logprobs);
-        self.max_output_tokens(object);
+        let limit = self.reporter.output_limit(request.max_output_tokens.as_ref(), self.target);
+        object.optional("maxOutputTokens", limit.as_ref());
     }
 
     /// Writes a number as far as the model accepts it.
@@ -67,25 +68,18 @@ impl<'x> Scribe<'x, '_> {
         number: &Number<'_>,
         accepts: Accepts,
     ) {
-        if self.is_same() {
-            return object.field(key, number);
-        }
         let sampling = &self.decoded.request.sampling;
-        if field == Field::TopLogprobs && self.reporter.alternatives(sampling).is_none() {
+        let is_foreign = !self.is_same();
+        if is_foreign
+            && field == Field::TopLogprobs
+            && self.reporter.alternatives(sampling).is_none()
+        {
             return;
         }
-        if field == Field::Seed && !fits_32_bits(number) {
+        if is_foreign && field == Field::Seed && !fits_32_bits(number) {
             return self.reporter.dropped(field, "the vendor's seeds have 32 bits");
         }
-        let Some(value) = number.as_f64() else { return object.field(key, number) };
-        match accepts.fit(value) {
-            Some(fitted) if fitted == value => object.field(key, number),
-            Some(fitted) => {
-                object.optional(key, Number::from_f64(fitted).as_ref());
-                self.reporter.approximated(field, "cut to the model's range");
-            }
-            None => self.reporter.dropped(field, "the model refuses the parameter"),
-        }
+        object.optional(key, self.reporter.fitted(field, number.reborrow(), accepts).as_ref());
     }
 
     fn logprobs(&mut self, object: &mut Object<'_, '_>, accepts: Accepts) {
@@ -102,18 +96,6 @@ impl<'x> Scribe<'x, '_> {
             return object.field("responseLogprobs", &logprobs);
         }
         self.reporter.dropped(Field::Logprobs, "the model refuses the parameter");
-    }
-
-    fn max_output_tokens(&mut self, object: &mut Object<'_, '_>) {
-        let key = "maxOutputTokens";
-        match (&self.decoded.request.max_output_tokens, self.target.max_output_tokens) {
-            (Some(tokens), _) => object.field(key, tokens),
-            (None, Some(tokens)) if !self.is_same() => {
-                object.field(key, &tokens);
-                self.reporter.synthesised(Field::MaxOutputTokens, "the operator's limit");
-            }
-            (None, _) => {}
-        }
     }
 
     fn stop(&mut self, object: &mut Object<'_, '_>) {

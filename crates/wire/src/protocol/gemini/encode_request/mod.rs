@@ -20,8 +20,7 @@ use crate::protocol::gemini::types::{MODEL_PREFIX, SELF};
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
-use crate::protocol::tier::{Asking, reported_word};
-use crate::protocol::{DecodedRequest, Field};
+use crate::protocol::{DecodedRequest, Field, tier};
 use crate::target::{ModelPlace, Target};
 
 pub(in super::super) fn encode_request(
@@ -72,7 +71,6 @@ impl<'x, 'r> Scribe<'x, 'r> {
         self.is_same().then(|| (self.decoded.semantics().extras(), scope))
     }
 
-    /// Reports what happens to a field of the request as a whole.
     /// The name under which the vendor knows a tool.
     fn tool_name<'t>(&self, name: &'t Text<'_>) -> Text<'t>
     where
@@ -115,7 +113,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
     /// Writes the fields that stand beside the conversation.
     fn rest(&mut self, object: &mut Object<'_, '_>) {
         self.labels(object);
-        self.service_tier(object);
+        tier::write(object, "serviceTier", &self.decoded.request, &mut self.reporter);
         self.store();
         self.declared(object, "");
     }
@@ -129,12 +127,6 @@ impl<'x, 'r> Scribe<'x, 'r> {
                 object.field(key, json);
             }
         }
-    }
-
-    fn service_tier(&mut self, object: &mut Object<'_, '_>) {
-        let tier = self.decoded.request.service_tier.as_ref();
-        let word = tier.and_then(|tier| reported_word(tier, Asking::Request, &mut self.reporter));
-        object.optional("serviceTier", word.as_ref());
     }
 
     fn store(&mut self) {

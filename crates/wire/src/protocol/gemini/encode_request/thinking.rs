@@ -81,9 +81,7 @@ impl<'x> Scribe<'x, '_> {
             (Field::ThinkingBudget, budget.is_some()),
             (Field::ThinkingShow, show.is_some()),
         ];
-        for (field, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
-            self.reporter.lose(field, kind, reason);
-        }
+        self.reporter.lose_set(&set, kind, reason);
     }
 
     /// Words that the vendor has none for.

@@ -1,10 +1,9 @@
 //! Writing the options of a request.
 
 use crate::conversation::{CacheOptions, OutputFormat, OutputSchema, Request, Sampling};
-use crate::json::{Number, Text};
+use crate::json::Text;
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::Field;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
@@ -12,7 +11,7 @@ use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
-use crate::protocol::tier::{Asking, reported_word};
+use crate::protocol::{Field, tier};
 use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Target};
 
@@ -118,7 +117,7 @@ impl Options<'_, '_> {
         write_identity(object, self.request);
         self.write_store(object);
         object.optional("metadata", self.request.metadata.as_ref());
-        self.write_tier(object);
+        tier::write(object, "service_tier", self.request, self.reporter);
         self.write_cache_options(object);
     }
 
@@ -140,19 +139,7 @@ impl Options<'_, '_> {
             (Field::CacheOptions, options.is_some()),
             (Field::CacheRetention, retention.is_some()),
         ];
-        self.report_set(&fields, LossKind::Dropped, "the server does not take it");
-    }
-
-    /// Reports what happened to those of several fields that are set.
-    pub(super) fn report_set(
-        &mut self,
-        fields: &[(Field, bool)],
-        kind: LossKind,
-        reason: &'static str,
-    ) {
-        for (field, _) in fields.iter().filter(|(_, is_set)| *is_set) {
-            self.reporter.lose(*field, kind, reason);
-        }
+        self.reporter.lose_set(&fields, LossKind::Dropped, "the server does not take it");
     }
 
     fn write_limit(&mut self, object: &mut Object<'_, '_>) {
@@ -163,14 +150,8 @@ impl Options<'_, '_> {
             Some(_) => "max_tokens",
             None => self.target.token_limit().as_str(),
         };
-        match (&self.request.max_output_tokens, self.target.max_output_tokens) {
-            (Some(limit), _) => object.field(name, limit),
-            (None, Some(limit)) if self.own.is_none() => {
-                object.field(name, &limit);
-                self.reporter.synthesised(Field::MaxOutputTokens, "the operator's limit");
-            }
-            (None, _) => {}
-        }
+        let asked = self.request.max_output_tokens.as_ref();
+        object.optional(name, self.reporter.output_limit(asked, self.target).as_ref());
     }
 
     fn write_sampling(&mut self, object: &mut Object<'_, '_>, effort: Option<Effort>) {
@@ -194,7 +175,7 @@ impl Options<'_, '_> {
             (Field::FrequencyPenalty, &mut fitted.frequency_penalty, rules.penalties),
             (Field::TopLogprobs, &mut fitted.top_logprobs, logprobs),
         ] {
-            *value = value.take().and_then(|value| self.fit(field, value, rule));
+            *value = value.take().and_then(|value| self.reporter.fitted(field, value, rule));
         }
         if fitted.temperature.is_some() && fitted.top_p.is_some() && !rules.temperature_with_top_p {
             fitted.top_p = None;
@@ -210,22 +191,6 @@ impl Options<'_, '_> {
             self.reporter.dropped(Field::Logprobs, "the model does not take it");
         }
         write_sampling(object, &fitted, self.target.dialect.seed_field);
-    }
-
-    /// The value of a parameter that the model takes; what is changed or left out is reported.
-    fn fit<'n>(&mut self, field: Field, value: Number<'n>, rule: Accepts) -> Option<Number<'n>> {
-        let number = value.as_f64()?;
-        match rule.fit(number) {
-            Some(fit) if fit == number => Some(value),
-            Some(fit) => {
-                self.reporter.approximated(field, "the model takes a smaller range");
-                Number::from_f64(fit)
-            }
-            None => {
-                self.reporter.dropped(field, "the model does not take it");
-                None
-            }
-        }
     }
 
     fn write_stop(&mut self, object: &mut Object<'_, '_>, effort: Option<Effort>) {
@@ -260,7 +225,7 @@ impl Options<'_, '_> {
                 (Field::OutputSchemaDescription, output.description.is_some()),
                 (Field::OutputSchemaStrict, output.strict.is_some()),
             ];
-            self.report_set(&fields, LossKind::Approximated, reason);
+            self.reporter.lose_set(&fields, LossKind::Approximated, reason);
             return write_format(object, &OutputFormat::JsonObject, None);
         }
         let OutputSchema { name, description, schema, strict } = &**output;
@@ -290,12 +255,6 @@ impl Options<'_, '_> {
             }
             store => object.optional("store", store.as_ref()),
         }
-    }
-
-    fn write_tier(&mut self, object: &mut Object<'_, '_>) {
-        let tier = self.request.service_tier.as_ref();
-        let word = tier.and_then(|tier| reported_word(tier, Asking::Request, self.reporter));
-        object.optional("service_tier", word.as_ref());
     }
 
     fn write_cache_options(&mut self, object: &mut Object<'_, '_>) {

@@ -94,7 +94,7 @@ impl Options<'_, '_> {
             (Field::ThinkingShow, show.is_some()),
         ];
         let reason = "the model does not reason in this request";
-        self.report_set(&fields, LossKind::Approximated, reason);
+        self.reporter.lose_set(&fields, LossKind::Approximated, reason);
     }
 
     fn drop_thinking(&mut self, reason: &'static str) {
@@ -104,7 +104,7 @@ impl Options<'_, '_> {
             (Field::ThinkingEffort, effort.is_some()),
             (Field::ThinkingBudget, budget.is_some()),
         ];
-        self.report_set(&fields, LossKind::Dropped, reason);
+        self.reporter.lose_set(&fields, LossKind::Dropped, reason);
     }
 
     fn report_show(&mut self) {

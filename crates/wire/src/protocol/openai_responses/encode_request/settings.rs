@@ -10,8 +10,7 @@ use crate::protocol::openai_responses::encode_request::tools::{Schema, fitted_sc
 use crate::protocol::openai_responses::types::{INCLUDE_LOGPROBS, MAX_OUTPUT_TOKENS_MIN};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::Extras;
-use crate::protocol::tier::{Asking, reported_word};
-use crate::protocol::{DecodedRequest, Field, schema_language};
+use crate::protocol::{DecodedRequest, Field, schema_language, tier};
 use crate::target::{Accepts, Effort, Sampling, Target, Thinking};
 
 /// Writes the settings of one request.
@@ -39,7 +38,7 @@ impl<'s> Settings<'s, '_> {
         object.optional("safety_identifier", request.safety_identifier.as_ref());
         object.optional("user", request.user.as_ref());
         object.optional("metadata", request.metadata.as_ref());
-        self.service_tier(object);
+        tier::write(object, "service_tier", request, self.reporter);
         self.store(object);
         object.optional("prompt_cache_key", request.cache.key.as_ref());
         object.optional("prompt_cache_options", request.cache.options.as_ref());
@@ -48,6 +47,7 @@ impl<'s> Settings<'s, '_> {
     }
 
     /// The vendor keeps for a month what is not refused to it, and a client of another protocol has not asked for that.
+    /// Fixture `request/state/calls-to-responses-are-not-stored`.
     fn store(&mut self, object: &mut Object<'_, '_>) {
         match self.request().store {
             None if self.reporter.is_same() => {}
@@ -64,20 +64,14 @@ impl<'s> Settings<'s, '_> {
         let key = "max_output_tokens";
         let least = MAX_OUTPUT_TOKENS_MIN;
         let is_foreign = !self.reporter.is_same();
-        // What the operator allows is for a client that says nothing of it.
-        match (&self.request().max_output_tokens, self.target.max_output_tokens) {
-            (Some(limit), _) if is_foreign && limit.as_whole().is_some_and(|it| it < least) => {
-                object.field(key, &least);
-                let reason = "the smallest limit that is accepted is 16";
-                self.reporter.approximated(Field::MaxOutputTokens, reason);
-            }
-            (Some(limit), _) => object.field(key, limit),
-            (None, Some(limit)) if is_foreign => {
-                object.field(key, &limit.max(least));
-                self.reporter.synthesised(Field::MaxOutputTokens, "the operator's limit");
-            }
-            (None, _) => {}
+        let asked = self.request().max_output_tokens.as_ref();
+        let limit = self.reporter.output_limit(asked, self.target);
+        if is_foreign && limit.as_ref().and_then(Number::as_whole).is_some_and(|it| it < least) {
+            object.field(key, &least);
+            let reason = "the smallest limit that is accepted is 16";
+            return self.reporter.approximated(Field::MaxOutputTokens, reason);
         }
+        object.optional(key, limit.as_ref());
     }
 
     /// What the family takes of sampling at the effort that is asked for.
@@ -109,17 +103,9 @@ impl<'s> Settings<'s, '_> {
         accepts: Accepts,
         number: Option<&Number<'_>>,
     ) {
-        let Some(number) = number else { return };
-        let value = number.as_f64().unwrap_or_default();
-        match accepts.fit(value) {
-            _ if self.reporter.is_same() => object.field(key, number),
-            Some(fit) if fit == value => object.field(key, number),
-            Some(fit) => {
-                object.optional(key, Number::from_f64(fit).as_ref());
-                self.reporter.approximated(field, "the model takes no more");
-            }
-            None => self.reporter.dropped(field, "models of this family refuse it"),
-        }
+        let number = number.map(Number::reborrow);
+        let fit = number.and_then(|number| self.reporter.fitted(field, number, accepts));
+        object.optional(key, fit.as_ref());
     }
 
     fn candidates(&mut self) {
@@ -168,12 +154,6 @@ impl<'s> Settings<'s, '_> {
             format.field("schema", &fitted_schema(self.reporter, schema, at));
         }
         format.optional("strict", strict.as_ref());
-    }
-
-    fn service_tier(&mut self, object: &mut Object<'_, '_>) {
-        let tier = self.request().service_tier.as_ref();
-        let word = tier.and_then(|tier| reported_word(tier, Asking::Request, self.reporter));
-        object.optional("service_tier", word.as_ref());
     }
 
     /// Log probabilities are asked for among the includes.
