@@ -431,6 +431,7 @@ impl<'f> Growth<'f> {
     }
 
     /// The empty block that grows so, for one that never began; none if there is nothing to add to it.
+    /// Fixture `stream/text/anthropic-blocks-that-never-began`.
     fn beginning(&self) -> Option<&'static str> {
         match self {
             Self::Text(text, block) => Some(*block).filter(|_| !text.is_empty()),

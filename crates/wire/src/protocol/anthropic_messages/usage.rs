@@ -46,7 +46,7 @@ pub(in crate::protocol::anthropic_messages) fn report_early_usage(reporter: &mut
     reporter.below(Place::default(), pointer, LossKind::Synthesised, reason);
 }
 
-/// Reports that clients are given counts which nobody has stated.
+/// Reports that clients are given counts which nobody has stated. Fixture `stream/usage/without-usage`.
 pub(super) fn report_absent_usage(root: Place, reporter: &mut Reporter<'_>) {
     let pointer = reporter.source().conventions().usage_pointer;
     let reason = "Messages requires this count; zero is written";

@@ -40,6 +40,7 @@ fn element(message: &Json<'_>) -> Result<String> {
             }
             None if key == "role" && json.is_null() => {}
             // Some servers answer with the JSON that was asked for instead of its text.
+            // Fixture `answer/text/content-that-is-json`.
             None if key == "content" && json.kind() == Kind::Object => {
                 writer.key(&key);
                 writer.embedded(&json);

@@ -187,7 +187,7 @@ pub(super) fn response_code(fault: &Fault<'_>) -> Text<'static> {
         FaultKind::BadRequest | FaultKind::Unprocessable | FaultKind::TooLarge => {
             Text::literal("invalid_prompt")
         }
-        // Clients act on this code, which the vendor sends although its list lacks it.
+        // Clients act on this code, which the vendor sends although its list lacks it. Fixture `error/context-too-long`.
         FaultKind::ContextTooLong => Text::literal("context_length_exceeded"),
         FaultKind::Authentication
         | FaultKind::Permission

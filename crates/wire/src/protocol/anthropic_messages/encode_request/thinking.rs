@@ -9,7 +9,7 @@ use crate::protocol::effort::unknown_effort;
 use crate::protocol::reporter::Reporter;
 use crate::target::{Disable, Effort, Family, Thinking};
 
-/// The least budget that the vendor takes.
+/// The least budget that the vendor takes. Fixture `request/thinking/effort-with-a-small-output-limit`.
 pub(super) const BUDGET_MIN: u64 = 1024;
 
 /// What is written of thinking.
@@ -186,6 +186,7 @@ impl Mapping<'_, '_> {
     }
 
     /// In the middle of a tool turn thinking goes on only from thinking that came back.
+    /// Fixture `request/thinking/tool-loop-without-its-thinking`.
     fn without_return(&mut self, thought: Thought) -> Thought {
         let Some(form) = without_thinking(self.family.thinking) else { return thought };
         let reason = "thinking is off: the request lacks the thinking of this tool turn";

@@ -351,7 +351,7 @@ impl<'r> Encoding<'r, '_> {
 }
 
 /// Writes what another vendor's web search has in common with this one. The domains are those that are allowed or those
-/// that are not, never both.
+/// that are not, never both. Fixture `request/hosted/settings-of-hosted-web-search`.
 fn write_search(object: &mut Writer, settings: &mut Settings<'_>) {
     match settings.take(Setting::AllowedDomains) {
         Some(domains) => object.field("allowed_domains", &domains),

@@ -158,7 +158,7 @@ pub(super) const FREE_TEXT: &str = "free text becomes the one argument of a func
 #[derive(Debug, Default)]
 pub(super) struct Answering {
     pub(super) ends_with: EndsWith,
-    /// The ids of the calls so far: each must be answerable.
+    /// The ids of the calls so far: each must be answerable. Fixture `answer/ids/duplicate-call-ids`.
     ids: HashSet<String>,
 }
 

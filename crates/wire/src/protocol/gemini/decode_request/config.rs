@@ -197,6 +197,7 @@ fn effort(level: &Text<'_>) -> Option<&'static str> {
 }
 
 /// The word for a mode that is stated by the number of the vendor's enumeration.
+/// Fixture `request/schema/gemini-schema-types-as-numbers`.
 fn mode_of_number(reader: &mut Reader<'_>) -> Option<&'static str> {
     const MODES: [&str; 4] = ["AUTO", "ANY", "NONE", "VALIDATED"];
     let number = usize::try_from(reader.u64().ok()?).ok()?;

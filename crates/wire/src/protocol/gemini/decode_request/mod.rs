@@ -172,7 +172,7 @@ fn read_role(reader: &mut Reader<'_>) -> Result<(Role, Member)> {
     Ok((role, Member::Unknown))
 }
 
-/// The role that the vendor's own word means.
+/// The role that the vendor's own word means. Fixture `request/roles/gemini-content-without-role-is-the-user`.
 fn usual_role(word: &str) -> Option<Role> {
     match word {
         "user" => Some(Role::User),

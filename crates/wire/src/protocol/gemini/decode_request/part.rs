@@ -261,6 +261,7 @@ fn function_response<'a>(
 }
 
 /// Data in the standard alphabet of base64, which is the only one that others read.
+/// Fixture `request/media/url-safe-base64-is-made-standard`.
 fn standard(data: Text<'_>) -> Text<'_> {
     let spelled = data.to_str();
     let is_url_safe = spelled.contains(['-', '_'])

@@ -306,6 +306,7 @@ impl<'x> Scribe<'x, '_> {
 }
 
 /// What stands before instructions that are written into a user's turn.
+/// Fixture `request/results/system-messages-behind-tool-results`.
 const SYSTEM_MARK: &str = "[system]\n";
 
 fn pieces<'x>(index: usize, message: &'x Message<'x>) -> impl ExactSizeIterator<Item = Piece<'x>> {

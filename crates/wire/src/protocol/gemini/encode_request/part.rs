@@ -156,7 +156,7 @@ pub(super) fn resolution(detail: &Text<'_>) -> Option<Json<'static>> {
     }
 }
 
-/// The declared type, or a guess by the address and the kind, since the vendor demands one.
+/// The declared type, or a guess by the address and the kind, since the vendor demands one. Fixture `request/media/image-urls`.
 fn mime_of<'m>(media: &'m Media<'_>) -> Text<'m> {
     match media.source.mime() {
         Some(mime) => Text::plain(media_type::proper(mime)),

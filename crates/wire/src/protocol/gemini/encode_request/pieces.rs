@@ -426,6 +426,7 @@ const WIDE_DIGITS: usize = 16;
 const UNKNOWN_TOOL: &str = "unknown_tool";
 
 /// Whether a part takes the signature of the thoughts before it: other protocols sign only thoughts.
+/// Fixture `request/thinking/gemini-signatures-come-back-on-their-calls`.
 pub(in super::super) fn takes_seal(part: &Part<'_>) -> bool {
     let is_unsigned = part.semantics().artefact().is_none();
     is_unsigned && matches!(part.content(), Content::ToolCall(_) | Content::Text(_))

@@ -8,6 +8,7 @@ use crate::protocol::object::Object;
 use super::part::{Pen, joined, modifiers, text_of, write_part};
 
 /// The member under which a tool's text stands; never spread, since the text may hold an `error` of its own.
+/// Fixture `request/results/result-text-that-is-json-is-not-spread`.
 const OUTPUT: &str = "output";
 const ERROR: &str = "error";
 

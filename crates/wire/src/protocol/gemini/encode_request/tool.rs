@@ -228,6 +228,7 @@ impl<'x> Scribe<'x, '_> {
 }
 
 /// Whether a schema describes an object without properties, which the older schema language refuses.
+/// Fixture `request/tools/tools-without-parameters`.
 fn is_empty(schema: &Json<'_>) -> bool {
     let mut empty = true;
     let read = schema.reader().object(|key, reader| match (&*key, reader.kind()?) {

@@ -48,6 +48,7 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     // Servers that know nothing but functions let their clients leave the type out.
+    // Fixture `request/tools/chat-tools-without-a-type`.
     let kind = kind.unwrap_or(Text::literal("function"));
     let mut tool = None;
     let mut extras = Extras::default();

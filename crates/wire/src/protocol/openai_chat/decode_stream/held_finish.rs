@@ -101,6 +101,7 @@ fn are_alike(one: &Event<'_>, other: &Event<'_>) -> bool {
 }
 
 /// Whether a member of a delta has content: servers also send `null` and empty values.
+/// Fixture `stream/usage/deepseek-usage-with-finish`.
 pub(super) fn has_content(key: &str, reader: &Reader<'_>) -> Result<bool> {
     let mut reader = reader.checkpoint();
     let is_empty = match reader.kind()? {

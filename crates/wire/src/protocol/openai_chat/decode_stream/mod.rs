@@ -316,7 +316,7 @@ impl Decoder {
     }
 }
 
-/// Reads the usage that Groq states in a field of its own, if it does.
+/// Reads the usage that Groq states in a field of its own, if it does. Fixture `stream/usage/groq-usage-in-its-own-field`.
 pub(super) fn read_groq_usage<'f>(
     reader: &mut Reader<'f>,
     place: Place,

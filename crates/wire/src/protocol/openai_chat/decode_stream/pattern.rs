@@ -16,6 +16,7 @@ pub(super) struct Pattern {
     before: String,
     after: String,
     /// What follows the padding by which some servers hide the length of the text: it is different in every chunk.
+    /// Fixture `stream/framing/obfuscation-and-empty-deltas`.
     behind_padding: Option<&'static str>,
     /// How many patterns in a row fitted nothing.
     useless: u32,

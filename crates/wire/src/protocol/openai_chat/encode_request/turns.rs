@@ -267,6 +267,7 @@ impl Turns<'_, '_> {
     }
 
     /// Results come right behind their calls, so that what stood before them moves behind.
+    /// Fixture `request/results/words-between-calls-and-results`.
     fn report_moved(&mut self, turn: &Message<'_>) {
         let last = turn.parts.iter().rposition(is_result).unwrap_or_default();
         if turn.parts[..last].iter().any(|part| !is_result(part)) {

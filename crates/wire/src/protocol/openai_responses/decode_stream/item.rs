@@ -177,6 +177,7 @@ impl Items {
     }
 
     /// A part grows, or comes whole; the whole counts only if no delta came before.
+    /// Fixture `stream/tools/responses-arguments-only-in-done`.
     pub(super) fn text<'f>(&mut self, slot: Slot, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) {
         let (at, place) = (self.item_at(fields.output_index), fields.place);
         let found = self.items[at].find(slot);

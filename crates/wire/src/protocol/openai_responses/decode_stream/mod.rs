@@ -289,7 +289,7 @@ impl<'f> Fields<'f> {
             ("text" | "refusal" | "arguments" | "input", Kind::String) => {
                 self.whole = Some(reader.string()?);
             }
-            // Some servers give the arguments as the object that they are.
+            // Some servers give the arguments as the object that they are. Fixture `answer/tools/arguments-that-are-an-object`.
             ("arguments", Kind::Object) => self.whole = Some(reader.raw()?.to_text().into_owned()),
             ("output_index", Kind::Number) => self.output_index = index(reader)?,
             ("content_index", Kind::Number) => self.content_index = index(reader)?,

@@ -62,7 +62,7 @@ impl<'c> Walk<'c> {
     }
 
     /// An id that no call before has. Those behind are not asked, so that what is appended to a conversation changes
-    /// nothing before it.
+    /// nothing before it. Fixture `request/ids/duplicate-call-ids`.
     fn other(&self, id: &str) -> String {
         let mut number = self.taken.len();
         loop {

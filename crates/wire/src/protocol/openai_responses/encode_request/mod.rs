@@ -138,7 +138,7 @@ fn write_messages(
 
 /// The message that goes into `instructions`: the one that came from there, or the only leading one of another
 /// protocol, if it is one plain text. One that stands all alone is the input, which may not be empty, and stays there
-/// once the assistant has answered it.
+/// once the assistant has answered it. Fixture `request/system/one-leading-system-prompt-is-a-plain-string`.
 fn slot<'m>(
     reporter: &Reporter<'_>,
     messages: &'m [Message<'m>],

@@ -202,6 +202,7 @@ fn write_cache_marker(
 ) {
     let Some(marker) = semantics.cache() else { return };
     // Clients of Chat may use Anthropic's marker as well, which is none of this vendor.
+    // Fixture `request/cache/cache-control-of-chat-clients`.
     if marker.key == CacheMarker::OPENAI {
         return object.field(CacheMarker::OPENAI, &marker.json);
     }

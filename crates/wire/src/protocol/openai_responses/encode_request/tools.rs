@@ -69,6 +69,7 @@ impl Tools<'_, '_> {
                 object.field("parameters", &parameters);
             }
             // The field must be there, and null says that the tool takes nothing.
+            // Fixture `request/tools/tools-without-parameters`.
             None => object.key("parameters").null(),
         }
         match strict {

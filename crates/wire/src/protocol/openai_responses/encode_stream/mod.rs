@@ -248,7 +248,7 @@ impl Encoder<'_> {
     }
 
     /// A failure. Items that are not complete stay so: a client must not act on half a call. What came of them is emitted with
-    /// the failure.
+    /// the failure. Fixture `stream/tools/truncated-in-tool-arguments`.
     fn fail(&mut self, fault: Fault<'static>, out: &mut String) {
         for index in 0..self.items.len() {
             if self.items[index].is_closed() && !self.is_half(index) {
