@@ -11,6 +11,7 @@ mod names;
 mod protocols;
 mod size;
 mod source;
+mod tables;
 mod text;
 mod tree;
 
@@ -51,6 +52,7 @@ const RULES: &[Rule] = &[
     protocols::comparisons_have_a_reason,
     size::long_files,
     size::overlong_functions,
+    tables::modules_are_listed,
     text::machine_paths,
     text::whitespace,
 ];
