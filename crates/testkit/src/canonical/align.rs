@@ -55,7 +55,7 @@ impl Comparison<'_> {
 
     /// How many neighbours may have become this one text: their texts in order, line by line or at once. What the report
     /// speaks of may be told between them in other words.
-    fn joined(&self, before: &[Node], after: &Node) -> Vec<usize> {
+    pub(super) fn joined(&self, before: &[Node], after: &Node) -> Vec<usize> {
         let mut counts = Vec::new();
         let Some(mut rest) = text_of(after) else { return counts };
         let mut is_free = false;

@@ -261,7 +261,7 @@ impl Comparison<'_> {
             let is_changed = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
             is_alike(node, it) && has_no_more(node, it) && self.has(&it.place, is_changed)
         });
-        let is_moved = is_moved || self.is_moved_together(node);
+        let is_moved = is_moved || self.is_moved_together(node) || self.is_moved_run(node);
         let asks_for_json = text_of(node).is_some_and(|text| text.contains("JSON"));
         let is_asked = asks_for_json && self.is_instruction_reported();
         if is_made_up || is_asked || is_moved || neighbours.iter().any(replaces) {
@@ -288,6 +288,19 @@ impl Comparison<'_> {
         let Some(text) = text_of(node) else { return false };
         let left = pieces.fold(text, |left, piece| behind(left, piece, false).unwrap_or(left));
         left.is_empty() && notes(node).next().is_none()
+    }
+
+    /// Whether a text is that of neighbours that the report says stand elsewhere, with what it says of others between them.
+    fn is_moved_run(&self, node: &Node) -> bool {
+        let is_changed = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
+        let is_moved = |it: &Node| it.sort != node.sort || self.has(&it.place, is_changed);
+        let runs = |nodes: &[Node]| {
+            let counts = self.joined(nodes, node);
+            counts.into_iter().any(|count| nodes[..count].iter().all(is_moved))
+        };
+        let lists = self.before.lists.iter();
+        text_of(node).is_some()
+            && lists.into_iter().any(|it| (0..it.len()).any(|at| runs(&it[at..])))
     }
 
     /// Whether an entry says that instructions ask for an output in place of a setting, or that some are made up where
