@@ -89,7 +89,8 @@ fn by_socket(stage: &Stage, request: &Request, count: usize) -> Result<()> {
     })
 }
 
-/// Each has had a turn before.
+/// Each has had a turn before. As many turns go first on sockets that are closed again: what the gateway keeps of its last calls,
+/// it keeps with or without sockets.
 fn idle(stage: &Stage, binary: &Path, verdicts: &mut Verdicts) -> Result<()> {
     let fresh = sabir::start(binary, stage.mock, &Setup::default())?;
     let (client, upstream) = (Protocol::OpenaiResponses, Protocol::OpenaiChat);
@@ -100,7 +101,7 @@ fn idle(stage: &Stage, binary: &Path, verdicts: &mut Verdicts) -> Result<()> {
         socket.turn(&frame)?;
         Ok(socket)
     };
-    (0..100).try_for_each(|_| open().map(drop))?;
+    (0..IDLE).try_for_each(|_| open().map(drop))?;
     let before = fresh.resident_bytes();
     let sockets = (0..IDLE).map(|_| open()).collect::<Result<Vec<_>>>()?;
     let each = (fresh.resident_bytes() as f64 - before as f64) / 1_000.0 / sockets.len() as f64;

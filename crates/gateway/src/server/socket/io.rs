@@ -41,7 +41,8 @@ impl SocketIo {
     ) -> Self {
         Self {
             paced: Paced::new(stream),
-            ahead,
+            // Even of nothing, the whole of what was read at once would be kept.
+            ahead: Bytes::copy_from_slice(&ahead),
             sending: Sending::new(limits),
             pieces: Pieces::new(limits.body_bytes_max),
             held: None,
@@ -66,6 +67,9 @@ impl SocketIo {
         if !self.ahead.is_empty() {
             let length = self.ahead.len().min(buffer.len());
             self.ahead.copy_to_slice(&mut buffer[..length]);
+            if self.ahead.is_empty() {
+                self.ahead = Bytes::new();
+            }
             return Poll::Ready(Ok(length));
         }
         ready!(self.paced.poll_turn(cx));

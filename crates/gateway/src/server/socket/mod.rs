@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
+use http::HeaderValue;
 use http::request::Parts;
 use sabir_wire::FaultKind;
 use tokio::io::AsyncWriteExt as _;
@@ -55,9 +56,10 @@ const READS_MAX: usize = 2;
 
 /// Serves a socket to its end.
 pub(super) async fn serve(state: Rc<WorkerState>, upgraded: Upgraded) {
-    let Upgraded { stream, read, mut head, is_local } = upgraded;
+    let Upgraded { stream, read, head, is_local } = upgraded;
     let Some(protocol) = surface::find_socket(head.uri.path()) else { return };
     let Some(socket) = surface::of(protocol).socket else { return };
+    let mut head = apart(head);
     (socket.strip)(&mut head.headers);
     let snapshot = state.latest.snapshot();
     let limits = &snapshot.config().limits;
@@ -76,6 +78,21 @@ pub(super) async fn serve(state: Rc<WorkerState>, upgraded: Upgraded) {
     let lanes = Lanes::new(Rc::clone(&shared));
     let session = Session { client, outgoing, lanes, shared, patience };
     session.run().await;
+}
+
+/// The head by itself. As it was read it is part of all that was read with it, and would keep several times its bytes for as
+/// long as the socket is open.
+fn apart(mut head: Parts) -> Parts {
+    for value in head.headers.values_mut() {
+        if let Ok(own) = HeaderValue::from_bytes(value.as_bytes()) {
+            *value = own;
+        }
+    }
+    if let Ok(own) = head.uri.to_string().parse() {
+        head.uri = own;
+    }
+    head.extensions.clear();
+    head
 }
 
 struct Session {
@@ -252,5 +269,25 @@ impl Session {
     async fn refuse(&mut self, failure: Box<Failure>, lane: Option<&str>) -> Result<(), Closed> {
         let frame = self.shared.refusal(&failure, lane);
         self.send(Frames::of(&frame)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    #[test]
+    fn the_head_of_a_socket_keeps_nothing_of_what_was_read_with_it() {
+        let read = Bytes::from(b"/v1/responses?a=b Bearer key and all the rest".to_vec());
+        let (mut head, ()) = Request::new(()).into_parts();
+        head.uri = http::Uri::from_maybe_shared(read.slice(..17)).unwrap();
+        let key = HeaderValue::from_maybe_shared(read.slice(18..28)).unwrap();
+        head.headers.insert("authorization", key);
+        let head = apart(head);
+        assert_eq!((head.uri.path(), head.uri.query()), ("/v1/responses", Some("a=b")));
+        assert_eq!(head.headers["authorization"], "Bearer key");
+        assert!(read.try_into_mut().is_ok(), "somebody else has it");
     }
 }
