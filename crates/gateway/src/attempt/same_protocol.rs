@@ -65,6 +65,11 @@ pub(super) fn governed(
         (None, Some(recalled)) => recalled.decoded()?,
         (None, None) => call.decoded_own()?,
     };
+    // What is to be cleared is told by the client's names for its tools.
+    let edited = match may_be_edited(call, candidate) {
+        true => edits::apply(&mut decoded)?,
+        false => None,
+    };
     let governed = govern::request(call, &mut decoded, (call.client, &target))?;
     if recalled.is_none() && call.recalled.is_some() {
         // The provider has the conversation, and so has the gateway.
@@ -75,7 +80,7 @@ pub(super) fn governed(
     if offer.is_some() && !governed.report.is_empty() {
         context.echo = translated::echo(call, notes)?;
     }
-    let body = match governed.report.is_empty() {
+    let body = match governed.report.is_empty() && edited.is_none() {
         true => rewritten(snapshot, call, candidate, notes)?,
         false => {
             check_drops(call, &governed.report)?;
@@ -83,11 +88,13 @@ pub(super) fn governed(
             let is_mended = recalled.is_some() || may_be_mended(snapshot, call);
             let changing = Changing { is_mended, is_needed: true };
             let body = changed(call, (candidate, &target), decoded, changing, notes)?;
-            body.map(|body| body.into_bytes().into())
+            body.map(|body| without_wish(body, edited.as_ref())).transpose()?
         }
     };
     let facts = GatewayFacts::of(call, notes);
-    let mode = match offer.is_none() && facts.are_default() {
+    context.applied_edits = edited.map(|edited| edited.applied);
+    let is_plain = facts.are_default() && context.applied_edits.is_none();
+    let mode = match offer.is_none() && is_plain {
         true => AnswerMode::PassThrough,
         false => AnswerMode::Translate { context: Box::new(facts.added_to(context)), offer },
     };
@@ -111,27 +118,40 @@ pub(super) fn cleared(
     candidate: &Candidate,
     notes: &mut Notes<'_>,
 ) -> Result<Option<(Payload<'static>, Vec<AppliedEdit>)>> {
-    let recalled = call.recalled_for(&candidate.provider.name);
-    let body = recalled.map_or(call.body, |recalled| &recalled.body);
-    let edited_by = surface::of(call.client).compaction.edited_by;
-    let is_edited =
-        edited_by.is_some_and(|member| memmem::find(body.as_bytes(), member.as_bytes()).is_some());
-    if !is_edited || candidate.provider.config.dialect.is_none() {
+    if !may_be_edited(call, candidate) {
         return Ok(None);
     }
     ingress::check_density(&call.survey)?;
     let mut decoded = call.decoded()?;
-    let Some(Edited { applied, member }) = edits::apply(&mut decoded)? else { return Ok(None) };
+    let Some(edited) = edits::apply(&mut decoded)? else { return Ok(None) };
+    let recalled = call.recalled_for(&candidate.provider.name);
     let is_mended = may_be_mended(snapshot, call) || recalled.is_some_and(|it| !it.is_fresh());
     let changing = Changing { is_mended, is_needed: true };
     let target = candidate.provider.targets.of(&candidate.model);
     let body = changed(call, (candidate, &target), decoded, changing, notes)?.unwrap_or_default();
-    let members: Vec<&str> = member.into_iter().collect();
-    Ok(Some((without_members(&body, &members)?.into_bytes().into(), applied)))
+    Ok(Some((without_wish(body, Some(&edited))?, edited.applied)))
+}
+
+/// Whether a client may want something left out that its server does not leave out itself; false only if it does not.
+fn may_be_edited(call: &Call<'_>, candidate: &Candidate) -> bool {
+    let recalled = call.recalled_for(&candidate.provider.name);
+    let body = recalled.map_or(call.body, |recalled| &recalled.body);
+    let edited_by = surface::of(call.client).compaction.edited_by;
+    let is_named = |member: &str| memmem::find(body.as_bytes(), member.as_bytes()).is_some();
+    candidate.provider.config.dialect.is_some() && edited_by.is_some_and(is_named)
+}
+
+/// A body without the wish that was granted.
+fn without_wish(body: String, edited: Option<&Edited>) -> Result<Payload<'static>> {
+    let body = match edited.and_then(|edited| edited.member) {
+        Some(member) => without_members(&body, &[member])?,
+        None => body,
+    };
+    Ok(body.into_bytes().into())
 }
 
 /// A body that goes on from what the gateway keeps. Where nothing stands before the client's own messages, they are sent as
-/// they are.
+/// they are, and so is what stands there if nothing of it has to change.
 fn continued(
     snapshot: &Snapshot,
     call: &Call<'_>,

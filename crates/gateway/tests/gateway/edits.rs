@@ -174,6 +174,32 @@ fn a_server_of_another_vendor_has_it_done_for_it() {
 }
 
 #[test]
+fn it_is_done_under_rules_on_tools_as_well() {
+    let cases = [
+        ("count_max = 9\n", json!({}), 2),
+        ("rename = { \"look\" = \"peek\" }\n", json!({"exclude_tools": ["peek"]}), 2),
+        // Tools are excluded by the names that the client has for them.
+        ("rename = { \"look\" = \"peek\" }\n", json!({"exclude_tools": ["look"]}), 0),
+    ];
+    for (rules, more, cleared) in cases {
+        let answer = answer(Protocol::AnthropicMessages, "BLUE", 1);
+        let provider = Provider::start(vec![Script::Reply(json(200, "", &answer))]);
+        let toml = provider.toml("p", "anthropic-messages") + "dialect = \"deepseek\"\n";
+        let gateway = Running::start(&format!("{toml}[tools]\n{rules}"));
+        let reply = gateway.post("/v1/messages", &request("p/m", tool_uses(more)).to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        assert_eq!(reply.json()["content"][0]["text"], "BLUE");
+        let applied = &reply.json()["context_management"]["applied_edits"];
+        let count = applied[0]["cleared_tool_uses"].as_u64().unwrap_or(0);
+        assert!(applied.is_array() && count == cleared, "{rules}: {}", reply.body);
+        let sent = provider.received().remove(0).body;
+        assert_eq!(sent.contains("FACT1"), cleared == 0, "{rules}: {sent}");
+        assert!(sent.contains("FACT3") && !sent.contains("context_management"), "{sent}");
+        assert_eq!(sent.contains("peek"), rules.contains("peek"), "{sent}");
+    }
+}
+
+#[test]
 fn wrong_types_are_refused_in_the_clients_shape() {
     let house = House::of(&["BLUE"]);
     for edits in [
