@@ -21,6 +21,7 @@ mod send;
 mod switch;
 mod token_estimate;
 mod translated;
+mod verbatim;
 mod verdict;
 mod window;
 mod work;

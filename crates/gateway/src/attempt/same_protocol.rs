@@ -16,6 +16,7 @@ use crate::attempt::edits::Edited;
 use crate::attempt::gateway_facts::GatewayFacts;
 use crate::attempt::notes::Notes;
 use crate::attempt::prepare::{Read, Rewritten};
+use crate::attempt::verbatim::verbatim;
 use crate::attempt::{edits, repair, translated};
 use crate::call::Call;
 use crate::config::types::Repair;
@@ -159,23 +160,41 @@ fn continued(
     recalled: &Recalled,
     notes: &mut Notes<'_>,
 ) -> Result<Payload<'static>> {
-    if recalled.is_fresh()
-        && !may_be_mended(snapshot, call)
-        && !may_hold_foreign(&recalled.body, call.client, target)
-    {
-        let body = match stripped(call, candidate, &recalled.body) {
-            Some((body, report)) => {
-                notes.add_losses(report);
-                body
-            }
-            None => recalled.body.clone(),
-        };
-        let body = splice_model(&body, &candidate.model)?.unwrap_or(body);
-        return Ok(body.into_bytes().into());
-    }
-    let changing = Changing { is_mended: true, is_needed: true };
-    let body = changed(call, (candidate, target), recalled.decoded()?, changing, notes)?;
-    Ok(body.unwrap_or_else(|| recalled.body.clone()).into_bytes().into())
+    let own = match recalled.is_fresh() {
+        true => Some(verbatim(recalled)?.unwrap_or_else(|| recalled.body.clone())),
+        false => verbatim(recalled)?,
+    };
+    let own = own.filter(|body| !may_hold_foreign(body, call.client, target));
+    let is_mended = !recalled.is_fresh() || may_be_mended(snapshot, call);
+    let written = match &own {
+        Some(_) if !is_mended => None,
+        _ => {
+            let changing = Changing { is_mended, is_needed: own.is_none() };
+            changed(call, (candidate, target), recalled.decoded()?, changing, notes)?
+        }
+    };
+    let body = match written {
+        Some(body) => body,
+        None => as_sent(call, candidate, own.unwrap_or_else(|| recalled.body.clone()), notes)?,
+    };
+    Ok(body.into_bytes().into())
+}
+
+/// A body with nothing changed but the model and the fields that the server would refuse.
+fn as_sent(
+    call: &Call<'_>,
+    candidate: &Candidate,
+    body: String,
+    notes: &mut Notes<'_>,
+) -> Result<String> {
+    let body = match stripped(call, candidate, &body) {
+        Some((body, report)) => {
+            notes.add_losses(report);
+            body
+        }
+        None => body,
+    };
+    Ok(splice_model(&body, &candidate.model)?.unwrap_or(body))
 }
 
 /// The client's own bytes without the fields that the server would refuse.

@@ -66,9 +66,11 @@ pub(super) fn read_on(
     body: Cow<'_, str>,
     continued: Continued,
 ) -> Result<(Read, Left)> {
-    let is_something = continued.is_something;
-    let read = read(client, &body, continued)?;
     let state = &surface::of(client).state;
+    // What later calls repeat is spelled from the first call on as they will.
+    let is_repeated = continued.may_repeat && state.has_spellings;
+    let is_something = continued.is_something || is_repeated;
+    let read = read(client, &body, continued)?;
     let request = match state.has_responses {
         true => Some(without_members(&body, &[state.own_members, &[state.messages]].concat())?),
         false => None,

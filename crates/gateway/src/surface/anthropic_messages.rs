@@ -40,6 +40,7 @@ pub(super) static SURFACE: Surface = Surface {
     state: State {
         read: read_state,
         messages: "messages",
+        has_spellings: false,
         find: |_, _| None,
         own_members: &["thread"],
         has_responses: false,

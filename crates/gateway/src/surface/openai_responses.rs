@@ -46,6 +46,7 @@ pub(super) static SURFACE: Surface = Surface {
     state: State {
         read: read_state,
         messages: "input",
+        has_spellings: true,
         find: find_kept,
         own_members: &["previous_response_id", "conversation"],
         has_responses: true,

@@ -13,6 +13,9 @@ pub(crate) struct State {
     pub(crate) read: fn(&str) -> sabir_wire::Result<StateAsked>,
     /// The member of a body that holds its conversation.
     pub(crate) messages: &'static str,
+    /// Whether clients spell a message in several ways and encoders in one: what is recalled then stands in a request as it was
+    /// sent, if nothing of it has to change.
+    pub(crate) has_spellings: bool,
     /// What a method and a path below the version ask of what is kept.
     pub(crate) find: fn(&Method, &str) -> Option<Kept>,
     /// Members that are for whoever keeps the conversation, and for nobody else.
@@ -122,6 +125,7 @@ impl State {
         Self {
             read: |_| Ok(StateAsked::default()),
             messages,
+            has_spellings: false,
             find: |_, _| None,
             own_members: &[],
             has_responses: false,

@@ -179,6 +179,44 @@ fn check_prefixes(received: &[Received], protocol: Protocol) {
     }
 }
 
+/// A text may be spelled in several ways, and a provider's cache knows it as it was sent first.
+#[test]
+fn what_was_said_is_sent_again_as_it_was_spelled() {
+    let spellings: [fn(&str) -> Value; 4] = [
+        |text| value!(text),
+        |text| value!([{"role": "user", "content": text}]),
+        |text| value!([{"type": "message", "role": "user", "content": text}]),
+        |text| value!([{"role": "user", "content": [{"type": "input_text", "text": text}]}]),
+    ];
+    for spelled in spellings {
+        let provider = windowed(Protocol::OpenaiResponses);
+        let gateway = start(&provider, Protocol::OpenaiResponses, "");
+        for turn in 1..=6 {
+            let mut body = value!({"model": "p/m", "input": spelled(&text_of(turn))});
+            if turn < 4 {
+                body["instructions"] = value!("Be brief.");
+            }
+            let head = "POST /v1/responses\r\nsabir-conversation: long\r\n";
+            let reply = gateway.request(head, &body.to_string());
+            assert_eq!(reply.status, 200, "{turn}: {}", reply.body);
+        }
+        let received = provider.received();
+        let bodies: Vec<&str> = received.iter().map(|it| &*it.body).collect();
+        assert!(bodies.iter().all(|body| body.contains("\"instructions\":\"Be brief.\"")));
+        let lists: Vec<&str> = bodies.iter().map(|body| list_of(body)).collect();
+        for (before, after) in lists.iter().zip(&lists[1..]) {
+            let rest = after.strip_prefix(before).unwrap_or_else(|| panic!("{before}\n{after}"));
+            assert!(rest.starts_with(','), "{rest}");
+        }
+    }
+}
+
+/// What stands in the list `input` of a body, as it is spelled.
+fn list_of(body: &str) -> &str {
+    let start = body.find("\"input\":[").unwrap() + 9;
+    &body[start..body.rfind(']').unwrap()]
+}
+
 #[test]
 fn the_summary_stands_behind_the_instructions_and_is_the_only_one() {
     let provider = windowed(Protocol::OpenaiChat);
