@@ -1,8 +1,10 @@
 //! Claude Code: variables, and the same again in a private settings file, since variables in the user's own settings
 //! would win over those of the process.
 
+use std::env;
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 use anyhow::Result;
 use sabir_wire::Protocol;
@@ -25,6 +27,13 @@ const MODELS: [&str; 5] = [
     "ANTHROPIC_SMALL_FAST_MODEL",
 ];
 
+/// How many tokens fit a model whose name it does not know.
+const WINDOW: &str = "CLAUDE_CODE_MAX_CONTEXT_TOKENS";
+
+/// The windows that are worth stating: wider is what it takes for granted, and of a narrower one it would keep most free. Where
+/// the window is not stated, it summarises on the provider's error.
+const STATED: Range<u64> = 60_000..1_000_000;
+
 /// Other ways in, which would win over the address or send a second key.
 const ELSEWHERE: [&str; 5] = [
     "ANTHROPIC_API_KEY",
@@ -43,6 +52,10 @@ pub(super) fn launch(access: &Access, folder: &Folder) -> Result<Launch> {
         if let Some(model) = &access.model {
             launch.set(variable, model);
         }
+    }
+    let window = access.window.filter(|window| STATED.contains(window));
+    if let Some(window) = window.filter(|_| env::var_os(WINDOW).is_none()) {
+        launch.set(WINDOW, window.to_string());
     }
     launch.past_proxy(&access.host);
     launch.remove(&ELSEWHERE);

@@ -18,6 +18,9 @@ pub(super) const PACKAGE: &str = "@openai/codex";
 pub(super) const PROTOCOL: Protocol = Protocol::OpenaiResponses;
 pub(super) const OWN_MODEL: &str = "gpt-5.5";
 
+/// What it takes for the window of a model that it does not know.
+const WINDOW: u64 = 272_000;
+
 /// The variable that the provider's key is read from; a name that no other program looks for.
 const KEY: &str = "SABIR_AGENT_KEY";
 
@@ -35,6 +38,11 @@ pub(super) fn launch(access: &Access) -> Launch {
     for (key, value) in overrides.into_iter().chain(model) {
         launch.arguments.push("-c".to_owned());
         launch.arguments.push(format!("{key}={}", toml_string(value)));
+    }
+    // It summarises by the window that it knows of. From a provider's error it learns nothing that lasts.
+    if let Some(window) = access.window.filter(|window| *window < WINDOW) {
+        launch.arguments.push("-c".to_owned());
+        launch.arguments.push(format!("model_context_window={window}"));
     }
     launch.set(KEY, access.key.expose());
     launch.past_proxy(&access.host);
@@ -153,5 +161,15 @@ mod tests {
         assert!(arguments.ends_with("-c model=\"m\""), "{arguments}");
         assert!(!arguments.contains("key-of-the-gateway"), "{arguments}");
         assert!(launch.variables.contains(&(KEY, "key-of-the-gateway".to_owned())));
+    }
+
+    #[test]
+    fn a_window_is_stated_that_is_narrower_than_it_would_think() {
+        let stated = |window| {
+            let access = Access { window, ..Access::for_tests("key", Some("m")) };
+            launch(&access).arguments.join(" ").ends_with(" -c model_context_window=32768")
+        };
+        assert!(stated(Some(32_768)));
+        assert!(!stated(Some(400_000)) && !stated(None));
     }
 }

@@ -43,6 +43,12 @@ const ERRANDS: [&str; 16] = [
     "summarizer-shell",
 ];
 
+/// What it takes for the window of every model but a few.
+const WINDOW: u64 = 1_048_576;
+
+/// The part of a window from which on it compresses its history, before a turn of the user's.
+const THRESHOLD: f64 = 0.5;
+
 const DOT_FOLDER: &str = ".gemini";
 const SETTINGS: &str = "settings.json";
 
@@ -61,7 +67,7 @@ const ELSEWHERE: [&str; 5] = [
 pub(super) fn launch(access: &Access, folder: &Folder) -> Result<Launch> {
     let home = folder.path("gemini");
     let users = users_folder(&home);
-    let settings = settings(users.as_deref(), access.model.as_deref());
+    let settings = settings(users.as_deref(), access);
     let file = folder.write(&format!("gemini/{DOT_FOLDER}/{SETTINGS}"), &settings)?;
     if let (Some(users), Some(own)) = (users, file.parent()) {
         // The CLI makes it where it is missing; in the private home its sessions would go with that.
@@ -109,7 +115,7 @@ fn users_folder(private: &Path) -> Option<PathBuf> {
 }
 
 /// The user's own settings, with the one way to authenticate that takes a key and an address, and one model for everything.
-fn settings(users: Option<&Path>, model: Option<&str>) -> String {
+fn settings(users: Option<&Path>, access: &Access) -> String {
     let file = users.map(|folder| folder.join(SETTINGS));
     let text = file.as_ref().and_then(|file| fs::read_to_string(file).ok());
     let read = text.as_deref().map(|text| serde_json::from_str(&without_comments(text)));
@@ -123,8 +129,8 @@ fn settings(users: Option<&Path>, model: Option<&str>) -> String {
             Map::new()
         }
     };
-    let settings = with_key(settings);
-    Value::Object(match model {
+    let settings = with_window(with_key(settings), access.window);
+    Value::Object(match &access.model {
         Some(model) => with_errands(settings, model),
         None => settings,
     })
@@ -135,6 +141,18 @@ fn with_key(mut settings: Map<String, Value>) -> Map<String, Value> {
     if let Some(auth) = object_in(&mut settings, "security").and_then(|it| object_in(it, "auth")) {
         auth.insert("selectedType".to_owned(), Value::from("gemini-api-key"));
         auth.remove("enforcedType");
+    }
+    settings
+}
+
+/// The settings with what it has to know of a narrower window, unless the user says it: a part of the window that it takes for
+/// granted. From a provider's error it does not recover.
+fn with_window(mut settings: Map<String, Value>, window: Option<u64>) -> Map<String, Value> {
+    if let Some(window) = window.filter(|window| *window < WINDOW)
+        && let Some(model) = object_in(&mut settings, "model")
+    {
+        let threshold = THRESHOLD * window as f64 / WINDOW as f64;
+        model.entry("compressionThreshold").or_insert_with(|| Value::from(threshold));
     }
     settings
 }
@@ -264,6 +282,20 @@ mod tests {
         assert_eq!(overrides[0]["modelConfig"]["model"], "sim-chat/m");
         assert_eq!(overrides.last(), Some(&own));
         assert_eq!(settings["modelConfigs"]["x"], 1);
+    }
+
+    #[test]
+    fn a_narrower_window_is_stated_unless_the_user_does() {
+        let stated = |users: Value, window| {
+            let settings = with_window(users.as_object().unwrap().clone(), window);
+            Value::Object(settings).to_string()
+        };
+        let own = r#"{"model":{"compressionThreshold":0.03125}}"#;
+        assert_eq!(stated(json!({}), Some(65_536)), own);
+        assert_eq!(stated(json!({}), Some(2_000_000)), "{}");
+        assert_eq!(stated(json!({}), None), "{}");
+        let users = json!({"model": {"compressionThreshold": 0.2}});
+        assert_eq!(stated(users.clone(), Some(65_536)), users.to_string());
     }
 
     #[test]

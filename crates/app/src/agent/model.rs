@@ -18,6 +18,13 @@ pub(super) fn default_model(config: &Config, agent: Agent) -> Option<String> {
     }
 }
 
+/// How many tokens fit every target of a model whose window is known.
+pub(super) fn smallest_window(config: &Config, agent: Agent, model: &str) -> Option<u64> {
+    let directory = Directory::new(config.clone(), "");
+    let resolved = route::resolve(&directory, model, agent.protocol()).ok()?;
+    resolved.targets.iter().filter_map(|target| target.window()).min()
+}
+
 /// What answers anyway, named, so that the agent shows its user who answers.
 fn substitute(resolved: &Resolved) -> String {
     match resolved.targets.first() {
@@ -64,6 +71,21 @@ mod tests {
         });
         let named = default_model(&config, Agent::Codex).unwrap();
         assert!(named.starts_with("gemini/gemini-"), "{named}");
+    }
+
+    #[test]
+    fn a_window_is_that_of_the_narrowest_target() {
+        let text = "[[provider]]\nname = \"a\"\nprotocol = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1\"\n\
+                    context_window = 9000\n\
+                    [[provider]]\nname = \"b\"\nprotocol = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1\"\n\
+                    [[model]]\nname = \"both\"\n\
+                    targets = [{ provider = \"b\", model = \"gpt-4\" }, { provider = \"a\", model = \"gpt-4\" }]\n";
+        let config = config::parse(text, Path::new("sabir.toml"), &|_| None).unwrap();
+        let window = |model| smallest_window(&config, Agent::Codex, model);
+        assert_eq!(window("both"), Some(8192));
+        assert_eq!(window("a/anything"), Some(9000));
+        assert_eq!(window("b/anything"), None);
+        assert_eq!(window("nobody/x"), None);
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Candidate {
     }
 
     /// How many tokens fit the model, if that is known: by the `[[model]]`, its provider, or the family.
-    pub(crate) fn window(&self) -> Option<u64> {
+    pub fn window(&self) -> Option<u64> {
         let configured = self.context_window.or(self.provider.config.context_window);
         configured.or_else(|| self.provider.targets.of(&self.model).family.widest_context())
     }
