@@ -133,6 +133,17 @@ class Codex:
         options = ["--json", "--skip-git-repo-check", "--sandbox", "danger-full-access", *more]
         return ["exec", *options, "-C", folder, "--", prompt]
 
+    def direct(self, base, arguments):
+        """The command that asks a provider itself, who is not Sabir."""
+        provider = {"name": "Vendor", "base_url": base, "env_key": "VENDOR_KEY", "wire_api": "responses"}
+        options = {f"model_providers.vendor.{key}": value for key, value in provider.items()}
+        options |= {"model_provider": "vendor", "model": "long"}
+        overrides = [word for key, value in options.items() for word in ("-c", f'{key}="{value}"')]
+        return ["codex", *overrides, *arguments]
+
+    def direct_variables(self, base, home):
+        return {"VENDOR_KEY": "only-for-tests"}
+
     def report(self, output):
         report = Report()
         for line in lines(output):
@@ -200,6 +211,17 @@ class Gemini:
 
     def print(self, prompt):
         return ["--output-format", "stream-json", "--yolo", "-p", prompt]
+
+    def direct(self, base, arguments):
+        return ["gemini", "-m", "long", *arguments]
+
+    def direct_variables(self, base, home):
+        """The variables that lead it to a provider who is not Sabir; that a key is enough, its settings alone can say."""
+        settings = os.path.join(home, ".gemini", "settings.json")
+        os.makedirs(os.path.dirname(settings), exist_ok=True)
+        with open(settings, "w") as file:
+            json.dump({"security": {"auth": {"selectedType": "gemini-api-key"}}}, file)
+        return {"GEMINI_API_KEY": "only-for-tests", "GOOGLE_GEMINI_BASE_URL": base}
 
     def report(self, output):
         report = Report()

@@ -1,7 +1,7 @@
 """Real agent CLIs over sessions that are longer than the model's window, and what their turns have in common.
 
-Usage: long.py SABIR PROGRAMS [--grid | --prefix TURNS | --cost TURNS] [CELL…], where SABIR is the binary, PROGRAMS the folder
-with the CLIs and a CELL such as `codex-openai/gemini` picks one. Without a flag one cell of each kind runs.
+Usage: long.py SABIR PROGRAMS [--grid | --prefix TURNS | --cost TURNS | --unwarned] [CELL…], where SABIR is the binary, PROGRAMS the
+folder with the CLIs and a CELL such as `codex-openai/gemini` picks one. Without a flag one cell of each kind runs.
 """
 
 import argparse
@@ -61,8 +61,12 @@ class Manner:
     """After so many files the model waits for the user: Gemini CLI compresses nothing but what stands before a user's turn."""
     own: str = ""
     """The upstream of its own vendor."""
+    is_told: bool = False
+    """Whether `sabir run` tells the CLI of the window, which stands in the configuration."""
 
     def arguments(self, folder, prompt, turn):
+        if isinstance(self.agent, Codex) and turn:
+            return self.agent.go_on(prompt)
         if isinstance(self.agent, Codex):
             command, *rest = self.agent.exec(folder, prompt)
             return [command, *(word for option in self.options for word in ("-c", option)), *rest]
@@ -85,7 +89,19 @@ MANNERS = (
     Manner("codex-socket", Codex(), 40_000, 44, 8_000, options=(CODEX_WINDOW, CODEX_SOCKET)),
     Manner("codex-silent", Codex(), 40_000, 44, 8_000, options=(CODEX_WINDOW,), states_usage=False),
     Manner("gemini", Gemini(), 60_000, 32, 16_000, settings=(GEMINI_THRESHOLD,), turns=8, pause_every=6, own="gemini"),
+    Manner("claude-told", Claude(), 80_000, 56, 12_000, is_told=True),
+    Manner("codex-told", Codex(), 40_000, 44, 8_000, is_told=True),
+    Manner("gemini-told", Gemini(), 60_000, 32, 16_000, turns=8, pause_every=6, is_told=True),
 )
+
+UNWARNED = (
+    Manner("codex", Codex(), 30_000, 20, 8_000, turns=3, own="responses"),
+    Manner("gemini", Gemini(), 30_000, 20, 16_000, turns=3, own="gemini"),
+)
+"""Those who do not recover from the words of their own vendor either."""
+
+SPENT = {"codex": "ran out of room in the model's context window", "gemini": "exceeds the maximum number of tokens allowed"}
+"""What each tells its user once it knows that its history does not fit."""
 
 SHORT = ("claude/chat", "codex-openai/anthropic", "gemini/responses")
 """One cell of each kind of compaction."""
@@ -93,6 +109,9 @@ SHORT = ("claude/chat", "codex-openai/anthropic", "gemini/responses")
 
 class Session:
     """A CLI on a gateway with a scripted model behind it."""
+
+    is_direct = False
+    """Whether the CLI asks the model itself, without a gateway."""
 
     def __init__(self, bench, manner, upstream, model):
         self.bench, self.manner, self.upstream, self.model = bench, manner, upstream, model
@@ -106,12 +125,17 @@ class Session:
         """Runs the session to its end, and returns what the CLI printed last."""
         self.write_files()
         with Server(UPSTREAMS[self.upstream], self.model) as scripted:
+            if self.is_direct:
+                return self.speak(scripted.base)
             config = os.path.join(self.root, "sabir.toml")
+            self.provider = (
+                f'[[provider]]\nname = "up"\nprotocol = "{scripted.protocol}"\nbase_url = "{scripted.base}"\n'
+                'api_key = { value = "only-for-tests" }\n'
+            )
+            if self.manner.is_told:
+                self.provider += f"context_window = {self.manner.window}\n"
             with open(config, "w") as file:
-                file.write(
-                    f'env_providers = false\n[[provider]]\nname = "up"\nprotocol = "{scripted.protocol}"\n'
-                    f'base_url = "{scripted.base}"\napi_key = {{ value = "only-for-tests" }}\n'
-                )
+                file.write("env_providers = false\n" + self.provider)
             data = os.path.join(self.root, "data")
             serve = [self.bench.sabir, "serve", "--listen", "127.0.0.1:0", "--config", config, "--data", data]
             with server(serve, os.path.join(self.root, "gateway.log")) as gateway:
@@ -153,7 +177,12 @@ class Session:
         return set(self.facts) <= set(FACT.findall(answer))
 
     def command(self, gateway, arguments):
-        options = ["--config", listening(self.folder, gateway), "--model", "up/long"]
+        if self.is_direct:
+            return self.manner.agent.direct(gateway, arguments)
+        config = listening(self.folder, gateway)
+        with open(config, "a") as file:
+            file.write(self.provider)
+        options = ["--config", config, "--model", "up/long"]
         return [self.bench.sabir, "run", self.manner.agent.name, *options, "--", *arguments]
 
     def variables(self):
@@ -172,6 +201,33 @@ class Session:
             os.makedirs(os.path.dirname(settings))
             with open(settings, "w") as file:
                 json.dump({"model": dict(self.manner.settings)}, file)
+
+
+class Unwarned(Session):
+    """A session whose CLI does not know of the window: what it does when it meets it."""
+
+    def speak(self, gateway):
+        """For each time that the user speaks, whether the CLI gave up with the words that it has for that."""
+        prompts = [PROMPT.format(fact=self.facts[0]), *([GO_ON] * (self.manner.turns - 1))]
+        met = []
+        for turn, prompt in enumerate(prompts):
+            command = self.command(gateway, self.manner.arguments(self.folder, prompt, turn))
+            done = self.started(command, gateway)
+            met.append((done.returncode != 0, SPENT[self.manner.title] in done.stdout + done.stderr))
+        return met
+
+    def started(self, command, gateway):
+        variables = self.variables()
+        if self.is_direct:
+            variables |= self.manner.agent.direct_variables(gateway, self.home)
+        limits = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": SESSION_SECONDS_MAX}
+        return subprocess.run(command, cwd=self.folder, env=variables, **limits)
+
+
+class Direct(Unwarned):
+    """The same on the model itself, which speaks as the CLI's own vendor does."""
+
+    is_direct = True
 
 
 def check_socket(gateway):
@@ -204,10 +260,21 @@ class Bench:
         assert model.requests <= most, f"more than {most} requests; {figures}"
         return figures
 
-    def prefix(self, manner, upstream, turns):
-        """How much each turn has in common with the one before it.
+    def unwarned(self, manner, upstream):
+        """A CLI that does not expect the window does on a gateway what it does on its own vendor's model."""
+        own = Model(manner.steps, manner.window)
+        expected = Direct(self, manner, manner.own, own).run()
+        model = Model(manner.steps, manner.window)
+        met = Unwarned(self, manner, upstream, model).run()
+        assert own.overflows and all(it == (True, True) for it in expected), f"on its own vendor: {expected}, {figures_of(own)}"
+        assert met == expected, f"{met} instead of {expected}; {figures_of(model)}"
+        assert model.summaries == own.summaries, f"{figures_of(model)}; on its own vendor {figures_of(own)}"
+        return f"gives up {len(met)} times as on its own vendor; {figures_of(model)}"
 
-        Markers of prompt caches do not count. Claude Code moves its own to the newest block with every call, so that its requests
+    def prefix(self, manner, upstream, turns):
+        """How much each turn has in common with the one before it, without the markers of prompt caches and with them.
+
+        The markers do not count: Claude Code moves its own to the newest block with every call, so that its requests
         differ there before anybody translates them; a provider takes a marker as an order and caches what stands around it. Where
         the markers stand, and that they find what was kept, is what `cost` measures.
         """
@@ -216,14 +283,12 @@ class Bench:
         session = Session(self, short, upstream, model)
         session.run()
         session.check_usage()
-        least, pointer = 1.0, "none"
-        for before, after in zip(model.turns, model.turns[1:]):
-            share, changed = common(before.elements, after.elements)
-            if share < least:
-                least, pointer = share, changed
+        least, pointer = least_common(model.turns, lambda element: element.text)
+        marked, first = least_common(model.turns, lambda element: element.marked)
         assert len(model.turns) > turns, f"{len(model.turns)} turns"
         assert least >= PREFIX_LEAST, f"{least:.2%} in common, first changed: {pointer}"
-        return f"{len(model.turns)} turns, at least {least:.3%} in common, first changed: {pointer}"
+        told = f"{len(model.turns)} turns, at least {least:.3%} in common, first changed: {pointer}"
+        return f"{told}; with markers {marked:.3%}, first changed: {first}"
 
     def cost(self, manner, turns):
         """The tokens that are billed in full, on each upstream against the agent's own vendor."""
@@ -246,17 +311,22 @@ def figures_of(model):
     return f"{counts}, at most {model.largest:,} tokens of {model.window:,}"
 
 
+def least_common(turns, text_of):
+    """The least share of a turn that the next one begins with, byte for byte, and the first place that differs there."""
+    texts = [[(element.pointer, text_of(element).encode()) for element in turn.elements] for turn in turns]
+    return min((common(*pair) for pair in zip(texts, texts[1:])), default=(1.0, "none"))
+
+
 def common(before, after):
-    """The share of a turn that the next one begins with, byte for byte, and the first place that differs."""
-    total = sum(len(text.encode()) for _, text in before)
+    total = sum(len(text) for _, text in before)
     alike = 0
     for index, (pointer, text) in enumerate(before):
-        other = after[index][1] if index < len(after) else ""
+        other = after[index][1] if index < len(after) else b""
         if other != text:
-            pairs = zip(text.encode(), other.encode())
-            alike += next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(text), len(other)))
+            pairs = enumerate(zip(text, other))
+            alike += next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
             return alike / total, pointer
-        alike += len(text.encode())
+        alike += len(text)
     return 1.0, "none"
 
 
@@ -265,6 +335,8 @@ def cells(chosen):
     if chosen.prefix:
         agents = [it for it in MANNERS if it.title in ("claude", "codex")]
         made = [(f"{it.title}/{up}", "prefix", it, up, chosen.prefix) for it in agents for up in UPSTREAMS]
+    elif chosen.unwarned:
+        made = [(f"{it.title}/{up}", "unwarned", it, up) for it in UNWARNED for up in UPSTREAMS]
     elif chosen.cost:
         made = [(it.title, "cost", it, chosen.cost) for it in MANNERS if it.own]
     else:
@@ -298,6 +370,7 @@ def main():
     parser.add_argument("--grid", action="store_true")
     parser.add_argument("--prefix", type=int)
     parser.add_argument("--cost", type=int)
+    parser.add_argument("--unwarned", action="store_true")
     chosen = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory(prefix="sabir-long-") as root:
         bench = Bench(os.path.abspath(chosen.sabir), os.path.abspath(chosen.programs), root)

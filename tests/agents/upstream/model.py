@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 
 from upstream.caching import Automatic, Marked
-from upstream.reading import Invalid
+from upstream.reading import Element, Invalid
 
 FACT = re.compile(r"FACT-\d+-[0-9a-f]{12}")
 
@@ -51,7 +51,7 @@ class Answer:
 class Turn:
     """A request of the agent's own work, as it was received."""
 
-    elements: list[tuple[str, str]]
+    elements: list[Element]
     tokens: int
     cached: int
     follows_summary: bool

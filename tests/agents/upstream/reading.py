@@ -25,12 +25,23 @@ class Piece:
 
 
 @dataclass
+class Element:
+    """A tool, an instruction or a message."""
+
+    pointer: str
+    text: str
+    """Its bytes but for the markers of prompt caches."""
+    marked: str
+    """All of its bytes."""
+
+
+@dataclass
 class Received:
     """A request."""
 
     pieces: list[Piece]
-    elements: list[tuple[str, str]]
-    """Tools, instructions and messages, each with its pointer and its bytes: what a provider's prompt cache compares."""
+    elements: list["Element"]
+    """Tools, instructions and messages: what a provider's prompt cache compares."""
     is_streamed: bool
     has_trigger: bool = False
     includes_usage: bool = True
@@ -72,16 +83,20 @@ MARKERS = ("cache_control", "prompt_cache_breakpoint")
 def dump(value):
     """A value as a provider's cache sees it: without the markers that tell it what to keep, and a text that stands alone for
     the list that it needs to be marked."""
-    return json.dumps(unmarked(value), ensure_ascii=False, separators=(",", ":"))
+    return plain(unmarked(value))
+
+
+def plain(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def unmarked(value):
     if isinstance(value, dict):
         return {key: unmarked(it) for key, it in value.items() if key not in MARKERS}
     if isinstance(value, list):
-        plain = [unmarked(it) for it in value]
-        is_text = len(plain) == 1 and isinstance(plain[0], dict) and plain[0].keys() == {"type", "text"}
-        return plain[0]["text"] if is_text else plain
+        bare = [unmarked(it) for it in value]
+        is_text = len(bare) == 1 and isinstance(bare[0], dict) and bare[0].keys() == {"type", "text"}
+        return bare[0]["text"] if is_text else bare
     return value
 
 
@@ -211,7 +226,7 @@ def gemini(body, path):
 
 def rendered(body, *names):
     """What a provider's cache compares, from the first byte on."""
-    return [(at, dump(it)) for at, it in listed(body, *names)]
+    return [Element(at, dump(it), plain(it)) for at, it in listed(body, *names)]
 
 
 def sealed(text):
