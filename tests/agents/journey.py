@@ -1,5 +1,6 @@
 """One conversation through everything: begun on OpenAI with a round of tools, compressed, continued on Anthropic, then on Gemini, then through the
 real Gemini CLI as a model, then by Responses with a submission. Every earlier fact must be in each payload, and every loss in a report.
+And a team of the three real CLIs: each must be shown what the one before it said.
 
 Usage: journey.py SABIR PROGRAMS, where SABIR is the binary and PROGRAMS the folder with the CLIs.
 """
@@ -83,6 +84,11 @@ class Bench:
         command = os.path.join(self.programs, "gemini")
         env = '["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"]'
         yield f'[[provider]]\nname = "gemini-cli"\nagent = "google-gemini"\ncommand = "{command}"\nenv = {env}\n'
+        command, env = os.path.join(self.programs, "claude"), '["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"]'
+        yield f'[[provider]]\nname = "claude-cli"\nagent = "claude-code"\ncommand = "{command}"\nenv = {env}\n'
+        sim = f'{{name="sim",base_url="http://{self.sim}/openai/v1",wire_api="responses",env_key="SIM_KEY"}}'
+        command = [os.path.join(self.programs, "codex"), "-c", 'model_provider="sim"', "-c", f"model_providers.sim={sim}"]
+        yield f'[[provider]]\nname = "codex-cli"\nagent = "openai-codex"\ncommand = {json.dumps(command)}\nenv = ["SIM_KEY"]\n'
 
     def run(self, _chosen):
         threading.Thread(target=self.openai.serve_forever, daemon=True).start()
@@ -91,6 +97,7 @@ class Bench:
         with open(path, "w") as file:
             file.write("".join(self.config()))
         login = {"GOOGLE_GEMINI_BASE_URL": f"http://{self.sim}/gemini", "GEMINI_API_KEY": "simulated-key"}
+        login |= {"ANTHROPIC_BASE_URL": f"http://{self.sim}/anthropic", "ANTHROPIC_API_KEY": "simulated-key", "SIM_KEY": "simulated-key"}
         variables = {"PATH": os.environ["PATH"], "HOME": home} | login
         serve = [self.sabir, "serve", "--config", path, "--data", os.path.join(self.root, "data")]
         with open(os.path.join(self.root, "log"), "w") as log:
@@ -101,7 +108,7 @@ class Bench:
             try:
                 self.wait_for(f"http://{self.sim}/_sim/requests")
                 self.wait_for(f"http://{self.gateway}/readyz")
-                return verdict("journey", self.journey)
+                return verdict("journey", self.journey) + verdict("team", self.team, path, variables)
             finally:
                 for process in reversed(started):
                     process.terminate()
@@ -135,6 +142,37 @@ class Bench:
         assert all(set(it) <= {"role", "content", "timestamp", "tool_calls", "tool_call_id"} for it in kept), kept
         return f"{self.newest} facts"
 
+    def team(self, config, variables):
+        """A team of the real CLIs, whose models are simulators."""
+        members = [("ann", "claude", "claude-sonnet-5-1"), ("bob", "codex", "gpt-5.6-sol"), ("eve", "gemini", "gemini-2.5-pro")]
+        path = os.path.join(self.root, "team.toml")
+        with open(path, "w") as file:
+            file.write('task = "TASK-1"\n')
+            for name, agent, model in members:
+                file.write(f'[[member]]\nname = "{name}"\nagent = "{agent}"\nmodel = "{model}"\ninstructions = "RULE-{name}"\n')
+        self.forget()
+        command = [self.sabir, "team", path, "--rounds", "1", "--config", config, "FIRST-WORD"]
+        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=variables, timeout=SECONDS_MAX)
+        assert ran.returncode == 0, ran.stderr
+        speakers = [line[:-1] for line in ran.stdout.splitlines() if line in ("ann:", "bob:", "eve:")]
+        assert speakers == ["ann", "bob", "eve"], ran.stdout
+        bodies = [json.dumps(it["body"]) for it in json.loads(get(f"http://{self.sim}/_sim/requests")) if it["method"] == "POST"]
+        for name, before in [("ann", []), ("bob", ["ann"]), ("eve", ["ann", "bob"])]:
+            [*_, shown] = [body for body in bodies if f"RULE-{name}" in body]
+            wanted = ["TASK-1", "FIRST-WORD", f"You are {name}."] + [f"- {it}" for it in before[:-1]]
+            assert all(it in shown for it in wanted), f"{name}: {shown[-2000:]}"
+            assert not before or "This is Sabir's" in shown, f"{name} is not shown what was said: {shown[-2000:]}"
+        [kept] = [line.removeprefix("conversation: ") for line in ran.stderr.splitlines() if line.startswith("conversation: ")]
+        messages = json.loads(self.get(f"/sabir/v1/conversations/{kept}/messages"))
+        heads = [it["content"].splitlines()[0] for it in messages]
+        expected = [("user", "ann"), ("ann", "bob"), ("bob", "eve"), ("eve", "ann")]
+        assert heads == [f"[FROM: {one}] [NEXT: {other}]" for one, other in expected], heads
+        return "Claude Code, Codex and Gemini CLI"
+
+    def forget(self):
+        OpenAI.sent.clear()
+        urllib.request.urlopen(urllib.request.Request(f"http://{self.sim}/_sim/requests", method="DELETE")).read()
+
     def say(self, words=""):
         self.newest += 1
         return f"FACT{self.newest} {words} " + "and so on " * 40
@@ -144,8 +182,7 @@ class Bench:
 
     def step(self, path, body):
         """One call, and whether its payload has every fact, and its turn every loss."""
-        OpenAI.sent.clear()
-        urllib.request.urlopen(urllib.request.Request(f"http://{self.sim}/_sim/requests", method="DELETE")).read()
+        self.forget()
         headers = {"content-type": "application/json", "sabir-requires-action": "true"}
         headers |= {} if "submit" in path else {"sabir-conversation": "w1"}
         request = urllib.request.Request(f"http://{self.gateway}{path}", json.dumps(body).encode(), headers)

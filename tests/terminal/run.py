@@ -332,6 +332,20 @@ class Chat(Case):
         self.assertIn('record = "stateful"', ran.stderr)
 
 
+class Handoff(Case):
+    def test_an_agent_begins_by_itself_where_an_answer_is_due(self) -> None:
+        agent = self.folder / "gemini"
+        agent.write_text('#!/bin/sh\nshift 2\necho "with: $*"\n')
+        agent.chmod(0o755)
+        said = [{"role": "user", "content": "My name is Ada."}, {"role": "assistant", "content": "Hello."}, {"role": "user", "content": "And?"}]
+        for name, messages, arguments in [("open", said, "with: -i Go on."), ("answered", said[:2], "with: \n")]:
+            self.sabir("conversations", "import", "-", "--id", name, stdin=json.dumps(messages))
+            path = f"{self.folder}:{self.env['PATH']}"
+            terminal = self.terminal("run", "gemini", "--continue", name, PATH=path)
+            terminal.wait(arguments.rstrip())
+            self.assertIn(arguments.rstrip() + "\n\n[ended 0]", terminal.wait("[ended 0]"))
+
+
 class Team(Case):
     """Two members on simulators, one of which speaks slowly."""
 

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use sabir_testkit::agents::FakeAgent;
 use serde_json::Value;
 
 use crate::folder::Folder;
@@ -101,6 +102,52 @@ fn an_answer_names_who_speaks_next_and_what_others_are_shown_has_no_markers() {
     assert!(prompt.starts_with("You are ann. You talk with: bob, carol, user."), "{prompt}");
 }
 
+const CODEX_TURN: &str = r#"{"method":"item/agentMessage/delta","params":{"turnId":"U","itemId":"msg_1","delta":"Short names."}}
+{"method":"rawResponseItem/completed","params":{"turnId":"U","item":{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"Short names.","annotations":[]}]}}}
+{"method":"rawResponse/completed","params":{"turnId":"U","responseId":"resp_1","usage":{"totalTokens":4,"inputTokens":2,"outputTokens":2}}}
+"#;
+
+const GEMINI_TURN: &str = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"@S","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"I agree."}}}}
+{"jsonrpc":"2.0","id":@P,"result":{"stopReason":"end_turn","_meta":{"quota":{"token_count":{"input_tokens":7,"output_tokens":2}}}}}
+"#;
+
+#[test]
+fn each_agent_is_shown_the_prompt_of_its_own_form() {
+    let (codex, gemini) = (FakeAgent::codex(CODEX_TURN), FakeAgent::gemini(GEMINI_TURN, ""));
+    let provider = |name: &str, agent: &str, fake: &FakeAgent| {
+        let command = serde_json::to_string(&fake.command()).unwrap();
+        format!("[[provider]]\nname = \"{name}\"\nagent = \"{agent}\"\ncommand = {command}\n")
+    };
+    let providers =
+        [provider("c", "openai-codex", &codex), provider("g", "google-gemini", &gemini)];
+    let member = |name: &str, agent: &str| {
+        format!("[[member]]\nname = \"{name}\"\nagent = \"{agent}\"\ninstructions = \"Be kind.\"\n")
+    };
+    let team =
+        format!("task = \"Name it.\"\n{}{}", member("ann", "codex"), member("bob", "gemini"));
+    let folder =
+        Folder::new("team-agents").with("sabir.toml", &format!("{NOBODY}{}", providers.concat()));
+    let folder = folder.with("team.toml", &team);
+    let ran = run(&folder, "team team.toml --rounds 1 Ideas?").exits(0);
+    assert_eq!(ran.stdout, "ann:\nShort names.\nbob:\nI agree.\n");
+    let introduced = |name: &str, other: &str| {
+        format!(
+            "You are {name}. You talk with: {other}, user. To say who speaks next, end with [NEXT: name].\n\nBe kind."
+        )
+    };
+    let told = |text: &str| serde_json::to_string(text).unwrap().trim_matches('"').to_owned();
+    let ann = format!(
+        "[SYSTEM]\n{}\n\n[TEAM_TASK]\nName it.\n\n[MESSAGE]\nIdeas?",
+        introduced("ann", "bob")
+    );
+    assert!(codex.noted("input").contains(&told(&ann)), "{}", codex.noted("input"));
+    let bob = format!(
+        "Instructions:\n{}\n\nTeam Task:\nName it.\n\nConversation so far:\n- user: Ideas?\n\nYour task:\nShort names.",
+        introduced("bob", "ann")
+    );
+    assert!(gemini.noted("input").contains(&told(&bob)), "{}", gemini.noted("input"));
+}
+
 #[test]
 fn instructions_and_their_file_reach_the_member_and_the_window_and_the_budget_are_kept() {
     let member = "name = \"ann\"\nagent = \"plain\"\ninstructions = \"Be kind.\"\ninstruction_file = \"ann.md\"\n";
@@ -137,6 +184,8 @@ fn a_gateway_that_runs_is_used_and_a_model_that_nobody_serves_is_said() {
     let folder = folder.with("pair.toml", &PAIR.replace("sim-gemini/b", "nobody-has-this"));
     let refused = folder.sabir("team pair.toml Hello", &[]).exits(1);
     assert!(refused.stderr.contains("error: bob: "), "{}", refused.stderr);
+    // What ann said before is kept.
+    assert_eq!(kept(&folder, &refused.stderr).len(), 2);
     // Before anybody speaks, where the gateway is of this process's own.
     let folder = folder.with("sabir.toml", NOBODY);
     let refused = folder.sabir("team pair.toml Hello", &[]).exits(1);

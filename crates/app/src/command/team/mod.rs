@@ -112,36 +112,47 @@ impl Session {
         Ok(Self { room, screen: Screen::of_dialogue(), typing, answers_max })
     }
 
-    /// Turn by turn, until the rounds are over and the user leaves.
+    /// The whole of it, and where it is kept, however it ends.
     fn hold(mut self, task: Option<String>) -> Result<ExitCode> {
+        let held = self.talk(task);
+        if self.room.has_begun() {
+            let kept = self.room.kept();
+            self.screen.note(&kept)?;
+        }
+        held
+    }
+
+    /// Turn by turn, until the rounds are over and the user leaves.
+    fn talk(&mut self, task: Option<String>) -> Result<ExitCode> {
         if let Wish::Leave(code) = self.open(task)? {
             return Ok(code);
         }
         let mut left = self.answers_max;
         loop {
-            let speaker = match self.room.next() {
-                Speaker::Member(index) if left > 0 => index,
-                _ => {
-                    if let Wish::Leave(code) = self.ask_user()? {
-                        return self.close(code);
-                    }
-                    left = self.answers_max;
-                    continue;
-                }
-            };
-            left = match self.room.answer(speaker, &mut self.screen) {
-                Ok(Ended::Whole) => left - 1,
-                Ok(Ended::Stopped | Ended::Unanswered) => 0,
-                // At a terminal the user can say what to do about it.
-                Err(error) if self.typing.is_some() && !output::is_closed_pipe(&error) => {
-                    self.screen.fail(&error)?;
-                    0
-                }
-                Err(error) => return Err(error),
+            left = match self.room.next() {
+                Speaker::Member(index) if left > 0 => self.answers_left(index, left)?,
+                _ => match self.ask_user()? {
+                    Wish::GoOn => self.answers_max,
+                    Wish::Leave(code) => return Ok(code),
+                },
             };
             if let Some(code) = self.room.left() {
-                return self.close(code);
+                return Ok(code);
             }
+        }
+    }
+
+    /// Has a member speak; whoever stops it wants to speak next.
+    fn answers_left(&mut self, index: usize, left: usize) -> Result<usize> {
+        match self.room.answer(index, &mut self.screen) {
+            Ok(Ended::Whole) => Ok(left - 1),
+            Ok(Ended::Stopped | Ended::Unanswered) => Ok(0),
+            // At a terminal the user can say what to do about it.
+            Err(error) if self.typing.is_some() && !output::is_closed_pipe(&error) => {
+                self.screen.fail(&error)?;
+                Ok(0)
+            }
+            Err(error) => Err(error),
         }
     }
 
@@ -189,12 +200,5 @@ impl Session {
                 }
             }
         }
-    }
-
-    /// Says where to find what was said.
-    fn close(mut self, code: ExitCode) -> Result<ExitCode> {
-        let kept = self.room.kept();
-        self.screen.note(&kept)?;
-        Ok(code)
     }
 }
