@@ -144,6 +144,7 @@ class Bench:
         sent = self.ask(f"/sabir/v1/conversations/{found}/messages").decode()
         places = [sent.find(text) for text in (f"FIRST-{word}", "é" * FILLER_CHARACTERS, f"LAST-{word}", "Say pear.")]
         assert -1 not in places and places == sorted(places), f"{places}: {sent[:2000]}"
+        assert sent.count(f"FIRST-{word}") == 1, "it is sent twice"
         assert "Be brief." in sent, "the instructions are missing"
         left = [name for _, _, names in os.walk(data) for name in names if name.endswith((".jsonl", ".md"))]
         assert not [it for it in left if not it.startswith("session-")], f"left behind: {left}"

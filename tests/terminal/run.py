@@ -413,7 +413,7 @@ class Completions(Case):
         terminal.wait_until(lambda screen: screen.rstrip().endswith("$"), "the line is not empty")
 
     def assert_completes(self, terminal: Terminal) -> None:
-        for command in ("conversations show", "conversations export", "conversations delete", "conversations fork", "chat --conversation"):
+        for command in ("conversations show", "conversations export", "conversations delete", "conversations fork", "chat --conversation", "run codex --continue"):
             self.complete(terminal, f"sabir {command} to", f"sabir {command} tour")
         # What begins no id stays as it is, and commands and options are completed as ever.
         self.complete(terminal, "sabir conversations show x", "$ sabir conversations show x")

@@ -101,7 +101,12 @@ fn begun(session: &Session<'_>) -> String {
             });
         });
     });
-    head + &message
+    // What is shown is told apart from what is sent.
+    let shown = line(&stamp, "event_msg", |it| {
+        it.field("type", "user_message");
+        it.field("message", session.prompt);
+    });
+    head + &message + &shown
 }
 
 fn line(stamp: &str, kind: &str, payload: impl FnOnce(&mut Writer)) -> String {

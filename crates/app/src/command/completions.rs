@@ -37,7 +37,7 @@ fn with_ids(shell: Shell, script: String) -> String {
         Shell::Bash => script + BASH,
         Shell::Fish => script + FISH,
         Shell::Zsh => {
-            let script = script.replace(ZSH_UNKNOWN, ZSH_KNOWN).replace(ZSH_NAMED, ZSH_OFFERED);
+            let script = ZSH_IDS.iter().fold(script, |it, (from, to)| it.replace(from, to));
             script.replacen("\n_sabir() {", &format!("\n{ZSH}_sabir() {{"), 1)
         }
         _ => script,
@@ -49,7 +49,7 @@ const BASH: &str = r#"
 _sabir_or_ids() {
     local word="${COMP_WORDS[COMP_CWORD]}" before=" ${COMP_WORDS[*]:1:COMP_CWORD-1} " id
     case "$before" in
-    *" conversations show " | *" conversations export " | *" conversations delete " | *" conversations fork " | *" --conversation ")
+    *" conversations show " | *" conversations export " | *" conversations delete " | *" conversations fork " | *" --conversation " | *" run "*" --continue ")
         if [[ "$word" != -* ]]; then
             COMPREPLY=()
             while IFS= read -r id; do COMPREPLY+=("$id"); done < <("$1" conversations ids "$word" 2>/dev/null)
@@ -64,14 +64,16 @@ complete -F _sabir_or_ids -o bashdefault -o default sabir
 
 const FISH: &str = r#"
 complete -c sabir -n "__fish_seen_subcommand_from conversations; and __fish_seen_subcommand_from show export delete fork" -f -a "(sabir conversations ids (commandline -ct) 2>/dev/null)"
+complete -c sabir -n "__fish_seen_subcommand_from run" -l continue -x -a "(sabir conversations ids (commandline -ct) 2>/dev/null)"
 complete -c sabir -n "__fish_seen_subcommand_from chat" -l conversation -x -a "(sabir conversations ids (commandline -ct) 2>/dev/null)"
 "#;
 
 /// How the generated script completes an id, and how it is to.
-const ZSH_UNKNOWN: &str = ":id -- The conversation:_default";
-const ZSH_KNOWN: &str = ":id -- The conversation:_sabir_ids";
-const ZSH_NAMED: &str = "or the name of a new one]:ID:_default";
-const ZSH_OFFERED: &str = "or the name of a new one]:ID:_sabir_ids";
+const ZSH_IDS: [(&str, &str); 3] = [
+    (":id -- The conversation:_default", ":id -- The conversation:_sabir_ids"),
+    ("or the name of a new one]:ID:_default", "or the name of a new one]:ID:_sabir_ids"),
+    ("has the ids]:CONVERSATION:_default", "has the ids]:CONVERSATION:_sabir_ids"),
+];
 const ZSH: &str = r#"_sabir_ids() {
     local -a ids
     ids=(${(f)"$(sabir conversations ids "$PREFIX" 2>/dev/null)"})

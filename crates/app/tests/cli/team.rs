@@ -135,17 +135,17 @@ fn each_agent_is_shown_the_prompt_of_its_own_form() {
             "You are {name}. You talk with: {other}, user. To say who speaks next, end with [NEXT: name].\n\nBe kind."
         )
     };
-    let told = |text: &str| serde_json::to_string(text).unwrap().trim_matches('"').to_owned();
+    let quoted = |text: &str| serde_json::to_string(text).unwrap().trim_matches('"').to_owned();
     let ann = format!(
         "[SYSTEM]\n{}\n\n[TEAM_TASK]\nName it.\n\n[MESSAGE]\nIdeas?",
         introduced("ann", "bob")
     );
-    assert!(codex.noted("input").contains(&told(&ann)), "{}", codex.noted("input"));
+    assert!(codex.noted("input").contains(&quoted(&ann)), "{}", codex.noted("input"));
     let bob = format!(
         "Instructions:\n{}\n\nTeam Task:\nName it.\n\nConversation so far:\n- user: Ideas?\n\nYour task:\nShort names.",
         introduced("bob", "ann")
     );
-    assert!(gemini.noted("input").contains(&told(&bob)), "{}", gemini.noted("input"));
+    assert!(gemini.noted("input").contains(&quoted(&bob)), "{}", gemini.noted("input"));
 }
 
 #[test]
