@@ -75,11 +75,11 @@ fn completions_know_commands_and_protocols() {
 
 #[test]
 fn completions_ask_for_ids_wherever_one_is_wanted() {
-    // Four commands of `conversations`, and `chat --conversation`.
+    // Four commands of `conversations`, `chat --conversation` and `run --continue`.
     let zsh = sabir("completions zsh", "").exits(0).stdout;
-    assert_eq!(zsh.matches(":_sabir_ids'").count(), 5, "{zsh}");
+    assert_eq!(zsh.matches(":_sabir_ids'").count(), 6, "{zsh}");
     let fish = sabir("completions fish", "").exits(0).stdout;
-    assert_eq!(fish.matches("(sabir conversations ids ").count(), 2, "{fish}");
+    assert_eq!(fish.matches("(sabir conversations ids ").count(), 3, "{fish}");
 }
 
 #[test]
