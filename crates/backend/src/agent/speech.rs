@@ -22,7 +22,7 @@ pub(super) struct Speech {
     /// Whether the last thought may go on.
     is_mid_line: bool,
     /// All text so far, if anybody wants to know it again.
-    said: Option<Utterance>,
+    emitted: Option<Utterance>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Speech {
     }
 
     /// One whose words are noted behind what was said before.
-    pub(super) fn noting(sink: Sink, model: String, said: Option<Utterance>) -> Self {
+    pub(super) fn noting(sink: Sink, model: String, emitted: Option<Utterance>) -> Self {
         Self {
             sink,
             model,
@@ -47,7 +47,7 @@ impl Speech {
             is_paragraph: false,
             has_text: false,
             is_mid_line: false,
-            said,
+            emitted,
         }
     }
 
@@ -60,8 +60,8 @@ impl Speech {
         if text.is_empty() {
             return;
         }
-        if let Some(said) = &mut self.said {
-            said.push(&text);
+        if let Some(emitted) = &mut self.emitted {
+            emitted.push(&text);
         }
         let divides = std::mem::take(&mut self.is_paragraph) && self.has_text;
         self.has_text = true;
@@ -89,8 +89,8 @@ impl Speech {
     }
 
     /// What was said, with all of this answer.
-    pub(super) fn said(&mut self) -> Option<Digest> {
-        self.said.take().map(Utterance::end)
+    pub(super) fn emitted(&mut self) -> Option<Digest> {
+        self.emitted.take().map(Utterance::end)
     }
 
     /// Adds a call of a tool, with its arguments as JSON.

@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_task_is_read_as_it_was_written() {
-        let said = |text: &str| {
+        let digest_of = |text: &str| {
             let mut utterance = Digest::default().begin(Speaker::User);
             utterance.push(text);
             utterance.end()
@@ -186,7 +186,7 @@ mod tests {
         let thread = Thread {
             key: "me\0conv_1".to_owned(),
             before: Digest::default(),
-            through: said("a b"),
+            through: digest_of("a b"),
             prompt: "b".to_owned(),
         };
         let task = Task { prompt: "é\n".to_owned(), system: None, thread: Some(thread) };
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!((&read.prompt, &read.system), (&task.prompt, &None));
         let thread = read.thread.unwrap();
         assert_eq!((thread.key.as_str(), thread.prompt.as_str()), ("me\0conv_1", "b"));
-        assert_eq!((thread.before, thread.through), (Digest::default(), said("a\n\nb ")));
-        assert_ne!(said("a b"), said("a c"));
+        assert_eq!((thread.before, thread.through), (Digest::default(), digest_of("a\n\nb ")));
+        assert_ne!(digest_of("a b"), digest_of("a c"));
     }
 }

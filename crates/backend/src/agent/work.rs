@@ -76,8 +76,8 @@ pub(super) async fn begin(
     let process = job.start(session.as_deref()).await?;
     let name = model.unwrap_or(super::OWN_CHOICE).to_owned();
     Ok(Answer::new(patience, |sink| async move {
-        let said = job.task.thread.as_ref().map(|it| it.through.begin(Speaker::Agent));
-        job.run((process, session), Speech::noting(sink, name, said)).await
+        let emitted = job.task.thread.as_ref().map(|it| it.through.begin(Speaker::Agent));
+        job.run((process, session), Speech::noting(sink, name, emitted)).await
     }))
 }
 
@@ -94,7 +94,7 @@ impl Job {
         let Outcome::Done { session, kind, counts } = outcome else {
             return Err(fault(FaultKind::Internal, "the agent has lost its session"));
         };
-        self.remember(session, speech.said()).await;
+        self.remember(session, speech.emitted()).await;
         speech.finish(kind, counts);
         Ok(())
     }
@@ -145,9 +145,9 @@ impl Job {
     }
 
     /// Without a note of it the session is not taken up, which costs no more than telling all again.
-    async fn remember(&self, session: String, said: Option<Digest>) {
-        if let (Some(kept), Some(said)) = (self.kept.clone(), said) {
-            let note = format!("{}\n{session}\n", said.as_str());
+    async fn remember(&self, session: String, emitted: Option<Digest>) {
+        if let (Some(kept), Some(emitted)) = (self.kept.clone(), emitted) {
+            let note = format!("{}\n{session}\n", emitted.as_str());
             let _ = on_disk(move || write(&kept, KNOWN, &note)).await;
         }
     }
@@ -156,7 +156,7 @@ impl Job {
 /// Takes the session out of a folder that knows this and nothing else. One that knows something else goes.
 fn take(kept: &Path, before: &Digest) -> Option<String> {
     let note = fs::read_to_string(kept.join(KNOWN)).unwrap_or_default();
-    let found = note.trim_end().split_once('\n').filter(|(said, _)| *said == before.as_str());
+    let found = note.trim_end().split_once('\n').filter(|(emitted, _)| *emitted == before.as_str());
     match found {
         Some((_, session)) => {
             fs::remove_file(kept.join(KNOWN)).ok()?;

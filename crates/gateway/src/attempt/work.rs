@@ -27,14 +27,14 @@ pub(super) fn task(
 fn thread(messages: &[Message<'_>], agent: &types::Agent, key: String) -> Result<Thread> {
     let answered = messages.iter().rposition(|message| message.role == Role::Assistant);
     let new = answered.map_or(0, |last| last + 1);
-    let before = answered.map_or_else(Digest::default, |_| said(&messages[..new]));
+    let before = answered.map_or_else(Digest::default, |_| content(&messages[..new]));
     let dialogue = Dialogue::of(&messages[new..]);
     let prompt = agent.kind.assemble(&input(&dialogue, agent.bytes_max)).map_err(overflow)?.prompt;
-    Ok(Thread { key, before, through: said(messages), prompt })
+    Ok(Thread { key, before, through: content(messages), prompt })
 }
 
 /// What messages say, as a number. Protocols differ in where one message ends and the next begins, and in what they repeat of thoughts.
-fn said(messages: &[Message<'_>]) -> Digest {
+fn content(messages: &[Message<'_>]) -> Digest {
     let mut digest = Digest::default();
     for stretch in messages.chunk_by(|one, other| speaker(one) == speaker(other)) {
         let mut utterance = digest.begin(speaker(&stretch[0]));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sabir_backend::Secret;
-use sabir_backend::agent::{OWN_CHOICE, Permissions};
+use sabir_backend::agent::{Kind, OWN_CHOICE, Permissions};
 use sabir_compose::assemble;
 use sabir_compose::assemble::BYTES_MAX_DEFAULT;
 use sabir_wire::target::{CacheMarkers, LateSystem};
@@ -14,7 +14,6 @@ use crate::config::section::{Item, Section};
 use crate::config::types::{Agent, Endpoint, History, Location, Provider, Timeouts, Work};
 use crate::config::{environment, keys, provider};
 use crate::surface;
-use crate::upstream::kind_of_agent;
 
 /// Keys of other providers that an agent has too.
 const SHARED: [&str; 5] = ["name", "models", "retries", "max_output_tokens", "context_window"];
@@ -148,7 +147,12 @@ fn work(
         }
         return None;
     }
-    if !kind_of_agent(kind).takes_conversation(command) {
+    let has_tools = match kind {
+        assemble::Agent::ClaudeCode | assemble::Agent::OpenaiCodex => true,
+        assemble::Agent::GoogleGemini => Kind::GoogleGemini.takes_conversation(command),
+        assemble::Agent::Plain => false,
+    };
+    if !has_tools {
         let item = section.item("mode");
         let advice = "a program that gets nothing but a prompt has no tools that are known here; \
                       remove `mode`";

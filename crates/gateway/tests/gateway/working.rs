@@ -79,7 +79,7 @@ fn activity_is_shown_in_every_protocol_and_never_as_a_call_of_the_clients_tools(
 fn a_conversation_goes_on_in_the_session_that_it_has() {
     let fake = FakeAgent::claude(LINES);
     let gateway = Running::start(&toml(&fake, ""));
-    let say = |id: &str, messages: Value| {
+    let send = |id: &str, messages: Value| {
         let body = json!({"model": "cli/default", "messages": messages}).to_string();
         let reply = gateway
             .request(&format!("POST /v1/chat/completions\r\nsabir-conversation: {id}\r\n"), &body);
@@ -90,14 +90,14 @@ fn a_conversation_goes_on_in_the_session_that_it_has() {
     let last = || fake.noted("input").lines().last().unwrap_or_default().to_owned();
     let user = |text: &str| json!({"role": "user", "content": text});
 
-    let answer = say("work", json!([user("one")]));
+    let answer = send("work", json!([user("one")]));
     assert!(!is_taken_up() && last().contains(r"[MESSAGE]\none"), "{}", last());
-    say("work", json!([user("two")]));
+    send("work", json!([user("two")]));
     assert!(is_taken_up() && last().contains(r#""content":"[MESSAGE]\ntwo""#), "{}", last());
     // An app that sends everything goes on as well.
-    say("other", json!([user("one")]));
+    send("other", json!([user("one")]));
     assert!(!is_taken_up());
-    say("other", json!([user("one"), answer, user("two")]));
+    send("other", json!([user("one"), answer, user("two")]));
     assert!(is_taken_up() && last().contains(r#""content":"[MESSAGE]\ntwo""#), "{}", last());
     // Whoever names no conversation has no session.
     let body = json!({"model": "cli/default", "messages": [user("one"), answer, user("two")]});

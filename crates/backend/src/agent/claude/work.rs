@@ -142,13 +142,13 @@ enum News {
 
 fn news(line: &Line<'_>) -> Vec<News> {
     match line.own_event() {
-        Some(event) => said(event).into_iter().collect(),
+        Some(event) => stated(event).into_iter().collect(),
         None if line.is("assistant") => line.message.as_ref().map(calls).unwrap_or_default(),
         None => Vec::new(),
     }
 }
 
-fn said(event: &Json<'_>) -> Option<News> {
+fn stated(event: &Json<'_>) -> Option<News> {
     match text(event, "type")?.as_str() {
         "message_start" => Some(News::Message),
         "content_block_delta" => {

@@ -57,7 +57,7 @@ pub(in crate::agent) async fn work(
         if method == "rawResponse/completed" {
             counts = sum(counts, line.params.usage.as_ref());
         }
-        tell(&method, &line.params, speech).await;
+        report(&method, &line.params, speech).await;
         if method == "turn/completed" && is_completed(&line) {
             return Ok(Outcome::Done { session, kind: FinishKind::Stop, counts });
         }
@@ -95,7 +95,7 @@ fn start(it: &Assignment<'_>) -> String {
     })
 }
 
-async fn tell(method: &str, params: &Params<'_>, speech: &mut Speech) {
+async fn report(method: &str, params: &Params<'_>, speech: &mut Speech) {
     let delta = params.delta.as_ref().map(|it| it.to_str().into_owned()).unwrap_or_default();
     match method {
         "item/agentMessage/delta" => speech.push(delta).await,

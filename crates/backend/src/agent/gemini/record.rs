@@ -1,6 +1,6 @@
 //! The record that Gemini CLI keeps of a session: there stands which calls its model made, and what its answer cost.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use sabir_wire::conversation::{Count, Counts};
@@ -54,25 +54,39 @@ pub(super) fn read(folder: &Path, session: &str) -> io::Result<Answered> {
     Ok(answered)
 }
 
-/// Writes the record of a session that is kept anew, so that the CLI finds it and all that is in it is known: how many updates it will
-/// send of it. None without a record.
-pub(super) fn renew(kept: &Path, session: &str) -> io::Result<Option<usize>> {
+/// Where the record of a session waits for the next call: among those of its own the CLI deletes it when it begins.
+const STOWED: &str = "record.jsonl";
+
+/// Takes the record of a session away from the CLI, and writes it anew, so that all that is in it is known.
+pub(super) fn stow(kept: &Path, session: &str) -> io::Result<()> {
     let ending = format!("-{}.jsonl", short(session));
     let mut files = Vec::new();
-    for project in fs::read_dir(kept.join("home/.gemini/tmp"))?.flatten() {
-        let chats = fs::read_dir(project.path().join("chats")).into_iter().flatten().flatten();
-        let own = chats.filter(|it| it.file_name().to_string_lossy().ends_with(&ending));
+    for chats in chats(kept)? {
+        let own = fs::read_dir(chats)?.flatten();
+        let own = own.filter(|it| it.file_name().to_string_lossy().ends_with(&ending));
         files.extend(own.map(|entry| (entry.metadata().map_or(0, |it| it.len()), entry.path())));
     }
     // The CLI begins another record whenever it takes one up, and goes on in the one that it took up.
     let longest = files.iter().max().filter(|(bytes, _)| *bytes <= RECORD_BYTES_MAX);
-    let Some((_, file)) = longest else { return Ok(None) };
-    let told = Kept::of(&fs::read_to_string(file)?).told();
-    for (_, file) in &files {
-        fs::remove_file(file)?;
+    if let Some((_, file)) = longest {
+        let rewritten = Kept::of(&fs::read_to_string(file)?).rewritten();
+        fs::write(kept.join(STOWED), rewritten.join("\n") + "\n")?;
     }
-    fs::write(file.with_file_name(format!("session-0{ending}")), told.join("\n") + "\n")?;
-    Ok(Some(told.len().saturating_sub(1)))
+    files.iter().try_for_each(|(_, file)| fs::remove_file(file))
+}
+
+/// Puts the record back where the CLI looks for sessions: how many updates it will send of it. None without a record.
+pub(super) fn restore(kept: &Path, session: &str) -> io::Result<Option<usize>> {
+    let Ok(record) = fs::read_to_string(kept.join(STOWED)) else { return Ok(None) };
+    let Some(chats) = chats(kept)?.into_iter().next() else { return Ok(None) };
+    fs::write(chats.join(format!("session-0-{}.jsonl", short(session))), &record)?;
+    Ok(Some(record.lines().count().saturating_sub(1)))
+}
+
+/// The folders of records, of which the CLI makes one for each folder that it works in.
+fn chats(kept: &Path) -> io::Result<Vec<PathBuf>> {
+    let projects = fs::read_dir(kept.join("home/.gemini/tmp"))?.flatten();
+    Ok(projects.map(|it| it.path().join("chats")).filter(|it| it.is_dir()).collect())
 }
 
 /// A record as it reads in the end: its heading, and each message once.
@@ -101,24 +115,24 @@ impl Kept {
 
     /// The heading, and what was said and done as parts of messages, of which the CLI sends an update each. From calls that it recorded as
     /// such it would send every result twice.
-    fn told(&self) -> Vec<String> {
+    fn rewritten(&self) -> Vec<String> {
         let (heading, messages) = self.lines.split_at(self.lines.len().min(1));
-        let (mut told, mut answered) = (heading.to_vec(), Vec::new());
+        let (mut rewritten, mut answered) = (heading.to_vec(), Vec::new());
         for message in messages {
             let Ok(message) = Json::parse(message.as_str()) else { continue };
-            let (mut said, results) = parts(&message);
-            said.retain(|part| answer_id(part).is_none_or(|id| !answered.contains(&id)));
+            let (mut stated, results) = parts(&message);
+            stated.retain(|part| answer_id(part).is_none_or(|id| !answered.contains(&id)));
             answered.extend(results.iter().filter_map(|part| answer_id(part)));
             match text(&message, "type").as_deref() {
-                Some("user") => told.extend(line(&message, "user", &said)),
+                Some("user") => rewritten.extend(line(&message, "user", &stated)),
                 Some("gemini") => {
-                    told.extend(line(&message, "gemini", &said));
-                    told.extend(line(&message, "user", &results));
+                    rewritten.extend(line(&message, "gemini", &stated));
+                    rewritten.extend(line(&message, "user", &results));
                 }
                 _ => {}
             }
         }
-        told
+        rewritten
     }
 }
 
@@ -137,21 +151,21 @@ fn line(message: &Json<'_>, kind: &str, parts: &[String]) -> Option<String> {
 
 /// What a message says and calls, and what came of its calls, as parts.
 fn parts(message: &Json<'_>) -> (Vec<String>, Vec<String>) {
-    let (mut said, mut results) = (Vec::new(), Vec::new());
+    let (mut stated, mut results) = (Vec::new(), Vec::new());
     let written = |write: &dyn Fn(&mut Writer)| {
         let mut writer = Writer::default();
         writer.object(write);
         writer.into_string()
     };
     if let Some(content) = text(message, "content").filter(|it| !it.trim().is_empty()) {
-        said.push(written(&|it| it.field("text", &content)));
+        stated.push(written(&|it| it.field("text", &content)));
     }
-    said.extend(elements(message, "content").into_iter().filter(|it| !is_blank(it)));
+    stated.extend(elements(message, "content").into_iter().filter(|it| !is_blank(it)));
     for call in elements(message, "toolCalls") {
         let Ok(call) = Json::parse(call.as_str()) else { continue };
         let id = text(&call, "id").unwrap_or_default();
         let name = text(&call, "name").unwrap_or_default();
-        said.push(written(&|it| {
+        stated.push(written(&|it| {
             it.object_field("functionCall", |it| {
                 it.field("id", &id);
                 it.field("name", &name);
@@ -170,7 +184,7 @@ fn parts(message: &Json<'_>) -> (Vec<String>, Vec<String>) {
             })
         }));
     }
-    (said, results)
+    (stated, results)
 }
 
 /// The elements of a list, as JSON.
@@ -271,9 +285,9 @@ mod tests {
             r#"{"id":"c","type":"gemini","content":"two"}"#,
             r#"{"id":"d","type":"info","content":"three"}"#,
         ];
-        let told = Kept::of(&record.join("\n")).told();
+        let rewritten = Kept::of(&record.join("\n")).rewritten();
         assert_eq!(
-            told,
+            rewritten,
             [
                 record[0],
                 r#"{"id":"a-user","type":"user","content":[{"text":"one"}]}"#,

@@ -117,7 +117,7 @@ pub(in crate::agent) async fn work(
         (Some(session), Some(kept)) => {
             let name = session.to_owned();
             let updates =
-                in_folder(kept.to_owned(), move |kept| record::renew(kept, &name)).await?;
+                in_folder(kept.to_owned(), move |kept| record::restore(kept, &name)).await?;
             let Some(updates) = updates else { return Ok(Outcome::Lost) };
             Some((session, updates))
         }
@@ -128,7 +128,13 @@ pub(in crate::agent) async fn work(
         (Err(_), Some(_)) => return Ok(Outcome::Lost),
         (Err(fault), None) => return Err(fault),
     }
-    listen(&mut talk, it.prompt, speech).await
+    let outcome = listen(&mut talk, it.prompt, speech).await?;
+    if let Some(kept) = it.kept {
+        let session = talk.session.clone();
+        // Without its record the session is not taken up, which costs no more than telling all again.
+        let _ = in_folder(kept.to_owned(), move |kept| record::stow(kept, &session)).await;
+    }
+    Ok(outcome)
 }
 
 async fn listen(talk: &mut Talk, prompt: &str, speech: &mut Speech) -> Result<Outcome, Failed> {

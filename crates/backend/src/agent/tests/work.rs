@@ -64,7 +64,7 @@ fn worker(kind: Kind, fake: &FakeAgent, permissions: Permissions) -> Agent {
     Agent::new(kind, program, PATIENCE, WARMTH)
 }
 
-fn said(behind: &Digest, speaker: Speaker, text: &str) -> Digest {
+fn digest_of(behind: &Digest, speaker: Speaker, text: &str) -> Digest {
     let mut utterance = behind.begin(speaker);
     utterance.push(text);
     utterance.end()
@@ -72,7 +72,7 @@ fn said(behind: &Digest, speaker: Speaker, text: &str) -> Digest {
 
 /// A task of a conversation that ends here, with what was said before.
 fn task(before: &Digest, now: &str) -> String {
-    let through = said(before, Speaker::User, now);
+    let through = digest_of(before, Speaker::User, now);
     let thread = Thread {
         key: "me\nconv_1".to_owned(),
         before: before.clone(),
@@ -126,8 +126,8 @@ async fn a_conversation_takes_up_its_session_unless_something_else_was_said() {
         let start = Digest::default();
         received(&agent, &task(&start, "one")).await;
         assert!(fake.noted("input").contains("all: one"), "{kind:?}");
-        let user = said(&start, Speaker::User, "one");
-        let before = said(&user, Speaker::Agent, "Let me look. It says hi.");
+        let user = digest_of(&start, Speaker::User, "one");
+        let before = digest_of(&user, Speaker::Agent, "Let me look. It says hi.");
         let taken_up = |fake: &FakeAgent| match kind {
             Kind::ClaudeCode => fake.noted("arguments").contains("--resume=S-1"),
             Kind::OpenaiCodex => fake.noted("input").contains("thread/resume"),
@@ -151,7 +151,7 @@ async fn a_session_that_is_gone_is_begun_anew() {
     for kind in KINDS {
         let fake = fake(kind);
         let agent = worker(kind, &fake, Permissions::Read);
-        let before = said(&Digest::default(), Speaker::Agent, "x");
+        let before = digest_of(&Digest::default(), Speaker::Agent, "x");
         let thread = Task::read(task(&before, "two").as_bytes()).unwrap().thread.unwrap();
         let known = fake.path("sessions").join(thread.folder_name());
         fs::create_dir_all(known.join("home/.gemini/tmp")).unwrap();
