@@ -20,6 +20,7 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ("budgets-with-an-exponent/gemini", "expected integer"),
     ("data-url-with-a-stray-percent-sign/openai-chat", "expected a base64-encoded data URL"),
     ("gemini-repeated-results/gemini", "number of function response parts"),
+    ("images-of-repeated-results-before-a-stray-one/gemini", "number of function response parts"),
     ("gemini-result-of-an-earlier-turn/gemini", "in the order of the function call parts"),
     (
         "result-behind-words-and-an-empty-answer/openai-chat",
@@ -39,6 +40,9 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
     ("gemini-calls-in-pieces/gemini", "willContinue"),
     ("result-name-outside-the-alphabet/gemini", "immediately after a function call turn"),
     ("gemini-text-between-pieces/gemini", "functionCall"),
+    ("gemini-arguments-stated-twice/gemini", "willContinue"),
+    ("gemini-pieces-of-calls-by-turns/gemini", "partialArgs"),
+    ("gemini-string-that-never-ends/gemini", "partialArgs"),
     ("documents-without-words-vanish/anthropic-messages", "must be last or be followed"),
     ("effort-words-that-no-model-has/openai-chat", "'default'"),
     ("effort-words-that-no-model-has/openai-responses", "'turbo'"),
@@ -289,6 +293,17 @@ const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
     ("gemini-repeated-results/gemini", Protocol::OpenaiChat, "must be a response to"),
     ("gemini-repeated-results/gemini", Protocol::OpenaiResponses, "call_id"),
     ("gemini-repeated-results/gemini", Protocol::AnthropicMessages, "unexpected `tool_use_id`"),
+    (
+        "images-of-repeated-results-before-a-stray-one/gemini",
+        Protocol::OpenaiChat,
+        "must be a response to",
+    ),
+    ("images-of-repeated-results-before-a-stray-one/gemini", Protocol::OpenaiResponses, "call_id"),
+    (
+        "images-of-repeated-results-before-a-stray-one/gemini",
+        Protocol::AnthropicMessages,
+        "unexpected `tool_use_id`",
+    ),
     ("gemini-result-of-an-earlier-turn/gemini", Protocol::OpenaiChat, "must be a response to"),
     ("gemini-result-of-an-earlier-turn/gemini", Protocol::OpenaiResponses, "No tool call found"),
     (

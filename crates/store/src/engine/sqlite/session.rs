@@ -143,11 +143,12 @@ pub(crate) mod plans {
     pub(crate) static SEEN: Mutex<BTreeMap<&'static str, Vec<String>>> =
         Mutex::new(BTreeMap::new());
 
-    /// Queries that SQLite prepared once more, as it does where the plan hangs on what they are given.
+    /// Queries that SQLite prepared more than once more, as it does where the plan hangs on what they are given. Once it does so where
+    /// another connection has made the tables meanwhile.
     pub(crate) static PREPARED_AGAIN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
     pub(super) fn check(statement: &CachedStatement<'_>, sql: &'static str) {
-        if statement.get_status(StatementStatus::RePrepare) > 0 {
+        if statement.get_status(StatementStatus::RePrepare) > 1 {
             PREPARED_AGAIN.lock().unwrap().insert(sql);
         }
     }
