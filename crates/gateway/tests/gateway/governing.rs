@@ -138,6 +138,44 @@ fn a_denied_tool_is_not_offered_and_a_call_of_it_is_told_as_text() {
     });
 }
 
+/// The parts that a client of Gemini gets under rules where these are what the provider answers.
+fn parts_under(rules: &str, parts: Value) -> Value {
+    let content = json!({"role": "model", "parts": parts});
+    let answer = json!({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]});
+    let answer = answer.to_string();
+    let script = Script::Answer(Arc::new(move |_: &Received| json(200, "", &answer)));
+    let provider = Provider::start(vec![script]);
+    let gateway = Running::start(&format!("{}\n[tools]\n{rules}\n", provider.toml("p", "gemini")));
+    let request = offering(Protocol::Gemini, &["shut", "look"], false).to_string();
+    let reply = gateway.post(path(Protocol::Gemini, false), &request);
+    reply.json()["candidates"][0]["content"]["parts"].clone()
+}
+
+#[test]
+fn rules_hold_for_calls_that_come_in_pieces() {
+    let begin = |name: &str, id: &str| {
+        let piece = json!({"jsonPath": "$.at", "stringValue": "x", "willContinue": true});
+        json!({"functionCall": {"id": id, "name": name, "partialArgs": [piece], "willContinue": true}})
+    };
+    let end = |id: &str| {
+        let piece = json!({"jsonPath": "$.at", "stringValue": "y"});
+        json!({"functionCall": {"id": id, "partialArgs": [piece]}})
+    };
+    let look = |id: &str| json!({"functionCall": {"id": id, "name": "look", "args": {"at": "xy"}}});
+
+    let by_turns = json!([begin("shut", "1"), begin("look", "2"), end("1"), end("2")]);
+    let parts = parts_under("deny = [\"shut\"]", by_turns.clone());
+    assert!(parts[0]["text"].as_str().unwrap().contains("`shut`"), "{parts}");
+    assert_eq!(parts[1], look("2"));
+    assert_eq!(parts.as_array().unwrap().len(), 2, "{parts}");
+
+    let parts = parts_under("rename = { look = \"see\" }", json!([begin("see", "1"), end("1")]));
+    assert_eq!(parts, json!([look("1")]));
+
+    // What no rule changes is in pieces as it came.
+    assert_eq!(parts_under("deny = [\"other\"]", by_turns.clone()), by_turns);
+}
+
 #[test]
 fn a_call_that_was_not_offered_is_refused_in_the_clients_words() {
     each_cell(|client, upstream, streams| {

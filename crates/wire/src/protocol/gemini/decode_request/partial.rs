@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::conversation::{Content, Part, Parts};
+use crate::conversation::{Content, Part, Parts, ToolCall};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::Place;
@@ -147,6 +147,43 @@ fn keep_pieces<'a>(part: &mut Part<'a>, pieces: impl Iterator<Item = Json<'a>>) 
         part.semantics_mut().add_shape(CALL_PIECES_KEPT);
         part.semantics_mut().extras_mut().keep(CALL_PIECES, PIECE_KEY.into(), json);
     }
+}
+
+/// The pieces of calls that are kept on a part. A null is what a piece stated, and none.
+pub(in super::super) fn kept_pieces<'p>(part: &'p Part<'_>) -> impl Iterator<Item = &'p Json<'p>> {
+    let has_pieces = part.semantics().has_shape(CALL_PIECES_KEPT);
+    let extras = part.semantics().extras().filter(|_| has_pieces);
+    let kept = extras.into_iter().flat_map(|all| all.within(CALL_PIECES));
+    kept.filter(|extra| extra.key == PIECE_KEY && !extra.json.is_null()).map(|extra| &extra.json)
+}
+
+/// Whether a call is written by the pieces that are kept on its part.
+pub(in super::super) fn is_in_pieces(part: &Part<'_>) -> bool {
+    !part.semantics().has_shape(APART_FROM_PIECES) && kept_pieces(part).next().is_some()
+}
+
+/// The calls that the pieces which are kept on the parts of a message make up.
+pub(in super::super) fn rejoined<'p>(
+    parts: impl Iterator<Item = &'p Part<'p>>,
+) -> Vec<ToolCall<'static>> {
+    let (mut joiner, mut calls) = (Joiner::default(), Vec::new());
+    for part in parts {
+        let unjoined = match part.content() {
+            Content::Opaque(opaque) if opaque.protocol == SELF => Some(&opaque.json),
+            _ => None,
+        };
+        for json in kept_pieces(part).chain(unjoined) {
+            let piece = written_piece(&mut json.reader(), part.semantics().place());
+            let added = piece.map(|piece| joiner.add(piece.into_parts().0));
+            if let Some(Added::Call(joined)) = added {
+                calls.push(joined.call);
+            }
+        }
+        if !is_in_pieces(part) {
+            joiner.pass(part);
+        }
+    }
+    calls
 }
 
 /// A call that was joined.

@@ -9,7 +9,7 @@ mod result;
 mod thinking;
 mod tool;
 
-pub(super) use part::{PIECE_BREAK, Pen, text_of, write_part};
+pub(super) use part::{KeptPieces, PIECE_BREAK, Pen, text_of, write_part};
 pub(super) use pieces::takes_seal;
 
 use crate::error::Result;
@@ -36,7 +36,14 @@ pub(in super::super) fn encode_request(
     let request = &decoded.request;
     let calls = (!reporter.is_same()).then(|| Calls::of(request, SELF, target));
     let mut writer = Writer::with_capacity(decoded.body_bytes_expected());
-    let scribe = Scribe { decoded, target, reporter, calls: calls.as_ref(), mixes_tools: false };
+    let scribe = Scribe {
+        decoded,
+        target,
+        reporter,
+        calls: calls.as_ref(),
+        mixes_tools: false,
+        kept_pieces: KeptPieces::Omitted,
+    };
     scribe.request(&mut writer);
     Ok(writer.into_string())
 }
@@ -60,6 +67,8 @@ struct Scribe<'x, 'r> {
     calls: Option<&'x Calls<'x>>,
     /// Whether hosted tools are offered beside functions.
     mixes_tools: bool,
+    /// Whether the calls of this turn are written by the pieces in which they came.
+    kept_pieces: KeptPieces,
 }
 
 impl<'x, 'r> Scribe<'x, 'r> {

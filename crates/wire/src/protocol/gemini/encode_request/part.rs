@@ -1,13 +1,14 @@
 //! Writing the parts of a content, in requests and answers alike.
 
+use std::borrow::Cow;
+
 use crate::conversation::{Arguments, Content, Media, MediaKind, Part, Source, ToolCall};
 use crate::json::{Json, Text, Writer};
 use crate::protocol::arguments::Change;
-use crate::protocol::gemini::types::{
-    APART_FROM_PIECES, CALL_PIECES, CALL_PIECES_KEPT, PIECE_KEY, SELF, THOUGHT_TRUE,
-};
-use crate::protocol::object::{IsWritten, Object};
-use crate::protocol::semantics::{Extra, Extras};
+use crate::protocol::gemini::decode_request::partial::{is_in_pieces, kept_pieces, rejoined};
+use crate::protocol::gemini::types::{CALL_PIECES_KEPT, PIECE_KEY, SELF, THOUGHT_TRUE};
+use crate::protocol::object::Object;
+use crate::protocol::semantics::Extras;
 use crate::protocol::{arguments, media_type};
 
 /// How one part is written: what it wears here that is not its own content.
@@ -22,6 +23,49 @@ pub(in super::super) struct Pen<'t> {
     pub name: Option<Text<'t>>,
     /// The id of the call.
     pub id: Option<Text<'t>>,
+    pub pieces: KeptPieces,
+}
+
+/// Whether the pieces are written in which calls came, in place of the calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in super::super) enum KeptPieces {
+    #[default]
+    Omitted,
+    Written,
+}
+
+impl KeptPieces {
+    /// Pieces are written as long as they make up the calls of a message: where one of these was edited or is gone, all are written whole.
+    /// `is_written` says whether a call of the first name is written by the second.
+    pub(in super::super) fn of<'p>(
+        parts: impl Iterator<Item = &'p Part<'p>> + Clone,
+        is_written: impl Fn(&Text<'_>, &Text<'_>) -> bool,
+    ) -> Self {
+        if parts.clone().all(|part| kept_pieces(part).next().is_none()) {
+            return Self::Omitted;
+        }
+        let calls = parts.clone().filter(|part| is_in_pieces(part));
+        let mut calls = calls.filter_map(|part| match part.content() {
+            Content::ToolCall(call) => Some(call),
+            _ => None,
+        });
+        let are_theirs = rejoined(parts).iter().all(|joined| {
+            calls.next().is_some_and(|call| {
+                joined.id == call.id
+                    && is_written(&call.name, &joined.name)
+                    && written(&joined.arguments) == written(&call.arguments)
+            })
+        });
+        if are_theirs && calls.next().is_none() { Self::Written } else { Self::Omitted }
+    }
+}
+
+/// Arguments to the letter, whether they are JSON or came as its text.
+fn written<'t>(arguments: &'t Arguments<'_>) -> Cow<'t, str> {
+    match arguments {
+        Arguments::Json(json) => json.as_str().into(),
+        Arguments::Text(text) => text.to_str(),
+    }
 }
 
 /// Whether the detail of media is written.
@@ -44,11 +88,12 @@ impl Pen<'_> {
 
 /// Writes a part that is not a tool's result, and says what that did to the arguments of a call.
 pub(in super::super) fn write_part(writer: &mut Writer, part: &Part<'_>, pen: &Pen<'_>) -> Change {
-    let is_in_pieces = pen.same
-        && write_pieces(writer, part) == IsWritten::Yes
-        && !part.semantics().has_shape(APART_FROM_PIECES);
+    let writes_pieces = pen.same && pen.pieces == KeptPieces::Written;
+    if writes_pieces {
+        kept_pieces(part).for_each(|piece| writer.value(piece));
+    }
     match part.content() {
-        Content::ToolCall(_) if is_in_pieces => {}
+        Content::ToolCall(_) if writes_pieces && is_in_pieces(part) => {}
         Content::Text(text) | Content::Refusal(text) => write_text(writer, part, text, pen),
         // Thoughts are one part, since only this protocol's own pieces are parts.
         Content::Reasoning(thought) => {
@@ -60,20 +105,6 @@ pub(in super::super) fn write_part(writer: &mut Writer, part: &Part<'_>, pen: &P
         Content::Opaque(_) | Content::ToolResult(_) => {}
     }
     None
-}
-
-/// Writes the pieces of calls that are kept on a part.
-fn write_pieces(writer: &mut Writer, part: &Part<'_>) -> IsWritten {
-    if !part.semantics().has_shape(CALL_PIECES_KEPT) {
-        return IsWritten::No;
-    }
-    let extras = part.semantics().extras().into_iter().flat_map(|all| all.within(CALL_PIECES));
-    // A null is what a piece stated, and none.
-    let is_piece = |extra: &&Extra<'_>| extra.key == PIECE_KEY && !extra.json.is_null();
-    let mut pieces = extras.filter(is_piece).peekable();
-    let is_written = if pieces.peek().is_some() { IsWritten::Yes } else { IsWritten::No };
-    pieces.for_each(|piece| writer.value(&piece.json));
-    is_written
 }
 
 fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'_>) {

@@ -17,7 +17,7 @@ use crate::target::Vendor;
 
 use super::Scribe;
 use super::contents::{Piece, Pieces, WrittenPart};
-use super::part::{MediaDetail, Pen, resolution, write_part};
+use super::part::{KeptPieces, MediaDetail, Pen, resolution, write_part};
 use super::result::{MediaPlace, is_media, is_reordered, texts_count, write_result};
 
 impl<'x> Scribe<'x, '_> {
@@ -183,6 +183,8 @@ impl<'x> Scribe<'x, '_> {
     pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: &[Piece<'x>]) {
         let is_given = |part: &Part<'_>| !part.semantics().place().is_root();
         let mut unsigned = self.target.family.needs_thought_signature;
+        let parts = pieces.iter().map(|piece| &*piece.part);
+        self.kept_pieces = KeptPieces::of(parts, |name, written| self.tool_name(name) == *written);
         let mut handed: Option<Text<'_>> = None;
         let mut behind: Vec<Part<'_>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
@@ -223,7 +225,8 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
-        Pen { same: self.is_same(), media_detail: self.media_detail(), signature, ..Pen::default() }
+        let (same, pieces) = (self.is_same(), self.kept_pieces);
+        Pen { same, pieces, media_detail: self.media_detail(), signature, ..Pen::default() }
     }
 
     /// The signature that this vendor issued for a part. A foreign one is withheld.

@@ -15,7 +15,7 @@ use crate::json::{Json, Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::gemini::decode_response::is_call;
-use crate::protocol::gemini::encode_request::{Pen, takes_seal, text_of, write_part};
+use crate::protocol::gemini::encode_request::{KeptPieces, Pen, takes_seal, text_of, write_part};
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::SELF;
 use crate::protocol::gemini::usage::USAGE;
@@ -42,7 +42,10 @@ pub(in super::super) fn encode_response(
             reporter.failed(response);
             write_fault(&mut writer, fault);
         }
-        _ => ResponseWriter { response, context, reporter }.write(&mut writer),
+        _ => {
+            let kept_pieces = KeptPieces::Omitted;
+            ResponseWriter { response, context, reporter, kept_pieces }.write(&mut writer)
+        }
     }
     writer.into_string()
 }
@@ -52,6 +55,8 @@ struct ResponseWriter<'x, 'r> {
     response: &'x Response<'x>,
     context: &'x AnswerContext<'x>,
     reporter: Reporter<'r>,
+    /// Whether the calls of this candidate are written by the pieces in which they came.
+    kept_pieces: KeptPieces,
 }
 
 impl<'x> ResponseWriter<'x, '_> {
@@ -162,6 +167,9 @@ impl<'x> ResponseWriter<'x, '_> {
     }
 
     fn parts(&mut self, list: &mut Writer, parts: &[Part<'_>]) {
+        let context = self.context;
+        self.kept_pieces =
+            KeptPieces::of(parts.iter(), |name, written| context.client_name(name) == *written);
         let mut handed = None;
         for (index, part) in parts.iter().enumerate() {
             let next = parts.get(index + 1).filter(|_| !self.reporter.is_same());
@@ -201,6 +209,7 @@ impl<'x> ResponseWriter<'x, '_> {
             _ => report_custom_call(&mut self.reporter, part),
         }
         let mut pen = answer_pen(part, self.context, self.reporter.is_same());
+        pen.pieces = self.kept_pieces;
         if let Some(artefact) = handed {
             pen.signature = Some(artefact.data().reborrow());
         }
