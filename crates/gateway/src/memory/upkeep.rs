@@ -63,6 +63,8 @@ impl Keeper {
         })
         .await;
         self.health.dropped(rows.len());
+        // What cannot be brought into the file stays in its log, which the next start reads.
+        let _ = self.store.settle();
     }
 
     async fn beat(&self) {

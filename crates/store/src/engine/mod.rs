@@ -130,6 +130,14 @@ impl Engine {
         }
     }
 
+    /// Leaves nothing beside what a backup copies. Blocks.
+    pub(crate) fn settle(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.settle(),
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+
     pub(crate) fn activity(&self) -> Activity {
         match self {
             Self::Sqlite(sqlite) => sqlite.activity(),

@@ -59,6 +59,11 @@ impl Store {
         self.inner.engine.flush().await
     }
 
+    /// Leaves nothing beside what a backup copies: all of a log is in its file then. Blocks; for whoever ends.
+    pub fn settle(&self) -> Result<()> {
+        self.inner.engine.settle()
+    }
+
     /// Takes a turn back that got no answer, and ends what it held.
     pub async fn abandon_turn(&self, owner: &Owner, turn: &TurnId) -> Result<()> {
         let abandon = Abandon { owner: owner.clone(), turn: turn.clone() };

@@ -35,6 +35,13 @@ pub(super) fn start(path: &Path, writer: &mut Connection) -> Result<()> {
     writer.wal_hook(Some(hook)).map_err(|error| fault::error(&error))
 }
 
+/// Brings all of the log into the file, which then is the whole store, and empties the log.
+pub(super) fn settle(path: &Path) -> Result<()> {
+    let connection = connection::open_to_checkpoint(path)?;
+    let settled = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    settled.map_err(|error| fault::error(&error))
+}
+
 fn bring_in(connection: &Connection) {
     let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
 }

@@ -12,7 +12,7 @@ mod sync;
 mod tests;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Activity, Durability, Session, Work};
 use crate::error::Result;
@@ -27,6 +27,8 @@ pub(crate) struct Sqlite {
     writer: Writer,
     /// A store in memory is one connection: its writer reads as well.
     reader: Option<Reader>,
+    /// The file, if it is one.
+    path: Option<PathBuf>,
 }
 
 /// Work that is done when all before it is.
@@ -42,7 +44,8 @@ impl Work for Nothing {
 
 impl Sqlite {
     pub(crate) fn in_memory() -> Result<Self> {
-        Ok(Self { writer: Writer::start(connection::in_memory()?, None::<Log>)?, reader: None })
+        let writer = Writer::start(connection::in_memory()?, None::<Log>)?;
+        Ok(Self { writer, reader: None, path: None })
     }
 
     pub(crate) fn open(path: &Path) -> Result<Self> {
@@ -50,7 +53,7 @@ impl Sqlite {
         checkpoint::start(path, &mut connection)?;
         let log = Log::of(&connection);
         let writer = Writer::start(connection, log)?;
-        Ok(Self { writer, reader: Some(Reader::start(path)?) })
+        Ok(Self { writer, reader: Some(Reader::start(path)?), path: Some(path.to_owned()) })
     }
 
     pub(crate) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
@@ -78,6 +81,11 @@ impl Sqlite {
 
     pub(crate) async fn flush(&self) -> Result<()> {
         self.writer.write(Durability::Volatile, Nothing).await
+    }
+
+    /// Leaves nothing in the log, so that a copy of the file is one of the store.
+    pub(crate) fn settle(&self) -> Result<()> {
+        self.path.as_deref().map_or(Ok(()), checkpoint::settle)
     }
 
     pub(crate) fn activity(&self) -> Activity {

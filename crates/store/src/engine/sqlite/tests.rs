@@ -124,6 +124,20 @@ async fn the_log_is_brought_into_the_file_and_stays_short() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+#[tokio::test]
+async fn a_settled_store_is_its_file_alone() {
+    let (folder, sqlite) = on_disk("settled").await;
+    sqlite.write(Durability::Durable, Insert(10_000)).await.unwrap();
+    sqlite.settle().unwrap();
+    assert_eq!(std::fs::metadata(folder.join("sabir.db-wal")).unwrap().len(), 0);
+    std::fs::copy(folder.join("sabir.db"), folder.join("copy.db")).unwrap();
+    let copy = rusqlite::Connection::open(folder.join("copy.db")).unwrap();
+    let bytes = copy.query_row("SELECT length(b) FROM a", [], |row| row.get::<_, i64>(0));
+    assert_eq!(bytes.unwrap(), 10_000);
+    drop(sqlite);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 async fn on_disk(name: &str) -> (PathBuf, Sqlite) {
     let folder = std::env::temp_dir().join(format!("sabir-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -147,7 +161,8 @@ async fn on_scripted_disk(name: &str) -> (PathBuf, Sqlite, mpsc::Sender<io::Resu
     let path = folder.join("sabir.db");
     let (outcomes, script) = mpsc::channel();
     let writer = Writer::start(connection::open_to_write(&path).unwrap(), Some(Scripted(script)));
-    let sqlite = Sqlite { writer: writer.unwrap(), reader: Some(Reader::start(&path).unwrap()) };
+    let reader = Some(Reader::start(&path).unwrap());
+    let sqlite = Sqlite { writer: writer.unwrap(), reader, path: Some(path) };
     outcomes.send(Ok(())).unwrap();
     write(&sqlite, Run("CREATE TABLE a (b BLOB)")).await.unwrap();
     (folder, sqlite, outcomes)
