@@ -339,7 +339,8 @@ class Bench:
         except Exception as error:  # Each SDK has its own.
             expected = status if isinstance(status, tuple) else (status,)
             assert status_of(error) in expected, f"{model}: {status_of(error)} {error}"
-            assert words in str(error), f"{model}: {error}"
+            # Some SDKs have the code beside their words.
+            assert words in f"{error} {getattr(error, 'code', '')}", f"{model}: {error}"
             return
         raise AssertionError(f"{model} answered: {answer.text!r}")
 
