@@ -1,7 +1,7 @@
 //! The thread that brings the write-ahead log into the file. Whoever writes does not wait for the syncs that this takes.
 
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use rusqlite::Connection;
@@ -11,14 +11,22 @@ use crate::error::{Error, Kind, Result};
 
 /// Pages of the log that are worth a checkpoint: what was written several times goes into the file once.
 const MANY: i32 = 4_000;
-/// So many pages are too many. Where writes never pause, the log begins anew only if the writer itself brings in what is left.
+/// So many pages are too many: the writer waits for the other thread, however slow its disk is. Where writes never pause, the log
+/// begins anew only if the writer itself brings in what is left.
 const TOO_MANY: i32 = 16_000;
 
 /// Has the log of this writer brought in by another thread, for as long as its connection is open.
 pub(super) fn start(path: &Path, writer: &mut Connection) -> Result<()> {
     let beside = connection::open_to_checkpoint(path)?;
     let (sender, looks) = mpsc::sync_channel::<()>(1);
-    let serve = move || looks.iter().for_each(|()| bring_in(&beside));
+    let underway = Arc::new(Mutex::new(()));
+    let other = Arc::clone(&underway);
+    let serve = move || {
+        looks.iter().for_each(|()| {
+            let _turn = other.lock().unwrap_or_else(PoisonError::into_inner);
+            bring_in(&beside);
+        });
+    };
     thread::Builder::new()
         .name("store-log".to_owned())
         .spawn(serve)
@@ -26,6 +34,7 @@ pub(super) fn start(path: &Path, writer: &mut Connection) -> Result<()> {
     // What cannot be brought in stays in the log and is tried again after the next commit, which is whole in any case.
     let hook = move |log: &mut rusqlite::hooks::Wal, pages| {
         if pages >= TOO_MANY {
+            let _turn = underway.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = log.checkpoint();
         } else if pages >= MANY {
             let _ = sender.try_send(());
