@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::{env, fs};
 
 use sabir_compose::Policy;
-use sabir_compose::class::{Facts, Intent};
+use sabir_compose::class::{Facts, Intent, Measured};
 use sabir_testkit::long::{Kind, Long};
 use sabir_testkit::translate;
 use sabir_wire::Protocol;
@@ -176,7 +176,8 @@ impl Case {
     /// Reads what the class of a request is decided by.
     fn classify(&self, body: &str) -> Outcome {
         let decoded = self.input.protocol.decode_request(body.as_bytes())?;
-        let facts = Facts::read(decoded.request(), 0, &Intent::default());
+        let measured = Measured::of(&decoded.request().messages);
+        let facts = Facts::read(decoded.request(), (&measured, 0), &Intent::default());
         Ok(usize::from(facts.is_in_tool_loop()))
     }
 

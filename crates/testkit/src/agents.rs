@@ -1,9 +1,12 @@
 //! Programs that play agent CLIs: shell scripts that print what a test wants of them and note what they were told.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::{env, fs, process};
+use std::time::Duration;
+use std::{env, fs, process, thread};
 
 /// A script in a folder of its own, which goes with it. In the script `$here` is that folder.
 #[derive(Debug)]
@@ -15,8 +18,10 @@ impl FakeAgent {
     /// A program that runs the script.
     pub fn new(script: &str) -> Self {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("sabir-agent-{}-{}", process::id(), NUMBER.fetch_add(1, Relaxed));
-        let folder = env::temp_dir().join(name);
+        static SWEPT: Once = Once::new();
+        SWEPT.call_once(sweep);
+        let number = NUMBER.fetch_add(1, Relaxed);
+        let folder = env::temp_dir().join(format!("{PREFIX}{}-{number}", process::id()));
         fs::create_dir_all(&folder).expect("the folder for temporary files can be written to");
         // Another process may begin while what the first noted is read.
         let noted = r#"here=$(dirname "$0")
@@ -37,14 +42,30 @@ printf '%s\n' "$@" | note arguments; env | note environment; pwd | note cwd"#;
     /// Claude Code as far as it is spoken to: it introduces itself, takes what was said before, and answers the last message with
     /// the lines of `answer`.
     pub fn claude(answer: &str) -> Self {
-        let fake = Self::new(CLAUDE);
+        let fake = Self::new(&format!("{ROUNDS}{CLAUDE}"));
         fake.write("answer", answer);
         fake
     }
 
+    /// Says that it is this version when it is asked for it.
+    #[must_use]
+    pub fn stating(self, version: &str) -> Self {
+        self.write("version", version);
+        self
+    }
+
+    /// Goes on in the lines of `next` when all calls that it asked for last have a result; in one call after the other, the rounds.
+    #[must_use]
+    pub fn going_on(self, rounds: &[&str]) -> Self {
+        for (number, next) in rounds.iter().enumerate() {
+            self.write(&format!("next{}", number + 1), next);
+        }
+        self
+    }
+
     /// Codex's server for applications as far as it is spoken to: one thread, whose turn is told in the lines of `turn`.
     pub fn codex(turn: &str) -> Self {
-        let fake = Self::new(CODEX);
+        let fake = Self::new(&format!("{ROUNDS}{CODEX}"));
         fake.write("turn", turn);
         fake
     }
@@ -72,15 +93,19 @@ printf '%s\n' "$@" | note arguments; env | note environment; pwd | note cwd"#;
         self.folder.join(name)
     }
 
-    /// How many processes there are that run it.
+    /// How many of it run: groups of processes, since what a script does it does in processes of its own.
     pub fn running(&self) -> usize {
         let folder = self.folder.to_string_lossy().into_owned();
-        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let is_own = |path: &Path| {
-            let line = fs::read(path.join("cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&line).contains(&folder)
+        let group = |path: &Path| {
+            let line = fs::read(path.join("cmdline")).ok()?;
+            let is_own = String::from_utf8_lossy(&line).contains(&folder);
+            // Behind the name, which stands in brackets, are the state, the parent and the group.
+            let stat = fs::read_to_string(path.join("stat")).ok()?;
+            let group = stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.to_owned();
+            is_own.then_some(group)
         };
-        processes.filter(|entry| is_own(&entry.path())).count()
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        processes.filter_map(|entry| group(&entry.path())).collect::<BTreeSet<_>>().len()
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -88,13 +113,53 @@ printf '%s\n' "$@" | note arguments; env | note environment; pwd | note cwd"#;
     }
 }
 
+/// What the names of the folders begin with; the number of their process follows.
+const PREFIX: &str = "sabir-agent-";
+
+/// How often it is looked whether a program that was ended is gone, and how long apart.
+const LOOKS_MAX: u32 = 200;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+/// The folder goes when nothing of it runs any more: whatever does would write it anew.
 impl Drop for FakeAgent {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        for _ in 0..LOOKS_MAX {
+            let is_over = self.running() == 0;
+            let _ = fs::remove_dir_all(&self.folder);
+            if is_over && !self.folder.exists() {
+                return;
+            }
+            thread::park_timeout(BETWEEN_LOOKS);
+        }
     }
 }
 
+/// Removes the folders of test processes that are gone: one that is killed removes nothing.
+fn sweep() {
+    let folders = fs::read_dir(env::temp_dir()).into_iter().flatten().flatten();
+    for folder in folders {
+        let name = folder.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next());
+        let is_gone = number.is_some_and(|number| !Path::new("/proc").join(number).exists());
+        if is_gone && Path::new("/proc/self").exists() {
+            let _ = fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
+/// What goes on when all results are there: `said` is the file that was printed last, `$1` what asks for a result in it.
+const ROUNDS: &str = r#"
+say() { said=$1; results=0; cat "$here/$said"; }
+result() {
+    results=$((results + 1))
+    [ "$results" -lt "$(grep -c "$1" "$here/$said")" ] && return
+    round=$((round + 1)); say "next$round"
+}
+"#;
+
 const CLAUDE: &str = r#"
+[ "$1" = --version ] && { cat "$here/version" 2> /dev/null; exit; }
+cat "$CLAUDE_CONFIG_DIR/.claude.json" 2> /dev/null | note home
 control() { printf '{"type":"control_request","request_id":"%s","request":{"subtype":"mcp_message","server_name":"sabir","message":%s}}\n' "$1" "$2"; }
 while IFS= read -r line; do
     printf '%s\n' "$line" >> "$here/input"
@@ -103,6 +168,7 @@ while IFS= read -r line; do
         control a '{"method":"initialize","params":{"protocolVersion":"2025-11-25"},"jsonrpc":"2.0","id":0}' ;;
     *'"subtype":"initialize"'*)
         printf '{"type":"control_response","response":{"subtype":"success","request_id":"1","response":{}}}\n' ;;
+    *'"isError":'*) result tools/call ;;
     *'"request_id":"a"'*)
         printf '{"type":"control_response","response":{"subtype":"success","request_id":"1","response":{}}}\n'
         control b '{"method":"tools/list","jsonrpc":"2.0","id":1}' ;;
@@ -110,7 +176,7 @@ while IFS= read -r line; do
     *'"shouldQuery":false'*)
         printf '{"type":"system","subtype":"init","model":"claude-fake"}\n'
         printf '{"is_error":false,"num_turns":0,"type":"result"}\n' ;;
-    '{"type":"user"'*) cat "$here/answer" ;;
+    '{"type":"user"'*) say answer ;;
     esac
 done
 "#;
@@ -128,7 +194,8 @@ while IFS= read -r line; do
     *'"method":"thread/inject_items"'*) printf '{"id":3,"result":{}}\n' ;;
     *'"method":"turn/start"'*)
         printf '{"id":4,"result":{"turn":{"id":"U","status":"inProgress"}}}\n'
-        cat "$here/turn" ;;
+        say turn ;;
+    *'"contentItems":'*) result item/tool/call ;;
     esac
 done
 "#;
@@ -164,3 +231,28 @@ while IFS= read -r line; do
     esac
 done
 "#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_goes_with_its_program_and_what_dead_processes_left_is_swept() {
+        let left = env::temp_dir().join(format!("{PREFIX}2000000000-1"));
+        fs::create_dir_all(left.join("processes")).unwrap();
+        let fake = FakeAgent::new("cat");
+        sweep();
+        assert!(!left.exists() && fake.path("agent").exists());
+        let command = fake.command();
+        let mut program = process::Command::new(&command[0]);
+        let mut child = program.args(&command[1..]).stdin(process::Stdio::piped()).spawn().unwrap();
+        let folder = fake.folder.clone();
+        let ended = thread::spawn(move || {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        });
+        drop(fake);
+        assert!(!folder.exists());
+        ended.join().unwrap();
+    }
+}

@@ -117,6 +117,10 @@ impl Report {
 
     /// Takes over the entries of another report.
     pub fn extend(&mut self, other: Report) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
         if self.entries.len() + other.entries.len() > ENTRIES_MAX {
             other.entries.into_iter().for_each(|loss| self.push(loss));
             return;

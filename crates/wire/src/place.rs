@@ -94,6 +94,7 @@ steps! {
     System => "/system";
     SystemInstruction => "/systemInstruction";
     SystemInstructionSnake => "/system_instruction";
+    Text => "/text";
     ToolCalls => "/tool_calls";
     Tools => "/tools";
     UrlContext => "/urlContext";
@@ -250,6 +251,12 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.inner_pointer(""))
+    }
+}
+
+impl From<Place> for String {
+    fn from(place: Place) -> Self {
+        place.inner_pointer("")
     }
 }
 

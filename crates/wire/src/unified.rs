@@ -101,13 +101,12 @@ impl UnifiedReply {
     }
 
     pub fn to_json(&self) -> String {
-        let mut writer = Writer::default();
-        writer.object(|object| {
+        Json::of_object(|object| {
             object.field("content", &self.content);
             object.field("toolCalls", &self.tool_calls);
             object.field("finishReason", self.finish_reason);
-        });
-        writer.into_string()
+        })
+        .into_string()
     }
 }
 
@@ -144,13 +143,24 @@ impl UnifiedMessage {
     }
 
     /// A message in unified form: one, or several where it holds results of several tools.
+    /// Its texts stand one behind the other, as meanings compare them.
     pub fn of(message: &Message<'_>) -> Vec<Self> {
+        Self::with_texts(message, text_of)
+    }
+
+    /// The same for whoever reads it: a line break stands between texts that stood apart, unless white space does or a vendor cut
+    /// one text for its citations.
+    pub fn lined(message: &Message<'_>) -> Vec<Self> {
+        Self::with_texts(message, lined_text_of)
+    }
+
+    fn with_texts(message: &Message<'_>, join: fn(&[Part<'_>]) -> String) -> Vec<Self> {
         let results = message.parts.iter().filter_map(|part| match part.content() {
-            Content::ToolResult(result) => Some(Self::of_result(result)),
+            Content::ToolResult(result) => Some(Self::of_result(result, join)),
             _ => None,
         });
         let mut unified: Vec<Self> = results.collect();
-        let content = text_of(&message.parts);
+        let content = join(&message.parts);
         let tool_calls: Vec<_> = calls(&message.parts).map(UnifiedToolCall::of).collect();
         if unified.is_empty() || !content.is_empty() || !tool_calls.is_empty() {
             let role = UnifiedRole::of(message.role);
@@ -159,11 +169,11 @@ impl UnifiedMessage {
         unified
     }
 
-    fn of_result(result: &ToolResult<'_>) -> Self {
+    fn of_result(result: &ToolResult<'_>, join: fn(&[Part<'_>]) -> String) -> Self {
         Self {
             role: UnifiedRole::Tool,
             content: match &result.output {
-                ResultOutput::Parts(parts) => text_of(parts),
+                ResultOutput::Parts(parts) => join(parts),
                 ResultOutput::Object { response, .. } => result_text(response),
             },
             tool_call_id: result.call_id.as_ref().map(|id| id.to_str().into_owned()),
@@ -208,10 +218,8 @@ impl UnifiedMessage {
             }
             match &*key {
                 "role" => role = Some(UnifiedRole::read(reader)?),
-                "content" => message.content = reader.string()?.into_str().into_owned(),
-                "tool_call_id" => {
-                    message.tool_call_id = Some(reader.string()?.into_str().into_owned());
-                }
+                "content" => message.content = text(reader)?,
+                "tool_call_id" => message.tool_call_id = Some(text(reader)?),
                 "tool_calls" => {
                     let calls = reader.list(|_, reader| UnifiedToolCall::read(reader))?;
                     message.tool_calls.extend(calls);
@@ -226,9 +234,7 @@ impl UnifiedMessage {
     }
 
     pub fn to_json(&self) -> String {
-        let mut writer = Writer::default();
-        self.encode(&mut writer);
-        writer.into_string()
+        Writer::written(|writer| self.encode(writer))
     }
 
     fn write_members(&self, object: &mut Writer) {
@@ -273,13 +279,13 @@ impl UnifiedToolCall {
         let mut call = Self { id: String::new(), name: String::new(), arguments: String::new() };
         reader.object(|key, reader| match &*key {
             "id" => {
-                call.id = reader.string()?.into_str().into_owned();
+                call.id = text(reader)?;
                 Ok(())
             }
             "function" => reader.object(|key, reader| {
                 match &*key {
-                    "name" => call.name = reader.string()?.into_str().into_owned(),
-                    "arguments" => call.arguments = reader.string()?.into_str().into_owned(),
+                    "name" => call.name = text(reader)?,
+                    "arguments" => call.arguments = text(reader)?,
                     _ => reader.skip()?,
                 }
                 Ok(())
@@ -345,12 +351,40 @@ impl From<UnifiedRole> for Role {
     }
 }
 
+/// Reads a text that can be kept as it is: half of a surrogate pair would become another character.
+fn text(reader: &mut Reader<'_>) -> Result<String> {
+    let text = reader.string()?;
+    match text.has_lone_surrogate() {
+        true => Err(Error::new(ErrorKind::Value, LONE_SURROGATE)),
+        false => Ok(text.into_str().into_owned()),
+    }
+}
+
+const LONE_SURROGATE: &str =
+    "expected whole characters, found half of a surrogate pair (`\\ud800` to `\\udfff` alone)";
+
 fn text_of(parts: &[Part<'_>]) -> String {
     let texts = parts.iter().filter_map(|part| match part.content() {
         Content::Text(text) | Content::Refusal(text) => Some(text.to_str()),
         _ => None,
     });
     texts.collect()
+}
+
+fn lined_text_of(parts: &[Part<'_>]) -> String {
+    let (mut lined, mut is_cited) = (String::new(), false);
+    for part in parts {
+        let (Content::Text(text) | Content::Refusal(text)) = part.content() else { continue };
+        let (text, was_cited) = (text.to_str(), is_cited);
+        is_cited = !part.semantics().citations().is_empty();
+        let is_apart = !lined.is_empty() && !lined.ends_with(char::is_whitespace);
+        let is_next = !text.is_empty() && !text.starts_with(char::is_whitespace);
+        if is_apart && is_next && !was_cited && !is_cited {
+            lined.push('\n');
+        }
+        lined.push_str(&text);
+    }
+    lined
 }
 
 fn calls<'p>(parts: &'p [Part<'_>]) -> impl Iterator<Item = &'p ToolCall<'p>> {
@@ -370,10 +404,10 @@ fn result_text(response: &Json<'_>) -> String {
 
 /// The input as the object that every protocol can send on.
 fn input_of(call: &ToolCall<'_>) -> Json<'static> {
-    let mut writer = Writer::default();
-    // A view has no report; what was wrapped stands under a key that says so.
-    let _ = arguments::write_object(&mut writer, call);
-    Json::trusted(writer.into_string().into())
+    Json::written(|writer| {
+        // A view has no report; what was wrapped stands under a key that says so.
+        let _ = arguments::write_object(writer, call);
+    })
 }
 
 fn finish_word(kind: FinishKind) -> &'static str {
@@ -517,6 +551,25 @@ mod tests {
     fn a_role_that_does_not_exist_is_refused_with_its_place() {
         let error = UnifiedMessage::from_json(r#"{"role":"robot","content":""}"#).unwrap_err();
         assert_eq!(error.pointer(), "/role");
+    }
+
+    #[test]
+    fn half_a_character_is_refused_with_its_place() {
+        let call = |text: &str| {
+            format!(
+                r#"{{"role":"assistant","tool_calls":[{{"id":"c","function":{{"name":"f","arguments":"{text}"}}}}]}}"#
+            )
+        };
+        for (json, pointer) in [
+            (r#"{"role":"user","content":"a\ud800b"}"#.to_owned(), "/content"),
+            (r#"{"role":"tool","tool_call_id":"\udc00"}"#.to_owned(), "/tool_call_id"),
+            (call(r"\ude00\ud83d"), "/tool_calls/0/function/arguments"),
+        ] {
+            let error = UnifiedMessage::from_json(&json).unwrap_err();
+            assert_eq!(error.pointer(), pointer, "{json}");
+        }
+        let whole = UnifiedMessage::from_json(r#"{"role":"user","content":"\ud83d\ude00"}"#);
+        assert_eq!(whole.unwrap().content, "😀");
     }
 
     #[test]

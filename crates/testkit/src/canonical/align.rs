@@ -55,13 +55,16 @@ impl Comparison<'_> {
 
     /// How many neighbours may have become this one text: their texts in order, line by line or at once. What the report
     /// speaks of may be told between them in other words.
-    pub(super) fn joined(&self, before: &[Node], after: &Node) -> Vec<usize> {
+    fn joined(&self, before: &[Node], after: &Node) -> Vec<usize> {
         let mut counts = Vec::new();
         let Some(mut rest) = text_of(after) else { return counts };
         let mut is_free = false;
         for (index, node) in before.iter().enumerate() {
             if is_empty(node) {
                 continue;
+            }
+            if self.is_to_be_elsewhere(node) {
+                break;
             }
             if self.is_covered(&node.place, Change::Altered) {
                 is_free = true;

@@ -7,7 +7,7 @@ use sabir_wire::{Loss, LossKind, Report};
 use serde_json::Value;
 
 use super::align::{behind, notes, text_of};
-use super::part::{CITATION, LOGPROBS, RESULT_MEDIA, TEXT, USER_MEDIA};
+use super::part::{CITATION, LOGPROBS, MEDIA, RESULT_MEDIA, TEXT, USER_MEDIA};
 use super::values::{is_within, leaves, strings};
 use super::{Fact, Group, Node, Statement, defaults, normal};
 
@@ -59,6 +59,16 @@ impl Difference {
     /// Whether a fact was added that was not stated there.
     pub(super) fn is_addition_of(&self, name: &str, value: &Value) -> bool {
         normal::is_void(&self.before) && self.name == name && normal::same(&self.after, value)
+    }
+
+    /// Whether this is there in place of what was stated, or of nothing.
+    pub(super) fn is_change_to(&self, name: &str, value: &Value) -> bool {
+        !self.is_gone() && self.name == name && normal::same(&self.after, value)
+    }
+
+    /// Whether nothing is there in place of what was stated.
+    pub(super) fn is_gone(&self) -> bool {
+        normal::is_void(&self.after)
     }
 
     /// Whether it is about what only its issuer can read.
@@ -152,6 +162,13 @@ impl Comparison<'_> {
             (_, true) => Change::Gone,
             (false, false) => Change::Altered,
         };
+        if fact.name == TEXT && change != Change::Added && self.is_mere_move(&fact.pointer) {
+            // Words under another name or in another place are the same words.
+            if !before.as_str().is_none_or(|text| self.arrives(text)) {
+                differences.push(differ(&fact.pointer, before, after));
+            }
+            return;
+        }
         if self.is_covered(&fact.pointer, change)
             || change == Change::Added && self.is_other_citation(fact)
             || self.is_regrouped(fact, all, change)
@@ -233,10 +250,41 @@ impl Comparison<'_> {
 
     /// What is missing with a node that did not arrive.
     pub(super) fn gone(&self, node: &Node) -> Vec<Difference> {
-        match self.is_covered(&node.place, Change::Gone) {
-            true => Vec::new(),
-            false => self.facts(&node.facts, &[], &node.place),
+        if !self.is_covered(&node.place, Change::Gone) {
+            return self.facts(&node.facts, &[], &node.place);
         }
+        let stated = node.facts.iter().find(|fact| !normal::is_void(&fact.value));
+        let Some(fact) = stated.filter(|_| self.is_to_be_elsewhere(node)) else {
+            return Vec::new();
+        };
+        let (pointer, name) = (node.place.clone(), format!("{} that moves", node.sort));
+        vec![Difference { pointer, name, before: fact.value.clone(), after: Value::Null }]
+    }
+
+    /// Whether something is missing of which nothing is said but that it, or what it stands in, is arranged otherwise: then it
+    /// has to arrive somewhere.
+    pub(super) fn is_to_be_elsewhere(&self, node: &Node) -> bool {
+        let mut others = self.after.lists.iter().flatten();
+        if node.sort.ends_with(MEDIA) && self.is_covered(&node.place, Change::Gone) {
+            let is_lost = |kind| !matches!(kind, LossKind::Renamed | LossKind::Approximated);
+            let is_own = |entry: &Loss| is_below(&entry.pointer, &node.place);
+            return !self.has(&node.place, is_lost)
+                && !self.entries.iter().any(is_own)
+                && !others.any(|it| it.sort.ends_with(MEDIA) && has_no_more(it, node));
+        }
+        self.is_mere_move(&node.place) && !text_of(node).is_none_or(|text| self.arrives(text))
+    }
+
+    /// Whether the report says of a place that it is another, and nothing else.
+    fn is_mere_move(&self, pointer: &str) -> bool {
+        self.has(pointer, |kind| kind == LossKind::Renamed)
+            && !self.has(pointer, |kind| kind != LossKind::Renamed)
+    }
+
+    /// Whether a text stands somewhere, if only in pieces.
+    fn arrives(&self, text: &str) -> bool {
+        let texts = self.after.lists.iter().flatten().filter_map(text_of);
+        texts.collect::<String>().contains(text.trim())
     }
 
     /// What is there with a node that came from nowhere: it may replace a neighbour, or be reported beside one.
@@ -290,17 +338,36 @@ impl Comparison<'_> {
         left.is_empty() && notes(node).next().is_none()
     }
 
-    /// Whether a text is that of neighbours that the report says stand elsewhere, with what it says of others between them.
+    /// Whether a text is that of neighbours that the report says stand elsewhere, word for word, with something in place of
+    /// others among them.
     fn is_moved_run(&self, node: &Node) -> bool {
+        let Some(text) = text_of(node) else { return false };
+        let begins = |nodes: &[Node]| self.begins_moved_run(nodes, node, text);
+        self.before.lists.iter().any(|nodes| (0..nodes.len()).any(|at| begins(&nodes[at..])))
+    }
+
+    fn begins_moved_run(&self, nodes: &[Node], node: &Node, text: &str) -> bool {
         let is_changed = |kind| matches!(kind, LossKind::Renamed | LossKind::Approximated);
-        let is_moved = |it: &Node| it.sort != node.sort || self.has(&it.place, is_changed);
-        let runs = |nodes: &[Node]| {
-            let counts = self.joined(nodes, node);
-            counts.into_iter().any(|count| nodes[..count].iter().all(is_moved))
-        };
-        let lists = self.before.lists.iter();
-        text_of(node).is_some()
-            && lists.into_iter().any(|it| (0..it.len()).any(|at| runs(&it[at..])))
+        let (mut rest, mut has_words, mut is_free) = (text, false, false);
+        for it in nodes {
+            if it.sort != node.sort {
+                is_free = self.is_covered(&it.place, Change::Altered);
+                if !is_free {
+                    return false;
+                }
+            } else {
+                let piece = text_of(it).filter(|_| self.has(&it.place, is_changed));
+                let Some(onwards) = piece.and_then(|piece| behind(rest, piece, is_free)) else {
+                    return false;
+                };
+                has_words |= onwards.len() < rest.len();
+                (rest, is_free) = (onwards, false);
+            }
+            if has_words && (rest.is_empty() || is_free) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether an entry says that instructions ask for an output in place of a setting, or that some are made up where

@@ -150,11 +150,19 @@ impl Statement {
         self.joined()
     }
 
-    /// Whether a difference is the signature of a thought, which the part behind the thought may bear as well.
+    /// Whether a difference is the signature of a thought, which the part behind the thought may bear as well: it is not on the
+    /// thought, or there is that of the part instead.
     pub fn is_seal_of_thought(&self, difference: &Difference) -> bool {
-        let mut thoughts = self.lists.iter().flatten().filter(|it| it.sort.ends_with("reasoning"));
-        difference.is_sealed()
-            && thoughts.any(|it| it.facts.iter().any(|fact| fact.pointer == difference.pointer))
+        let is_here = |node: &Node| node.facts.iter().any(|it| it.pointer == difference.pointer);
+        let is_seal = |fact: &Fact| difference.is_change_to(&fact.name, &fact.value);
+        let is_of_thought = |nodes: &Vec<Node>| {
+            let Some(at) = nodes.iter().position(is_here) else { return false };
+            let behind = nodes[at + 1..].iter().find(|it| !part::is_fleeting(it));
+            let behind = behind.filter(|it| !part::is_thought(it));
+            part::is_thought(&nodes[at])
+                && (difference.is_gone() || behind.is_some_and(|it| it.facts.iter().any(is_seal)))
+        };
+        difference.is_sealed() && self.lists.iter().any(is_of_thought)
     }
 
     /// Whether a difference is the signature of a thought on the part behind the thought, or behind several. What need not
@@ -165,10 +173,30 @@ impl Statement {
         let follows_thought = |nodes: &Vec<Node>| {
             let at = nodes.iter().position(is_here).unwrap_or_default();
             let nodes = nodes[..at].iter().rev().skip_while(|it| part::is_fleeting(it));
-            let thoughts = nodes.take_while(|it| it.sort.ends_with("reasoning"));
+            let thoughts = nodes.take_while(|it| part::is_thought(it));
             thoughts.flat_map(|it| &it.facts).any(is_seal)
         };
         difference.is_sealed() && self.lists.iter().any(follows_thought)
+    }
+
+    /// Whether a difference is the signature of a part behind a thought that says nothing but blanks: it seals the thought.
+    /// Whether blanks may be left out is another question.
+    pub fn is_mere_seal_behind_thought(&self, difference: &Difference) -> bool {
+        let is_here = |node: &Node| node.facts.iter().any(|it| it.pointer == difference.pointer);
+        let follows_thought = |nodes: &Vec<Node>| {
+            let Some(at) = nodes.iter().position(is_here) else { return false };
+            let last = nodes[..at].iter().rev().find(|it| !part::is_fleeting(it));
+            part::is_seal_of_blanks(&nodes[at]) && last.is_some_and(part::is_thought)
+        };
+        difference.is_sealed() && self.lists.iter().any(follows_thought)
+    }
+
+    /// The same with the seals of thoughts on the part behind them where `after` has all that stand together in one.
+    pub fn with_seals_handed_on(mut self, after: &Statement) -> Self {
+        let thoughts = after.lists.iter().flatten().filter(|it| part::is_thought(it));
+        let thoughts: Vec<String> = thoughts.map(part::thought).collect();
+        self.lists.iter_mut().for_each(|nodes| part::hand_on_seals(nodes, &thoughts));
+        self
     }
 
     /// Whether all text of what is missing stands somewhere here.
@@ -186,6 +214,20 @@ impl Statement {
         let all: Vec<&str> = texts.filter_map(|fact| fact.value.as_str()).collect();
         let wanted = spelled(words);
         !wanted.is_empty() && spelled(&all).contains(&wanted)
+    }
+
+    /// The same with places for what `other` states at the same place, and without any for everything else.
+    pub fn placed_where_in(mut self, other: &Statement) -> Self {
+        let is_there = |node: &Node| {
+            other.lists.iter().flatten().any(|it| {
+                it.place == node.place && it.sort == node.sort && compare::same_facts(node, it)
+            })
+        };
+        for node in self.lists.iter_mut().flatten().filter(|node| !is_there(node)) {
+            node.place.clear();
+            node.facts.iter_mut().for_each(|fact| fact.pointer.clear());
+        }
+        self
     }
 
     /// Gives every place by another name, where it has one.

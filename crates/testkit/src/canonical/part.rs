@@ -11,6 +11,7 @@ use sabir_wire::{LossKind, Protocol, base64};
 use serde_json::{Value, json};
 
 use super::pairing::{Call, pairs};
+use super::values::strings;
 use super::{Fact, Group, Node, normal};
 
 /// Where a field of a node stands.
@@ -60,7 +61,8 @@ fn speaker(role: Role) -> &'static str {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seals {
     /// A signature seals the turn up to its part, so a thought and what follows it share one: it is compared on the part
-    /// behind the thought, where there is one without. What says nothing, or only one protocol has, does not count.
+    /// behind the thought, where there is one without. What says nothing, or only one protocol has, does not count, so
+    /// that the seal of an empty text or thought is that of the thought before it.
     Shared,
     AsSigned,
 }
@@ -102,13 +104,13 @@ impl<'f> Reading<'f> {
     fn push(&mut self, mut node: Node) {
         let is_shared = self.seals == Seals::Shared && !is_fleeting(&node);
         let last = self.nodes.iter_mut().rev().find(|it| !is_fleeting(it));
-        let thought = last.filter(|it| is_shared && it.sort.ends_with("reasoning"));
-        if let Some(thought) = thought
-            && is_sealed(thought)
-            && !is_sealed(&node)
-            && !node.sort.ends_with("reasoning")
-        {
-            move_seals(thought, &mut node);
+        let thought = last.filter(|it| is_shared && is_thought(it));
+        if let Some(thought) = thought {
+            match (is_sealed(thought), is_sealed(&node)) {
+                (true, false) if !is_thought(&node) => move_seals(thought, &mut node),
+                (false, true) if is_mere_seal(&node) => move_seals(&mut node, thought),
+                _ => {}
+            }
         }
         self.nodes.push(node);
     }
@@ -234,6 +236,9 @@ fn words_mut(node: &mut Node) -> Option<&mut Value> {
 pub(super) const USER_MEDIA: &str = "user media";
 pub(super) const RESULT_MEDIA: &str = "result media";
 
+/// How the sorts of media end, whoever shows them.
+pub(super) const MEDIA: &str = " media";
+
 /// The facts that hold what was said and what was thought.
 pub(super) const TEXT: &str = "text";
 pub(super) const TEXTS: &str = "texts";
@@ -252,8 +257,7 @@ const UNKNOWN: &str = "unknown ";
 /// protocols have no place for.
 pub(super) fn is_fleeting(node: &Node) -> bool {
     let is_opaque = node.facts.iter().any(|fact| fact.name == JSON);
-    let is_made =
-        node.sort.ends_with(" media") && ![RESULT_MEDIA, USER_MEDIA].contains(&&*node.sort);
+    let is_made = node.sort.ends_with(MEDIA) && ![RESULT_MEDIA, USER_MEDIA].contains(&&*node.sort);
     is_opaque
         || is_made
         || node.facts.iter().all(|fact| normal::is_void(&fact.value) || is_aside(fact))
@@ -269,6 +273,49 @@ const SEALS: [Field; 2] = [Field::Signature, Field::Ciphertext];
 
 fn is_seal(fact: &Fact) -> bool {
     SEALS.iter().any(|field| field.name() == fact.name)
+}
+
+pub(super) fn is_thought(node: &Node) -> bool {
+    node.sort.ends_with("reasoning")
+}
+
+/// Whether a node says nothing, and only bears what seals the turn up to it.
+fn is_mere_seal(node: &Node) -> bool {
+    is_sealed(node) && node.facts.iter().all(|fact| is_seal(fact) || normal::is_void(&fact.value))
+}
+
+/// The same, or blanks, which no client need send back.
+pub(super) fn is_seal_of_blanks(node: &Node) -> bool {
+    let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+    let is_without_words = |fact: &Fact| normal::is_void(&fact.value) || is_blank(&fact.value);
+    is_sealed(node) && node.facts.iter().all(|fact| is_seal(fact) || is_without_words(fact))
+}
+
+/// Gives the seal of a thought to the part behind it and behind all thoughts between them, if it has none and these thoughts
+/// have become one of `others`.
+pub(super) fn hand_on_seals(nodes: &mut [Node], others: &[String]) {
+    for index in 1..nodes.len() {
+        let (before, from) = nodes.split_at_mut(index);
+        let behind = &mut from[0];
+        if is_fleeting(behind) || is_thought(behind) || is_sealed(behind) {
+            continue;
+        }
+        let thoughts = before.iter_mut().rev().filter(|it| !is_fleeting(it) || is_thought(it));
+        let run: Vec<&mut Node> = thoughts.take_while(|it| is_thought(it)).collect();
+        let whole: String = run.iter().rev().map(|it| thought(it)).collect();
+        if others.contains(&whole)
+            && let Some(sealed) = run.into_iter().find(|it| is_sealed(it))
+        {
+            move_seals(sealed, behind);
+        }
+    }
+}
+
+/// What is thought, white space apart.
+pub(super) fn thought(node: &Node) -> String {
+    let texts = node.facts.iter().filter(|fact| fact.name == TEXTS);
+    let texts = texts.flat_map(|fact| strings(&fact.value));
+    texts.flat_map(str::split_whitespace).collect()
 }
 
 fn is_sealed(node: &Node) -> bool {

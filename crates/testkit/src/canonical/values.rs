@@ -4,10 +4,21 @@ use serde_json::Value;
 
 use super::normal;
 
-/// Whether a value has strings, and a text holds them all.
+/// Whether a value has strings, and a text holds them all. White space stands in nearly every text: it is a piece of blanks,
+/// and of a text in which it is a paragraph, as a blank thought is among thoughts that were joined.
 pub(super) fn is_within(value: &Value, text: &str) -> bool {
     let strings = strings(value);
-    !strings.concat().is_empty() && strings.iter().all(|it| text.contains(it))
+    let whole = strings.concat();
+    let is_blank = |text: &str| text.trim().is_empty();
+    match is_blank(&whole) && !is_blank(text) {
+        true => !whole.is_empty() && has_paragraph(text, &whole),
+        false => !whole.is_empty() && strings.iter().all(|it| text.contains(it)),
+    }
+}
+
+fn has_paragraph(text: &str, paragraph: &str) -> bool {
+    let apart = |text: &str| format!("\n\n{text}\n\n");
+    apart(text).contains(&apart(paragraph))
 }
 
 /// All strings in a value.
@@ -45,5 +56,22 @@ pub(super) fn leaves(
             }
         }
         _ => found.push((pointer.to_owned(), before.clone(), after.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_is_a_piece_of_blanks_and_of_joined_thoughts() {
+        let is_piece = |piece: &str, text: &str| is_within(&Value::from(piece), text);
+        assert!(is_piece("low", "low, then high"));
+        assert!(is_piece(" ", "  "));
+        assert!(is_piece(" ", " \n\nlow, then high"));
+        assert!(is_piece("\n\n", "\n\n\n\nlow, then high"));
+        assert!(!is_piece(" ", "low, then high"));
+        assert!(!is_piece("\n\n", "low\n\nhigh"));
+        assert!(!is_piece("", "low"));
     }
 }

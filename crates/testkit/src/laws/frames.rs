@@ -25,13 +25,13 @@ pub(super) fn in_answer(protocol: Protocol, frames: &[Value], pointer: &str) -> 
     }
 }
 
-/// How long a list of the answer is after these frames; the last of them may be cut short.
-fn length_after(protocol: Protocol, frames: &[Value], list: &str) -> usize {
+/// A list of the answer after these frames; the last of them may be cut short.
+fn list_after(protocol: Protocol, frames: &[Value], list: &str) -> Vec<Value> {
     let stream: String = frames.iter().map(|frame| format!("data: {frame}\n\n")).collect();
     let answer = translate::fold(protocol, stream.as_bytes());
     let body = protocol.encode_response(&answer, protocol, &AnswerContext::default()).body;
     let answer: Value = serde_json::from_str(&body).unwrap_or_default();
-    answer.pointer(list).and_then(Value::as_array).map_or(0, Vec::len)
+    answer.pointer(list).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
 /// Frames of which the last has only the elements up to this one in a list.
@@ -64,8 +64,8 @@ fn in_chat(frames: &[Value], rest: &str) -> Option<String> {
     // Calls have numbers of their own, which count up as they begin.
     let (number, rest) = element(call)?;
     let frames = cut_behind(frames, &format!("/choices/{position}/delta/tool_calls"), number);
-    let calls = length_after(Protocol::OpenaiChat, &frames, &format!("{message}/tool_calls"));
-    Some(format!("{message}/tool_calls/{}{rest}", calls.checked_sub(1)?))
+    let calls = list_after(Protocol::OpenaiChat, &frames, &format!("{message}/tool_calls"));
+    Some(format!("{message}/tool_calls/{}{rest}", calls.len().checked_sub(1)?))
 }
 
 fn in_gemini(frames: &[Value], rest: &str) -> Option<String> {
@@ -75,12 +75,15 @@ fn in_gemini(frames: &[Value], rest: &str) -> Option<String> {
     let Some(part) = rest.strip_prefix("/content/parts/") else {
         return Some(format!("/candidates/{index}{rest}"));
     };
-    // A part goes on where the one before it ended, or begins a new one.
+    // A part goes on where the one before it ended, or begins a new one. A piece of a call that never is one does neither.
     let (number, rest) = element(part)?;
+    let is_call = |part: &Value| part.get("functionCall").is_some();
+    let is_piece = is_call(&frames.last()?["candidates"][position]["content"]["parts"][number]);
     let frames = cut_behind(frames, &format!("/candidates/{position}/content/parts"), number);
     let list = format!("/candidates/{index}/content/parts");
-    let parts = length_after(Protocol::Gemini, &frames, &list);
-    Some(format!("{list}/{}{rest}", parts.checked_sub(1)?))
+    let parts = list_after(Protocol::Gemini, &frames, &list);
+    let last = parts.len().checked_sub(1)?;
+    (is_call(&parts[last]) || !is_piece).then(|| format!("{list}/{last}{rest}"))
 }
 
 fn in_responses(frame: &Value, head: &str, tail: &str) -> Option<String> {
@@ -90,7 +93,7 @@ fn in_responses(frame: &Value, head: &str, tail: &str) -> Option<String> {
         // What happens to the whole item of a part is reported at its id.
         "item_id" => Some(format!("/output/{}{tail}", number("output_index")?)),
         "item" => Some(format!("/output/{}{tail}", number("output_index")?)),
-        "part" | "delta" => {
+        "part" | "delta" | "text" | "refusal" => {
             let inner = match number("summary_index") {
                 Some(index) => format!("summary/{index}"),
                 None => format!("content/{}", number("content_index")?),

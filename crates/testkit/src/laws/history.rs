@@ -165,7 +165,11 @@ fn adopted(
             let own = Statement::of_conversation(&target.decode_request(own.as_bytes())?);
             let mut readings = vec![own.unreported(&after, &Report::default())];
             if target == protocol {
-                readings.push(kept(protocol, elements)?.unreported(&after, &report));
+                let kept = kept(protocol, elements)?;
+                readings.push(kept.unreported(&after, &report));
+                // The members of a message may have another order there than in what was kept.
+                let own = own.placed(|pointer| Some(format!("/turns/0{pointer}")));
+                readings.push(own.placed_where_in(&kept).unreported(&after, &report));
             }
             readings.iter_mut().for_each(|it| it.retain(|it| !is_left_behind(it)));
             let differences = readings.into_iter().min_by_key(Vec::len).unwrap_or_default();
@@ -251,4 +255,40 @@ fn seals(protocol: Protocol, messages: &[Message<'_>]) -> Vec<String> {
     let artefacts = parts.filter_map(|part| part.semantics().artefact());
     let own = artefacts.filter(|artefact| artefact.issuer() == protocol);
     own.map(|artefact| artefact.data().to_str().into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use sabir_wire::LossKind;
+    use serde_json::json;
+
+    use super::*;
+
+    /// A turn of the assistant in Chat.
+    fn stated(message: &Value) -> Statement {
+        let body = json!({"messages": [message]}).to_string();
+        let decoded = Protocol::OpenaiChat.decode_request(body.as_bytes()).expect("it can be read");
+        Statement::of_conversation(&decoded)
+    }
+
+    #[test]
+    fn an_entry_is_about_the_statement_that_was_kept_at_its_place() {
+        let call =
+            json!({"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+        let kept = json!({"role": "assistant", "tool_calls": [call], "content": "Low."});
+        let none = stated(&json!({"role": "assistant", "tool_calls": [call]}));
+        let mut report = Report::default();
+        report.lose("/messages/0/content", LossKind::Dropped, "planted");
+        let silent = |own: &Value| {
+            stated(own).placed_where_in(&stated(&kept)).unreported(&none, &report).len()
+        };
+        assert_eq!(
+            silent(&json!({"role": "assistant", "content": "Low.", "tool_calls": [call]})),
+            0
+        );
+        assert_eq!(
+            silent(&json!({"role": "assistant", "content": "High.", "tool_calls": [call]})),
+            1
+        );
+    }
 }

@@ -4,7 +4,7 @@
 //! What it is compared with is the follow-up of the provider's own client. So what no request has a place for, such as
 //! usage, finish reasons and ids of answers, is not part of the comparison.
 
-use sabir_wire::{Error, LossKind, Protocol, Report};
+use sabir_wire::{Error, Loss, LossKind, Protocol, Report};
 use serde_json::Value;
 
 use crate::canonical::{Difference, Statement};
@@ -133,11 +133,13 @@ impl Given {
         let back: Value = serde_json::from_str(&back).unwrap_or_default();
         let returned = seals_of(&Sdk::of(self.protocol), &back);
         let is_shared = |it: &Difference| {
-            self.turn.is_seal_of_thought(it) && arrived.has_words_of(it)
-                || self.turn.is_seal_behind_thought(it)
+            let is_moved =
+                self.turn.is_seal_of_thought(it) || self.turn.is_mere_seal_behind_thought(it);
+            is_moved && arrived.has_words_of(it) || self.turn.is_seal_behind_thought(it)
         };
         // A client that keeps a stream piece by piece sends blank texts, which some providers refuse.
-        let is_cut = |it: &Difference| reports.repairs() && it.is_recut(&self.turn, &arrived);
+        let has_blanks = reports.repairs_blanks(&request);
+        let is_cut = |it: &Difference| has_blanks && it.is_recut(&self.turn, &arrived);
         let is_known = |it: &Difference| exempt::is_exempt(it) || is_shared(it) || is_cut(it);
         let silent = reports.silent(&self.turn, &sent, &arrived, &is_known);
         let silent = silent.iter().map(ToString::to_string);
@@ -207,9 +209,18 @@ impl Reports {
         silent.min_by_key(Vec::len).unwrap_or_default()
     }
 
-    /// Whether the request was mended on its way.
-    fn repairs(&self) -> bool {
-        self.back.entries().iter().any(|entry| entry.kind == LossKind::Repaired)
+    /// Whether blank texts of the request were left out on its way.
+    fn repairs_blanks(&self, request: &Value) -> bool {
+        let is_blank = |entry: &&Loss| {
+            let node = request.pointer(&entry.pointer);
+            let text = node.and_then(|node| node.as_str().or_else(|| node["text"].as_str()));
+            text.is_some_and(|text| text.trim().is_empty())
+        };
+        self.back
+            .entries()
+            .iter()
+            .filter(|it| it.kind == LossKind::Repaired)
+            .any(|it| is_blank(&it))
     }
 
     /// What the report of the answer does not cover.
@@ -321,5 +332,50 @@ mod tests {
         assert!(renamed.iter().any(|it| it.contains("\"c1\" did not come back")), "{renamed:?}");
         let edit = |turn: &mut [Value]| turn[0]["content"] = json!("I look away.");
         assert!(!found(Protocol::OpenaiChat, edit, Report::default()).is_empty());
+    }
+
+    /// What the law finds when Gemini's own client sends other parts back than it was given.
+    fn found_in(given: Value, back: Value) -> Vec<String> {
+        let content = json!({"role": "model", "parts": given});
+        let answer = json!({"candidates": [{"content": content, "finishReason": "STOP"}]});
+        let given = Given::new(Protocol::Gemini, answer).expect("it can be read");
+        let turn = vec![json!({"role": "model", "parts": back})];
+        given.replay(Protocol::Gemini, turn, Report::default()).unwrap()
+    }
+
+    fn thought(text: &str, seal: &str) -> Value {
+        json!({"text": text, "thought": true, "thoughtSignature": seal})
+    }
+
+    #[test]
+    fn seals_do_not_change_places_between_thoughts() {
+        let text = json!({"text": "At six."});
+        let given = json!([thought("Low.", "bG93"), text, thought("High.", "aGlnaA=="), text]);
+        assert!(found_in(given.clone(), given.clone()).is_empty());
+        let swapped = json!([thought("Low.", "aGlnaA=="), text, thought("High.", "bG93"), text]);
+        assert!(!found_in(given.clone(), swapped).is_empty());
+        let moved =
+            json!([{"text": "Low.", "thought": true}, text, thought("High.", "bG93"), text]);
+        assert!(!found_in(given, moved).is_empty());
+    }
+
+    #[test]
+    fn the_seal_of_a_blank_stays_behind_its_thought() {
+        let (low, high) = ("Low.", "High.");
+        let plain = |text: &str| json!({"text": text, "thought": true});
+        let blank = json!({"text": " ", "thoughtSignature": "bG93"});
+        let text = json!({"text": "At six."});
+        let given = json!([plain(low), blank, text, plain(high), text]);
+        assert!(found_in(given.clone(), given.clone()).is_empty());
+        let blank = json!({"text": " "});
+        let on_thought = json!([thought(low, "bG93"), blank, text, plain(high), text]);
+        assert!(found_in(given.clone(), on_thought).is_empty());
+        let on_other = json!([plain(low), blank, text, thought(high, "bG93"), text]);
+        assert!(!found_in(given.clone(), on_other).is_empty());
+        let call = json!({"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "bG93"});
+        let on_call = json!([plain(low), blank, text, plain(high), call]);
+        assert!(!found_in(given.clone(), on_call).is_empty());
+        let gone = json!([plain(low), blank, text, plain(high), text]);
+        assert!(!found_in(given, gone).is_empty());
     }
 }

@@ -9,7 +9,7 @@ use proptest::test_runner::{TestCaseError, TestRunner};
 use sabir_testkit::laws::Law;
 use sabir_testkit::sample::{Kind, Sample};
 use sabir_testkit::{laws, translate};
-use sabir_wire::conversation::{Arguments, Content, FinishKind, Message};
+use sabir_wire::conversation::{Arguments, Content, Finish, FinishKind, Message};
 use sabir_wire::protocol::Event;
 use sabir_wire::{FaultKind, Protocol};
 use serde_json::{Value, json};
@@ -21,7 +21,8 @@ const GEMINI: Protocol = Protocol::Gemini;
 
 #[test]
 fn pieces_make_the_same_calls_wherever_they_stand() {
-    let outcome = TestRunner::new(config()).run(&vec(part(), 1..7), |parts| check(&parts));
+    let answers = (vec(part(), 1..7), reason());
+    let outcome = TestRunner::new(config()).run(&answers, |(parts, reason)| check(&parts, reason));
     if let Err(failure) = outcome {
         panic!("{failure}");
     }
@@ -37,28 +38,32 @@ fn calls_of_too_many_values_are_no_calls() {
         let call = |call: Value| json!({"functionCall": call});
         let begun = call(json!({"name": "f", "partialArgs": pieces, "willContinue": true}));
         let parts = [begun, call(json!({}))];
-        check(&parts).unwrap_or_else(|failure| panic!("{failure}"));
-        let answer = answer(&parts).to_string();
+        check(&parts, "STOP").unwrap_or_else(|failure| panic!("{failure}"));
+        let answer = answer(&parts, "STOP").to_string();
         let decoded = GEMINI.decode_response(answer.as_bytes()).unwrap();
         let calls = calls(&decoded.candidates[0].message);
         assert_eq!(calls.is_empty(), are_too_many, "{paths} paths");
     }
 }
 
-fn check(parts: &[Value]) -> Result<(), TestCaseError> {
-    let answer = answer(parts).to_string();
+fn check(parts: &[Value], reason: &str) -> Result<(), TestCaseError> {
+    let answer = answer(parts, reason).to_string();
     let whole = GEMINI.decode_response(answer.as_bytes()).map_err(fail)?;
     let Some(candidate) = whole.candidates.first() else { return Err(fail("no candidate")) };
-    let (calls, lacks_pieces) = (
-        calls(&candidate.message),
-        candidate.finish.as_ref().is_some_and(|finish| finish.kind == FinishKind::Length),
-    );
-    let stream = stream(parts);
+    let kind = |finish: &Option<Finish<'_>>| finish.as_ref().map(|finish| finish.kind);
+    let (calls, end) = (calls(&candidate.message), kind(&candidate.finish));
+    // An end that says itself that the answer broke off is an end all the same.
+    let lacks_pieces = reason == "STOP" && end == Some(FinishKind::Length);
+    let stream = stream(parts, reason);
     let streamed = translate::fold(GEMINI, &stream);
     let streamed_calls: Vec<String> =
         streamed.candidates.iter().flat_map(|it| self::calls(&it.message)).collect();
     same("streamed", &calls, &streamed_calls)?;
     same("complete", &lacks_pieces, &is_truncated(&stream))?;
+    if !lacks_pieces {
+        let streamed_end = streamed.candidates.first().and_then(|it| kind(&it.finish));
+        same("ended", &end, &streamed_end)?;
+    }
     let request = json!({"contents": [{"role": "model", "parts": parts}]}).to_string();
     let decoded = GEMINI.decode_request(request.as_bytes()).map_err(fail)?;
     same("in a history", &calls, &self::calls(&decoded.request().messages[0]))?;
@@ -122,15 +127,15 @@ fn is_truncated(stream: &[u8]) -> bool {
     is_truncated
 }
 
-fn answer(parts: &[Value]) -> Value {
+fn answer(parts: &[Value], reason: &str) -> Value {
     let content = json!({"role": "model", "parts": parts});
-    json!({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]})
+    json!({"candidates": [{"content": content, "finishReason": reason, "index": 0}]})
 }
 
 /// Each part in a frame of its own.
-fn stream(parts: &[Value]) -> Vec<u8> {
+fn stream(parts: &[Value], reason: &str) -> Vec<u8> {
     let frame = |(index, part): (usize, &Value)| {
-        let mut chunk = answer(std::slice::from_ref(part));
+        let mut chunk = answer(std::slice::from_ref(part), reason);
         if index + 1 < parts.len()
             && let Some(candidate) = chunk["candidates"][0].as_object_mut()
         {
@@ -139,6 +144,11 @@ fn stream(parts: &[Value]) -> Vec<u8> {
         format!("data: {chunk}\n\n")
     };
     parts.iter().enumerate().map(frame).collect::<String>().into_bytes()
+}
+
+fn reason() -> BoxedStrategy<&'static str> {
+    prop_oneof![3 => Just("STOP"), 2 => select(&["MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL"])]
+        .boxed()
 }
 
 fn part() -> BoxedStrategy<Value> {
@@ -155,10 +165,10 @@ fn call() -> BoxedStrategy<Value> {
     let arguments = [json!({"a": "x"}), json!({"n": {"m": [1]}}), json!({}), json!([1])];
     let members = (
         option::of(select(&["f", "f", "g", ""])),
-        option::of(select(&["c1", "c1", "c2"])),
+        option::of(select(&["c1", "c1", "c1", "c2", "c2", ""])),
         option::weighted(0.2, select(arguments.to_vec())),
         option::weighted(0.6, pieces),
-        option::weighted(0.7, proptest::bool::weighted(0.8)),
+        option::weighted(0.7, flag()),
         option::weighted(0.1, select(&["c2ln", "c2Vh"])),
     );
     let call = members.prop_map(|(name, id, arguments, pieces, more, signature)| {
@@ -170,7 +180,7 @@ fn call() -> BoxedStrategy<Value> {
         set("id", id.map(Value::from));
         set("args", arguments);
         set("partialArgs", pieces);
-        set("willContinue", more.map(Value::from));
+        set("willContinue", more);
         let mut part = json!({"functionCall": call});
         if let Some(signature) = signature {
             part["thoughtSignature"] = json!(signature);
@@ -178,6 +188,12 @@ fn call() -> BoxedStrategy<Value> {
         part
     });
     call.boxed()
+}
+
+/// Whether more follows, mostly in a word that can be read.
+fn flag() -> BoxedStrategy<Value> {
+    let odd = select([json!("true"), json!("false"), json!("maybe"), json!(1)].to_vec());
+    prop_oneof![12 => Just(json!(true)), 3 => Just(json!(false)), 1 => odd].boxed()
 }
 
 fn piece() -> BoxedStrategy<Value> {

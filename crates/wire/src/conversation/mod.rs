@@ -12,11 +12,13 @@ mod usage;
 
 pub use message::{Message, Role};
 pub use pairing::{CallKey, CallKeys};
+pub(crate) use part::BROKEN_CALL;
 pub use part::{
     Arguments, CallForm, Content, Media, MediaKind, Opaque, Part, Reasoning, ReasoningForm,
     ResultOutput, Source, ToolCall, ToolResult,
 };
 pub use parts::Parts;
+pub use renaming::Rename;
 pub use request::{
     CacheOptions, OutputFormat, OutputSchema, Request, Sampling, Thinking, ThinkingMode,
     ThinkingShow,

@@ -143,6 +143,16 @@ pub struct Opaque<'a> {
     pub json: Json<'a>,
 }
 
+/// The kind of what may name a tool and is no call: a piece of one that lacks others, or one that cannot be read.
+pub(crate) const BROKEN_CALL: &str = "functionCall";
+
+impl Opaque<'_> {
+    /// Whether it may name a tool and is no call, so that nobody can say what would be called.
+    pub fn is_broken_call(&self) -> bool {
+        self.kind == *BROKEN_CALL
+    }
+}
+
 impl<'a> Part<'a> {
     pub fn new(content: Content<'a>) -> Self {
         Self { content, semantics: NodeSemantics::default() }

@@ -4,51 +4,57 @@
 use crate::conversation::{Content, Message, Request, Tool, ToolChoice, ToolKind};
 use crate::json::Text;
 
+/// Has other names for tools; none for those that keep theirs.
+pub trait Rename<'a> {
+    /// For a tool on offer.
+    fn offered(&mut self, name: &str) -> Option<Text<'a>>;
+
+    /// For one that is chosen, called or has answered. Those on offer are asked for first.
+    fn named(&mut self, name: &str) -> Option<Text<'a>>;
+}
+
 impl<'a> Request<'a> {
-    /// Calls tools by other names, on offer, in the choice and in the history; `rename` has none for those that keep theirs.
-    pub fn rename_tools(&mut self, rename: &dyn Fn(&str) -> Option<&'a str>) {
-        let mut change = |name: &mut Text<'a>| match rename(&name.to_str()) {
-            Some(other) => {
-                *name = Text::plain(other);
-                true
-            }
-            None => false,
-        };
-        self.tools.iter_mut().for_each(|tool| rename_offered(tool, &mut change));
+    /// Calls tools by other names, on offer, in the choice and in the history.
+    pub fn rename_tools(&mut self, rename: &mut impl Rename<'a>) {
+        self.tools.iter_mut().for_each(|tool| rename_offered(tool, rename));
         if let Some(choice) = &mut self.tool_choice {
-            rename_choice(choice, &mut change);
+            rename_choice(choice, rename);
         }
-        self.messages.iter_mut().for_each(|message| rename_called(message, &mut change));
+        self.messages.iter_mut().for_each(|message| rename_called(message, rename));
+    }
+}
+
+fn rename_offered<'a>(tool: &mut Tool<'a>, rename: &mut impl Rename<'a>) {
+    let name = match &mut tool.kind {
+        ToolKind::Function(function) => &mut function.name,
+        ToolKind::Custom(custom) => &mut custom.name,
+        ToolKind::Hosted(_) => return,
+        ToolKind::Namespace(namespace) => {
+            return namespace.tools.iter_mut().for_each(|tool| rename_offered(tool, rename));
+        }
+    };
+    if let Some(other) = rename.offered(&name.to_str()) {
+        *name = other;
     }
 }
 
 /// Changes a name, and says whether it had to.
-type Change<'f, 'a> = dyn FnMut(&mut Text<'a>) -> bool + 'f;
-
-fn rename_offered<'a>(tool: &mut Tool<'a>, change: &mut Change<'_, 'a>) {
-    match &mut tool.kind {
-        ToolKind::Function(function) => {
-            change(&mut function.name);
-        }
-        ToolKind::Custom(custom) => {
-            change(&mut custom.name);
-        }
-        ToolKind::Hosted(_) => {}
-        ToolKind::Namespace(namespace) => {
-            namespace.tools.iter_mut().for_each(|tool| rename_offered(tool, change));
-        }
-    }
+fn change<'a>(name: &mut Text<'a>, rename: &mut impl Rename<'a>) -> bool {
+    let other = rename.named(&name.to_str());
+    let is_other = other.is_some();
+    other.into_iter().for_each(|other| *name = other);
+    is_other
 }
 
-fn rename_choice<'a>(choice: &mut ToolChoice<'a>, change: &mut Change<'_, 'a>) {
+fn rename_choice<'a>(choice: &mut ToolChoice<'a>, rename: &mut impl Rename<'a>) {
     match choice {
         ToolChoice::Named { name, .. } => {
-            change(name);
+            change(name, rename);
         }
         ToolChoice::Allowed { tools, .. } => {
             for tool in tools {
                 // The element as it was spelled has the old name.
-                if tool.name.as_mut().is_some_and(&mut *change) {
+                if tool.name.as_mut().is_some_and(|name| change(name, rename)) {
                     tool.json = None;
                 }
             }
@@ -57,14 +63,14 @@ fn rename_choice<'a>(choice: &mut ToolChoice<'a>, change: &mut Change<'_, 'a>) {
     }
 }
 
-fn rename_called<'a>(message: &mut Message<'a>, change: &mut Change<'_, 'a>) {
+fn rename_called<'a>(message: &mut Message<'a>, rename: &mut impl Rename<'a>) {
     for part in message.parts.iter_mut() {
         match part.content_mut() {
             Content::ToolCall(call) => {
-                change(&mut call.name);
+                change(&mut call.name, rename);
             }
             Content::ToolResult(result) => {
-                result.name.as_mut().map(&mut *change);
+                result.name.as_mut().map(|name| change(name, rename));
             }
             Content::Text(_)
             | Content::Media(_)

@@ -118,6 +118,14 @@ impl<'a> Usage<'a> {
         self.semantics.merge(semantics);
     }
 
+    /// Adds this report to what earlier ones said, if there were any.
+    pub(crate) fn add_to(self, known: &mut Option<Usage<'static>>) {
+        match known {
+            Some(known) => known.update(self.into_owned()),
+            None => *known = Some(self.into_owned()),
+        }
+    }
+
     /// Where the report stands that first had a count. A later report may take a count over from an earlier one.
     pub(crate) fn place_of(&self, count: Count) -> Place {
         let later = self.later.iter().find(|(it, _)| *it == count);

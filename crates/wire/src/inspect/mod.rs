@@ -184,7 +184,5 @@ impl Show for Loss {
 }
 
 fn pretty(value: &impl Show) -> String {
-    let mut writer = Writer::default();
-    value.show(&mut writer);
-    indented(writer.as_str())
+    indented(&Writer::written(|writer| value.show(writer)))
 }

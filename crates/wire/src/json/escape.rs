@@ -52,6 +52,10 @@ pub(super) fn is_blank(body: &str) -> bool {
 }
 
 impl Unescaped {
+    pub(super) fn has_lone_surrogate(&self) -> bool {
+        !self.lone.is_empty()
+    }
+
     /// A text that held no escapes.
     pub(super) fn whole(text: &str) -> Self {
         Self { text: text.to_owned(), lone: Vec::new() }

@@ -57,6 +57,10 @@ impl<'a> Number<'a> {
 
 /// Appends the decimal digits of `value`, without the detour through a formatter.
 pub(crate) fn push_whole(out: &mut String, value: u64) {
+    // Most are places in short lists.
+    if value < 10 {
+        return out.push(char::from(b'0' + value as u8));
+    }
     let mut digits = [0; 20];
     let mut start = digits.len();
     let mut rest = value;

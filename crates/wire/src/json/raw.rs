@@ -54,9 +54,17 @@ impl<'a> Json<'a> {
 
     /// The JSON that `write` writes, which is one value.
     pub(crate) fn written(write: impl FnOnce(&mut Writer)) -> Json<'static> {
-        let mut writer = Writer::default();
-        write(&mut writer);
-        Json::trusted(writer.into_string().into())
+        Json::trusted(Writer::written(write).into())
+    }
+
+    /// The object of the members that are written.
+    pub(crate) fn of_object(members: impl FnOnce(&mut Writer)) -> Json<'static> {
+        Json::written(|writer| writer.object(members))
+    }
+
+    /// The list of the elements that are written.
+    pub(crate) fn of_list(elements: impl FnOnce(&mut Writer)) -> Json<'static> {
+        Json::written(|writer| writer.array(elements))
     }
 
     pub fn as_str(&self) -> &str {
@@ -81,6 +89,11 @@ impl<'a> Json<'a> {
             Cow::Borrowed(source) => Some(Reader::new(source)),
             Cow::Owned(_) => None,
         }
+    }
+
+    /// The value indented by two spaces a level.
+    pub fn indented(&self) -> String {
+        super::indented(self.as_str())
     }
 
     /// The value without whitespace between its tokens; order and spelling are kept.

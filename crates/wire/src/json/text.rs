@@ -38,6 +38,13 @@ impl<'a> Text<'a> {
         Self { repr: text.into(), form: Form::Plain }
     }
 
+    /// The same, looked at now for what needs escapes: for texts that are written often.
+    pub fn checked(text: impl Into<Cow<'a, str>>) -> Self {
+        let repr = text.into();
+        let form = if needs_no_escape(repr.as_bytes()) { Form::Clean } else { Form::Plain };
+        Self { repr, form }
+    }
+
     /// A constant that needs no escapes.
     pub const fn literal(text: &'static str) -> Text<'static> {
         debug_assert!(needs_no_escape(text.as_bytes()));
@@ -97,6 +104,11 @@ impl<'a> Text<'a> {
         self.repr.is_empty()
     }
 
+    /// Whether it holds half of a surrogate pair, which is no character and cannot be said in UTF-8.
+    pub fn has_lone_surrogate(&self) -> bool {
+        self.form == Form::Escaped && escape::unescape(&self.repr).has_lone_surrogate()
+    }
+
     /// Whether the text is empty or says nothing but whitespace.
     #[inline]
     pub fn is_blank(&self) -> bool {
@@ -112,6 +124,19 @@ impl<'a> Text<'a> {
             Form::Clean | Form::Plain => self.repr.trim_start().is_empty(),
             Form::Escaped => escape::is_blank(&self.repr),
         }
+    }
+
+    /// All texts as one, with `between` between them; none if there is none.
+    pub(crate) fn joined<'t>(
+        mut texts: impl Iterator<Item = &'t Text<'t>>,
+        between: &'static str,
+    ) -> Option<Text<'t>> {
+        let first = texts.next()?.reborrow();
+        Some(texts.fold(first, |mut all, text| {
+            all.push(&Text::plain(between));
+            all.push(text);
+            all
+        }))
     }
 
     pub fn reborrow(&self) -> Text<'_> {

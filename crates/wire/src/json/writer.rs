@@ -44,6 +44,13 @@ impl Writer {
         Self { out }
     }
 
+    /// What `write` writes.
+    pub(crate) fn written(write: impl FnOnce(&mut Self)) -> String {
+        let mut writer = Self::default();
+        write(&mut writer);
+        writer.into_string()
+    }
+
     pub fn into_string(self) -> String {
         self.out
     }

@@ -32,7 +32,7 @@ pub struct AnswerContext<'a> {
     pub namesakes: Vec<Text<'a>>,
     /// Whether an answer of Responses with open calls asks for their results.
     pub requires_action: bool,
-    /// The id of the conversation that an answer of Responses says it is part of.
+    /// The id of the conversation that an answer of Responses names as its own.
     pub conversation: Option<Text<'a>>,
     /// Whether a client of Responses knows of the answer already, by the id that is made of the seed: it was told in two
     /// events that the answer is waited for, and the stream goes on behind them.
@@ -89,14 +89,16 @@ impl Default for AnswerContext<'_> {
 impl<'a> AnswerContext<'a> {
     /// What the answer to a request must honour when `upstream`'s protocol serves it for the model of `target`.
     ///
-    /// The caller adds what no request says: the seed of ids and the time.
+    /// The caller adds what no request states: the seed of ids and the time.
     pub fn by(
         decoded: &DecodedRequest<'_>,
         upstream: Protocol,
         target: &Target,
     ) -> AnswerContext<'static> {
         let request = &decoded.request;
-        let names = calls::renamed_tools(request, upstream, target);
+        // In its own protocol a request has its own names, whatever they are.
+        let is_own = decoded.protocol() == upstream;
+        let names = if is_own { None } else { calls::renamed_tools(request, upstream, target) };
         let own = |text: &str| Text::plain(text.to_owned());
         let renamed = names.iter().flat_map(Aliases::renamed);
         let mut context = AnswerContext {
@@ -109,26 +111,11 @@ impl<'a> AnswerContext<'a> {
         context
     }
 
-    /// Gives tools back their clients' names, where the request was written with others: pairs of a name that the request had
-    /// and the client's own for it.
-    pub fn restore_names(&mut self, renamed: &[(&str, &str)]) {
-        let plain = |name: &str| Text::plain(name.to_owned());
-        let own = |name: &Text<'_>| {
-            let renamed = renamed.iter().find(|(other, _)| *name == **other);
-            renamed.map(|(_, own)| plain(own))
-        };
-        let restore = |name: &mut Text<'_>| {
-            if let Some(own) = own(name) {
-                *name = own;
-            }
-        };
-        for (_, name) in &mut self.names {
-            restore(name);
-        }
-        self.custom_tools.iter_mut().for_each(restore);
-        for (other, own) in renamed {
-            if !self.names.iter().any(|(_, name)| *name == **own) {
-                self.names.push((plain(other), plain(own)));
+    /// Gives custom tools back their client's names, where the request was written with others: `own` has those.
+    pub fn restore_custom_tools<'n>(&mut self, own: &dyn Fn(&str) -> Option<&'n str>) {
+        for name in &mut self.custom_tools {
+            if let Some(own) = own(&name.to_str()) {
+                *name = Text::plain(own.to_owned());
             }
         }
     }

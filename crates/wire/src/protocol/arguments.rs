@@ -20,7 +20,7 @@ pub(super) const CUSTOM_INPUT: &str = "input";
 /// What writing arguments as an object did to them.
 pub(crate) type Change = Option<(LossKind, &'static str)>;
 
-/// Writes the arguments of a call as the object that Anthropic and Gemini take, and says what that changed.
+/// Writes the arguments of a call as the object that Anthropic and Gemini take, and returns what that changed.
 pub(crate) fn write_object(writer: &mut Writer, call: &ToolCall<'_>) -> Change {
     match (&call.arguments, call.form) {
         (Arguments::Text(text), CallForm::Custom) => {

@@ -102,6 +102,12 @@ impl<'r> Calls<'r> {
         self.id(at, result.call_id.as_ref())
     }
 
+    /// The id of the call that the one at a position is or that the result there answers, if neither states it.
+    pub(super) fn paired_id(&self, at: Position) -> Option<Text<'r>> {
+        let answered = || find(&self.answered, at)?.id.as_ref().map(Text::reborrow);
+        find(&self.made_up, at).map(made_up_id).or_else(answered)
+    }
+
     /// The tool that a result comes from, as the target knows it; none if no call is known that it answers.
     pub(super) fn result_name<'t>(
         &'t self,

@@ -24,7 +24,7 @@ pub(super) struct Offer<'r> {
 }
 
 impl<'r> Offer<'r> {
-    /// The tools of `request` that the client runs, and the hosted ones that `takes` says the target has.
+    /// The tools of `request` that the client runs, and the hosted ones that the target has by `takes`.
     pub(super) fn of(request: &'r Request<'r>, takes: impl Fn(&HostedTool<'_>) -> bool) -> Self {
         let is_by_name = matches!(
             request.tool_choice,

@@ -18,7 +18,7 @@ use crate::schema::SchemaLanguage;
 use crate::sse::Frame;
 use crate::target::Target;
 
-/// What a request says, and what its protocol meant beside.
+/// What a request states, and what its protocol meant beside.
 pub(super) type RequestAndSemantics<'a> = (Request<'a>, Semantics<'a>);
 
 /// What a protocol's folder offers to the rest of `protocol`.
@@ -34,7 +34,7 @@ pub(super) struct Codec {
     pub(super) stream_decoder: fn() -> Box<dyn DecodeStream>,
     pub(super) stream_encoder:
         for<'a> fn(Protocol, AnswerContext<'a>) -> Box<dyn EncodeStream + 'a>,
-    /// Reads what a frame that passes as it is says of the answer, and a whole answer whether it is an error.
+    /// Reads what a frame that passes as it is states of the answer, and a whole answer whether it is an error.
     pub(super) watch_frame: fn(&Frame<'_>, &mut Progress) -> Result<()>,
     pub(super) watch_whole: fn(&str, &mut Progress) -> Result<bool>,
     pub(super) decode_fault: fn(Option<u16>, &str) -> Fault<'static>,
@@ -54,7 +54,7 @@ pub(super) struct Codec {
     /// Whether the only stop sequence of a request stands there by itself instead of in a list.
     pub(super) is_stop_string: fn(Spelling) -> bool,
     pub(super) schemas: Schemas,
-    /// Whether a client that says nothing on showing expects to see the thinking it asks for.
+    /// Whether a client that leaves the setting for showing out expects to see the thinking it asks for.
     pub(super) shows_thinking_unasked: fn(&Thinking<'_>) -> bool,
     /// What is taken as names of tools and ids of calls, for the model and server of the target.
     pub(super) call_rules: fn(&Target) -> (ToolNameRule, CallIdRule),
@@ -86,7 +86,7 @@ impl Schemas {
 }
 
 impl Protocol {
-    /// Whether a client of this protocol that says nothing on showing expects to see the thinking it asks for.
+    /// Whether a client of this protocol that leaves the setting for showing out expects to see the thinking it asks for.
     pub(super) fn shows_unasked(self, thinking: &Thinking<'_>) -> bool {
         (self.codec().shows_thinking_unasked)(thinking)
     }

@@ -19,7 +19,7 @@ pub(super) struct Conventions {
     pub(super) has_system_blocks: bool,
     /// Whether the model continues an answer that the request begins.
     pub(super) continues_answers: bool,
-    /// Whether a tool that says nothing of it is held to its schema.
+    /// Whether a tool is strict by default: held to its schema.
     pub(super) strict_by_default: bool,
     /// Whether the arguments of a call are an object instead of a text, so that none are an empty one.
     pub(super) has_object_arguments: bool,
@@ -27,7 +27,7 @@ pub(super) struct Conventions {
     pub(super) has_result_documents: bool,
     /// Whether the type of a hosted tool names its version.
     pub(super) versions_hosted_tools: bool,
-    /// Whether a request can say if thinking is shown.
+    /// Whether a request has a setting for showing thinking.
     pub(super) can_ask_for_thoughts: bool,
     /// Whether servers refuse JSON mode unless the prompt mentions JSON.
     pub(super) needs_json_in_prompt: bool,
@@ -45,7 +45,7 @@ pub(super) struct Conventions {
     pub(super) url_mime_type: Option<&'static str>,
     /// Where a whole answer has its usage report.
     pub(super) usage_pointer: &'static str,
-    /// Whether a citation says no more than an address, a title and a range.
+    /// Whether a citation holds no more than an address, a title and a range.
     pub(super) is_plain_citation: fn(&Citation<'_>) -> bool,
     /// What any other protocol loses of why an answer ended.
     pub(super) finish_loss: fn(&Finish<'_>) -> Option<(LossKind, &'static str)>,

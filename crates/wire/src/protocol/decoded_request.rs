@@ -58,7 +58,7 @@ impl<'a> DecodedRequest<'a> {
         self.request
     }
 
-    /// What a body is expected to take that says the same, so that it seldom has to move while it grows.
+    /// The expected length of a body that states the same, so that it seldom has to move while it grows.
     pub(super) fn body_bytes_expected(&self) -> usize {
         self.body_bytes + self.body_bytes / 8 + 1024
     }

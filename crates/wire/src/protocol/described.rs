@@ -1,6 +1,6 @@
 //! The description of an output format, for vendors whose formats have none: there it is the schema's own.
 
-use crate::json::{Json, Kind, Text, Writer};
+use crate::json::{Json, Kind, Text};
 use crate::protocol::Field;
 use crate::protocol::reporter::Reporter;
 
@@ -32,8 +32,7 @@ pub(super) fn report_description(description: Option<&Text<'_>>, reporter: &mut 
 }
 
 fn with_description(schema: &Json<'_>, description: &Text<'_>) -> Json<'static> {
-    let mut writer = Writer::default();
-    writer.object(|root| {
+    Json::of_object(|root| {
         let mut description = description.clone().into_owned();
         let mut members = Vec::new();
         // The schema was checked when it was read, so reading it again cannot fail.
@@ -48,8 +47,7 @@ fn with_description(schema: &Json<'_>, description: &Text<'_>) -> Json<'static> 
         });
         root.field("description", &description);
         members.iter().for_each(|(key, json)| root.field(key, json));
-    });
-    Json::trusted(writer.into_string().into())
+    })
 }
 
 #[cfg(test)]

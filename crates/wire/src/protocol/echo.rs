@@ -13,7 +13,7 @@ pub struct Echo<'a>(Arc<Settings<'a>>);
 
 type Settings<'a> = Vec<(&'static str, Json<'a>)>;
 
-/// What is repeated, and what a request that does not say it means.
+/// What is repeated, and what a request means that leaves it out.
 const REPEATED: [(&str, &str); 20] = [
     ("background", "false"),
     ("frequency_penalty", "0"),
@@ -27,7 +27,7 @@ const REPEATED: [(&str, &str); 20] = [
     ("prompt_cache_key", "null"),
     ("reasoning", r#"{"effort":null,"summary":null}"#),
     ("safety_identifier", "null"),
-    // Whatever the request says of it: a translated answer is kept nowhere but where it is translated.
+    // Whatever the request states of it: a translated answer is kept nowhere but where it is translated.
     ("store", "false"),
     ("temperature", "1"),
     ("text", r#"{"format":{"type":"text"}}"#),
@@ -53,12 +53,12 @@ impl<'a> Echo<'a> {
         Ok(Self(settings.into()))
     }
 
-    /// Says that the answer is kept, and can be asked for by its id.
+    /// States that the answer is kept, and can be asked for by its id.
     pub fn stored(self) -> Self {
         self.with("store")
     }
 
-    /// Says that the client need not wait for the answer.
+    /// States that the client need not wait for the answer.
     pub fn in_background(self) -> Self {
         self.with("background")
     }
@@ -83,7 +83,7 @@ impl<'a> Echo<'a> {
         }
     }
 
-    /// Writes what the client stated of its tools, in an answer whose provider was told otherwise.
+    /// Writes what the client stated of its tools, in an answer whose provider was sent something else.
     pub(super) fn write_tools(&self, object: &mut Object<'_, '_>) {
         for name in ["tool_choice", "tools"] {
             object.optional(name, self.stated(name));

@@ -10,7 +10,7 @@ use crate::protocol::{AnswerContext, Delta, Event, Opening, PartId, Protocol, un
 /// In English prose and most code.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// The usage of one answer, as far as it is stated, and what can be said of the rest.
+/// The usage of one answer, as far as it is stated, and an estimate of the rest.
 #[derive(Debug)]
 pub(in crate::protocol) struct UsageEstimate {
     input: u64,
@@ -100,7 +100,7 @@ impl UsageEstimate {
         Some(counts)
     }
 
-    /// Says that the client was given an estimate.
+    /// Reports that the client was given an estimate.
     pub(in crate::protocol) fn report(&self, parties: (Protocol, Protocol), report: &mut Report) {
         let (source, target) = parties;
         if self.is_used {

@@ -15,7 +15,7 @@ pub struct Facts {
     pub takes_late_system: bool,
     /// Whether providers refuse a conversation that the user does not open, or in which the user's turn is blank.
     pub needs_user_turn: bool,
-    /// Whether a tool result has a field that says that the call failed.
+    /// Whether a tool result has a flag for a call that failed.
     pub flags_failed_results: bool,
     /// Whether a tool result names its tool.
     pub names_results: bool,

@@ -9,7 +9,7 @@ macro_rules! fields {
     ($( $(#[$doc:meta])* $variant:ident => $name:literal; )*) => {
         /// A field of the canonical request or response.
         ///
-        /// Each protocol's `losses.rs` says of every field where it stands in that protocol and what becomes of it on
+        /// Each protocol's `losses.rs` states of every field where it stands in that protocol and what becomes of it on
         /// the way there. A new variant breaks the build in all of them until each has its row.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Field {
@@ -68,7 +68,7 @@ fields! {
     Conversation => "conversation";
     ToolsStatedEmpty => "tools stated empty";
     // Messages.
-    /// The role word itself; the message is lost with it only where the fate says so.
+    /// The role word itself; the message is lost with it only by its own fate.
     Role => "message: role";
     MessageName => "message: name";
     // Parts.
@@ -150,7 +150,7 @@ impl FieldSet {
     }
 }
 
-/// What a protocol says to one canonical field.
+/// What a protocol does with one canonical field.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     field: Field,
@@ -163,7 +163,7 @@ pub(super) const fn row(field: Field, pointer: &'static str, fate: Fate) -> Row 
     Row { field, pointer, fate }
 }
 
-/// What a protocol says to every canonical field, in the order of their declaration.
+/// What a protocol does with every canonical field, in the order of their declaration.
 pub(super) struct Fields([Row; Field::ALL.len()]);
 
 impl Fields {
@@ -209,7 +209,7 @@ impl Fields {
 pub enum Fate {
     /// It arrives.
     Carried,
-    /// It depends on the value or the model; the encoder reports what it does. The words say what it depends on.
+    /// It depends on the value or the model; the encoder reports what it does. The words name what it depends on.
     Depends(&'static str),
     /// It does not arrive and need not, because the target does so anyway or has its own; no report names it.
     Implied(&'static str),

@@ -70,7 +70,7 @@ fn on_thinking<'a>(parts: Vec<Part<'a>>, rule: Rule) -> Vec<Part<'a>> {
     handed
 }
 
-/// Whether a part says something, has a signature, and has no field for it where only thinking is signed.
+/// Whether a part is not blank, has a signature, and has no field for it where only thinking is signed.
 fn is_signed(part: &Part<'_>) -> bool {
     let speaks = match part.content() {
         // Vendors refuse a blank text, so that nothing would take the signature back.
@@ -99,7 +99,7 @@ fn sealed<'a>(place: Place, artefact: Artefact<'a>) -> NodeSemantics<'a> {
     semantics
 }
 
-/// How many events of a blank text wait; a longer one says something.
+/// How many events of a blank text wait; a longer one counts as text.
 const WAITING_MAX: usize = 1_024;
 
 /// The same for a stream, event by event. Only the first answer is looked at: the protocols in question have no other.
@@ -107,7 +107,7 @@ const WAITING_MAX: usize = 1_024;
 pub(super) struct Handing {
     rule: Rule,
     thought: Thought,
-    /// The beginning of a signed text, until it is known whether the text says anything.
+    /// The beginning of a signed text, until it is known whether the text is blank.
     waiting: Vec<Event<'static>>,
     /// The parts before which thinking was put, in their order: from each on, numbers are higher by one.
     put_before: Vec<PartId>,
@@ -182,7 +182,7 @@ impl Handing {
         }
     }
 
-    /// Begins the text that waits, which says something: its signature goes before it.
+    /// Begins the text that waits, which is not blank: its signature goes before it.
     fn begin_signed(&mut self, emit: &mut dyn FnMut(Event<'_>)) {
         for event in std::mem::take(&mut self.waiting) {
             match event {
@@ -192,7 +192,7 @@ impl Handing {
         }
     }
 
-    /// Begins the text that waits as it is, if one does: a text that says nothing is not signed elsewhere.
+    /// Begins the text that waits as it is, if one does: a blank text is not signed elsewhere.
     fn begin_unsigned(&mut self, emit: &mut dyn FnMut(Event<'_>)) {
         for event in std::mem::take(&mut self.waiting) {
             if matches!(event, Event::Open(_)) {

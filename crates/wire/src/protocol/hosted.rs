@@ -19,7 +19,7 @@ pub(super) enum Setting {
     ContextSize,
     /// Only the vendor has it, or only a server of its protocol.
     Own,
-    /// It says what is so anyway.
+    /// It states a default.
     Usual,
 }
 

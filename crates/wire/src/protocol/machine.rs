@@ -26,6 +26,6 @@ pub(super) trait DecodeStream: Debug + Send + Sync {
 pub(super) trait EncodeStream: Debug + Send + Sync {
     fn step(&mut self, event: Event<'_>, out: &mut String);
 
-    /// No event follows: writes what is still owed, and says what did not come through.
+    /// No event follows: writes what is still owed, and returns the report.
     fn end(self: Box<Self>, out: &mut String) -> Report;
 }

@@ -1,4 +1,4 @@
-//! Media types by their proper names, which vendors compare letter by letter, and what tells them where none is stated.
+//! Media types by their proper names, which vendors compare letter by letter, and how they are found where none is stated.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ pub(super) fn of_data(data: &str) -> Option<&'static str> {
     STARTS.iter().find(|(start, _)| data.starts_with(start)).map(|(_, mime)| *mime)
 }
 
-/// Whether a text that may hold data says where they are instead.
+/// Whether a text that may hold data holds their address instead.
 pub(super) fn is_address(text: &str) -> bool {
     let starts = |scheme: &str| {
         text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))

@@ -15,7 +15,9 @@ mod estimate;
 mod event;
 mod facts;
 mod fault_losses;
+mod fault_words;
 mod field;
+mod fresh_ids;
 mod handing;
 mod history;
 mod hosted;
@@ -32,6 +34,7 @@ mod schema_language;
 mod semantics;
 mod splice;
 mod stream;
+mod stream_losses;
 mod tier;
 mod translation;
 mod unique_ids;
@@ -54,7 +57,7 @@ pub use event::{
 pub use facts::Facts;
 pub use field::{Fate, Field};
 pub use history::{Contents, Coverage, Element, Entries, Entry, Kept, Outline};
-pub use schema_language::ParameterSchema;
+pub use schema_language::of_parameters as parameter_language;
 pub use semantics::{
     Artefact, ArtefactKind, CacheMarker, Citation, Declared, Extra, Extras, Item, Logprobs,
     NodeSemantics, Semantics, Session,

@@ -1,24 +1,67 @@
 //! Reading and writing the objects of a protocol so that undeclared fields and stated nulls come back.
 
+use std::ops::{Deref, DerefMut};
+
 use crate::error::Result;
 use crate::json::{Encode, Kind, Reader, Text, Writer};
 use crate::protocol::semantics::Extras;
 
-/// Reads an object member by member, keeping what `member` does not know.
+/// Reads an object member by member; `scope` is its path inside its node, empty for the node itself.
 ///
-/// A null is kept among the extras whatever its key, so `member` never sees one; so is every member that it leaves
-/// unread with [`Member::Unknown`]. `scope` is the path of this object inside its node, empty for the node itself. The
-/// extras are handed to `member` for objects inside this one.
+/// Whatever `member` leaves unread is kept among the extras. So is a null, whatever its key: `member` never sees one.
 pub(super) fn read_object<'a>(
     reader: &mut Reader<'a>,
     scope: &'static str,
     extras: &mut Extras<'a>,
-    member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
+    member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
 ) -> Result<()> {
     Unread::All.read(reader, scope, extras, member)
 }
 
-/// Reads what an object says of itself in the string `name`, wherever it stands; null counts as nothing. Mostly it
+/// A reader that stands before a member of an object, with the extras of the node that the object belongs to.
+pub(super) struct Members<'m, 'a> {
+    pub(super) reader: &'m mut Reader<'a>,
+    pub(super) extras: &'m mut Extras<'a>,
+}
+
+impl<'a> Members<'_, 'a> {
+    /// Reads the object that comes next as [`read_object`] does, into the extras of the same node.
+    pub(super) fn inside(
+        &mut self,
+        scope: &'static str,
+        member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
+    ) -> Result<()> {
+        read_object(self.reader, scope, self.extras, member)
+    }
+}
+
+impl<'a> Deref for Members<'_, 'a> {
+    type Target = Reader<'a>;
+
+    fn deref(&self) -> &Reader<'a> {
+        self.reader
+    }
+}
+
+impl<'a> DerefMut for Members<'_, 'a> {
+    fn deref_mut(&mut self) -> &mut Reader<'a> {
+        self.reader
+    }
+}
+
+/// Fills what may be there with a value that was read.
+pub(super) fn set<T>(slot: &mut Option<T>, value: Result<T>) -> Result<()> {
+    *slot = Some(value?);
+    Ok(())
+}
+
+/// Puts a value that was read in the place of another.
+pub(super) fn put<T>(slot: &mut T, value: Result<T>) -> Result<()> {
+    *slot = value?;
+    Ok(())
+}
+
+/// Reads the string member `name` of an object, its tag, wherever it stands; null counts as nothing. Mostly it
 /// stands first, and then it has been passed.
 pub(super) fn read_tag<'a>(
     reader: &mut Reader<'a>,
@@ -30,7 +73,7 @@ pub(super) fn read_tag<'a>(
     }
 }
 
-/// Reads the first member of an object, if it is the string `name` and `known` knows what it says; else nothing is
+/// Reads the first member of an object, if it is the string `name` and `known` knows its value; else nothing is
 /// consumed, and the member is left to those who read it wherever it stands.
 pub(super) fn read_first<'a, T>(
     reader: &mut Reader<'a>,
@@ -63,7 +106,7 @@ impl Unread {
         reader: &mut Reader<'a>,
         scope: &'static str,
         extras: &mut Extras<'a>,
-        mut member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
+        mut member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
     ) -> Result<()> {
         let has_more = match self {
             Self::All => reader.enters_object()?,
@@ -73,11 +116,14 @@ impl Unread {
             return Ok(());
         }
         reader.members_to_end(|key, reader| {
-            if reader.kind()? != Kind::Null && member(&key, reader, extras)? == Member::Read {
-                return Ok(());
+            let is_null = reader.kind()? == Kind::Null;
+            let start = reader.position();
+            if !is_null {
+                member(&key, &mut Members { reader, extras })?;
             }
-            let json = reader.raw()?;
-            extras.keep(scope, key, json);
+            if reader.position() == start {
+                extras.keep(scope, key, reader.raw()?);
+            }
             Ok(())
         })
     }
@@ -90,13 +136,6 @@ pub(super) fn messages_expected(reader: &Reader<'_>) -> usize {
     const MANY: usize = 1024;
     const BYTES_EACH: usize = 1024;
     (FEW + reader.bytes_ahead() / BYTES_EACH).min(MANY)
-}
-
-/// Whether a member was read, or is not known and still stands unread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Member {
-    Read,
-    Unknown,
 }
 
 /// Whether there was anything to write.

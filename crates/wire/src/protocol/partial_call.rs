@@ -2,10 +2,10 @@
 //! matter of its protocol.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use crate::conversation::{Arguments, CallForm, Content, Part, ToolCall};
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::Index;
 use crate::json::{Json, Kind, Text, Writer};
 use crate::protocol::semantics::NodeSemantics;
 
@@ -82,7 +82,7 @@ impl Value<'_> {
         Value { data, continues: self.continues }
     }
 
-    /// Adds what comes next of a string, or another value once more; says whether it is either.
+    /// Adds what comes next of a string, or another value once more; returns whether it is either.
     fn goes_on_with(&mut self, next: &Value<'_>) -> bool {
         match (&mut self.data, &next.data) {
             (Data::Text(text), Data::Text(more)) => text.push(more),
@@ -111,7 +111,7 @@ pub(super) struct Joiner {
     open: Vec<PartialCall>,
     /// Whether a call was never completed: what there is of one is nothing to act on.
     has_lost: bool,
-    /// Whether more calls were open at once than are told apart: pieces may be of any of them.
+    /// Whether more calls were open at once than are kept apart: pieces may be of any of them.
     is_full: bool,
 }
 
@@ -169,12 +169,12 @@ impl Joiner {
         Some(self.open.len() - 1)
     }
 
-    /// Gives up the calls that a piece may be of, and says whether there are any.
+    /// Gives up the calls that a piece may be of, and returns whether there are any.
     fn give_up(&mut self, piece: &Piece<'_>) -> bool {
         self.break_off(|call| call.takes(piece))
     }
 
-    /// Nothing can come any more of these calls; says whether there are any. They stay, so that what else comes of them begins
+    /// Nothing can come any more of these calls; returns whether there are any. They stay, so that what else comes of them begins
     /// no other call.
     fn break_off(&mut self, is_meant: impl Fn(&PartialCall) -> bool) -> bool {
         let mut has_any = false;
@@ -295,8 +295,7 @@ enum Node {
 #[derive(Clone, Debug, Default)]
 struct Members {
     members: Vec<(String, Node)>,
-    /// Where they stand, if there are more than a few.
-    positions: HashMap<String, usize>,
+    names: Index<String>,
 }
 
 impl Default for Node {
@@ -447,34 +446,20 @@ impl Node {
     }
 }
 
-/// So few members are found by looking at each.
-const FEW: usize = 8;
-
 impl Members {
     /// The member of a name, made if it is not there yet, and whether it was.
     fn at(&mut self, key: &str, make: impl FnOnce() -> Node) -> (&mut Node, bool) {
         let known = self.find(key);
-        let position = known.unwrap_or_else(|| self.add(key, make()));
+        let position = known.unwrap_or_else(|| {
+            self.members.reserve_exact(usize::from(self.members.is_empty()));
+            self.members.push((key.to_owned(), make()));
+            self.members.len() - 1
+        });
         (&mut self.members[position].1, known.is_none())
     }
 
-    fn find(&self, key: &str) -> Option<usize> {
-        match self.members.len() <= FEW {
-            true => self.members.iter().position(|(name, _)| name == key),
-            false => self.positions.get(key).copied(),
-        }
-    }
-
-    fn add(&mut self, key: &str, node: Node) -> usize {
-        let position = self.members.len();
-        self.members.reserve_exact(usize::from(position == 0));
-        self.members.push((key.to_owned(), node));
-        if position >= FEW {
-            let from = if position == FEW { 0 } else { position };
-            let named = self.members.iter().enumerate().skip(from);
-            self.positions.extend(named.map(|(position, (name, _))| (name.clone(), position)));
-        }
-        position
+    fn find(&mut self, key: &str) -> Option<usize> {
+        self.names.last(&self.members, key, |(name, _)| name)
     }
 }
 

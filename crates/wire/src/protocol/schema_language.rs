@@ -1,36 +1,15 @@
-//! Which schema language a request uses: each protocol says so for its own. And what both of OpenAI's need beyond it.
+//! Which schema language a request uses: each protocol states it for its own. And what both of OpenAI's need beyond it.
 
-use crate::conversation::{Tool, ToolKind};
+use crate::conversation::Tool;
 use crate::json::Json;
 use crate::place::Place;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{DecodedRequest, Field, Protocol};
-use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool, translate};
+use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool};
 
 /// The language of a tool's parameters in a request of `source`'s protocol; a tool that was kept has that of its own.
-pub(super) fn of_parameters(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
+pub fn of_parameters(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
     (protocol_of(source, tool).codec().schemas.parameters)(tool)
-}
-
-/// The parameters of a function as its client describes them, which only whoever asks for them translates.
-#[derive(Clone, Debug)]
-pub struct ParameterSchema {
-    json: Json<'static>,
-    language: SchemaLanguage,
-}
-
-impl ParameterSchema {
-    /// Of a tool that a request of `source`'s protocol offers; none if it is no function, or says nothing of them.
-    pub fn of(source: Protocol, tool: &Tool<'_>) -> Option<Self> {
-        let ToolKind::Function(function) = &tool.kind else { return None };
-        let json = function.parameters.as_ref()?.clone().into_owned();
-        Some(Self { json, language: of_parameters(source, tool) })
-    }
-
-    /// The same as plain JSON Schema.
-    pub fn to_json_schema(&self) -> Json<'_> {
-        translate(&self.json.reborrow(), self.language, SchemaLanguage::JsonSchema).json
-    }
 }
 
 /// The language in which a request of `source`'s protocol describes a tool's results.

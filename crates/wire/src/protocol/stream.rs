@@ -34,7 +34,7 @@ impl StreamDecoder {
         self.machine.is_ending()
     }
 
-    /// Says that no frame follows. A stream that had not reached its end emits a fault of kind `Truncated`.
+    /// Ends the stream: no frame follows. A stream that had not reached its end emits a fault of kind `Truncated`.
     pub fn end(self, emit: &mut dyn FnMut(Event<'static>)) {
         self.machine.end(emit);
     }
@@ -91,7 +91,7 @@ impl<'a> StreamEncoder<'a> {
                 self.pass(Event::Usage(usage), out);
             }
             Event::Finish { .. } => {
-                // Behind its end such an answer has no more to say of its usage.
+                // Behind its end such an answer states no more of its usage.
                 if !self.parties.0.conventions().has_late_usage {
                     self.count_owed(out);
                 }
@@ -156,7 +156,7 @@ impl<'a> StreamEncoder<'a> {
         self.pass(Event::Fault(Fault::new(FaultKind::Internal, message)), out);
     }
 
-    /// Writes what is still owed at the end of the stream, and says what did not come through.
+    /// Writes what is still owed at the end of the stream, and returns the report.
     pub fn end(mut self, out: &mut String) -> Report {
         self.count_owed(out);
         let Self { machine, handing, .. } = &mut self;

@@ -73,7 +73,7 @@ impl Protocol {
         Ok(self.encode_response(&response, source, context))
     }
 
-    /// Reads an error that came with an HTTP status, or with none where only its body was kept: then its own words tell
+    /// Reads an error that came with an HTTP status, or with none where only its body was kept: then its own words show
     /// the class. Anything can be read: what is not the protocol's error shape becomes the message.
     pub fn decode_fault(self, status: impl Into<Option<u16>>, body: &[u8]) -> Fault<'static> {
         let (status, body) = (status.into(), String::from_utf8_lossy(body));

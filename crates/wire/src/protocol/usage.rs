@@ -1,4 +1,4 @@
-//! Usage by table: each protocol says once where its counts stand and what they include, and reading, writing, loss reports
+//! Usage by table: each protocol states once where its counts stand and what they include, and reading, writing, loss reports
 //! and the watching of passing answers all follow that table.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::object::{Member, Object, read_object};
+use crate::protocol::object::{Members, Object, read_object, set};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics, Shape, Speller};
 use crate::protocol::{Fate, Field, Protocol};
@@ -178,35 +178,33 @@ impl<S: Speller> Table<S> {
     pub(super) fn read<'a>(&self, reader: &mut Reader<'a>, place: Place) -> Result<Report<'a>> {
         let mut report = Report { semantics: NodeSemantics::at(place), ..Report::default() };
         let mut extras = Extras::default();
-        self.read_members("", reader, &mut report, &mut extras)?;
+        read_object(reader, "", &mut extras, |key, reader| {
+            self.read_member(("", key), reader, &mut report)
+        })?;
         report.extras = extras;
         Ok(report)
     }
 
-    fn read_members<'a>(
+    fn read_member<'a>(
         &self,
-        scope: &'static str,
-        reader: &mut Reader<'a>,
+        (scope, key): (&str, &str),
+        reader: &mut Members<'_, 'a>,
         report: &mut Report<'a>,
-        extras: &mut Extras<'a>,
     ) -> Result<()> {
-        read_object(reader, scope, extras, |key, reader, extras| {
-            if let Some(row) = self.row_at(scope, key) {
-                return read_count(reader, &mut report.stated[row.count]);
+        if let Some(row) = self.row_at(scope, key) {
+            return read_count(reader, &mut report.stated[row.count]);
+        }
+        match reader.kind()? {
+            Kind::Object if scope.is_empty() => {
+                let inner = self.rows.iter().find(|row| row.scope == key && row.is_here());
+                let Some(Row { scope, .. }) = inner else { return Ok(()) };
+                reader.inside(scope, |key, reader| self.read_member((scope, key), reader, report))
             }
-            match reader.kind()? {
-                Kind::Object if scope.is_empty() => {
-                    let inner = self.rows.iter().find(|row| row.scope == key && row.is_here());
-                    let Some(row) = inner else { return Ok(Member::Unknown) };
-                    self.read_members(row.scope, reader, report, extras)?;
-                }
-                Kind::String if self.tier == Some(key) && scope.is_empty() => {
-                    report.service_tier = Some(reader.string()?);
-                }
-                _ => return Ok(Member::Unknown),
+            Kind::String if self.tier == Some(key) && scope.is_empty() => {
+                set(&mut report.service_tier, reader.string())
             }
-            Ok(Member::Read)
-        })
+            _ => Ok(()),
+        }
     }
 
     fn row_at(&self, scope: &str, key: &str) -> Option<&Row> {
@@ -221,7 +219,7 @@ impl<S: Speller> Table<S> {
             && earlier[Count::Output].is_some()
             && report.stated[Count::Output].is_none()
         {
-            // A report with a total of its own tells the output by that total: an earlier count of it is old.
+            // A report with a total of its own gives the output by that total: an earlier count of it is old.
             let total = report.stated[Count::Total];
             let left = total.and_then(|total| self.left_by(total, &known));
             known[Count::Output] = left.or(known[Count::Output]);
@@ -349,7 +347,7 @@ impl<S: Speller> Table<S> {
         }
     }
 
-    /// Whether a count of zero is written: where zeros are left out, only an output that the total would tell otherwise.
+    /// Whether a count of zero is written: where zeros are left out, only an output that the total would contradict.
     fn states_zero(&self, count: Count, usage: &Usage<'_>) -> bool {
         let mut stated = usage.counts;
         for sum in self.sums {
@@ -360,7 +358,7 @@ impl<S: Speller> Table<S> {
         self.zero == Zero::Stated || self.output_by_total.is_some() && is_misread()
     }
 
-    /// Reports what the counts of another vendor become here; a count of zero says no more than none.
+    /// Reports what the counts of another vendor become here; a count of zero means no more than none.
     pub(super) fn report(&self, usage: &Usage<'_>, reporter: &mut Reporter<'_>) {
         for row in &self.rows {
             if let (Standing::InInput(kind, reason), Some(1..)) =
@@ -401,10 +399,11 @@ fn total(counts: &Counts) -> u64 {
 }
 
 /// Reads a whole number; anything else is left unread.
-fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<Member> {
+fn read_count(reader: &mut Reader<'_>, count: &mut Option<u64>) -> Result<()> {
     let mut ahead = reader.checkpoint();
-    let Ok(number) = ahead.u64() else { return Ok(Member::Unknown) };
-    *reader = ahead;
-    *count = Some(number);
-    Ok(Member::Read)
+    if let Ok(number) = ahead.u64() {
+        *reader = ahead;
+        *count = Some(number);
+    }
+    Ok(())
 }

@@ -1,5 +1,5 @@
-//! Watching answers that pass as they are: what they say of themselves, by the tables of the decoders and without taking
-//! them apart. Each protocol says in its own `watch.rs` what its frames state.
+//! Watching answers that pass as they are: what they state of themselves, by the tables of the decoders and without taking
+//! them apart. Each protocol reads its own frames in its `watch.rs`.
 
 use std::collections::BTreeMap;
 
@@ -54,6 +54,8 @@ pub(super) struct Progress {
 pub(super) struct Candidates {
     begun: u64,
     ended: u64,
+    /// Those whose finish reason is that they broke off.
+    broken_off: u64,
     /// Whether there are none because the prompt was blocked.
     pub(super) are_blocked: bool,
     /// The calls that come in pieces: as long as some are missing, an end is none.
@@ -65,7 +67,7 @@ impl Watch {
         Self { protocol, has_begun: false, fault: None, progress: Progress::default() }
     }
 
-    /// Watches the next frame of a stream. Most frames are read no further than it takes to see that they say nothing of
+    /// Watches the next frame of a stream. Most frames are read no further than it takes to see that they state nothing of
     /// interest; one that is no frame of the protocol, as far as is seen, is an error.
     pub fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
         if !self.has_begun {
@@ -77,7 +79,7 @@ impl Watch {
             return Ok(());
         }
         let progress = &mut self.progress;
-        // What cannot be read passes too, and says nothing.
+        // What cannot be read passes too, and states nothing.
         let _ = (self.protocol.codec().watch_frame)(frame, progress);
         Ok(())
     }
@@ -87,7 +89,7 @@ impl Watch {
         self.has_begun = true;
         self.progress.is_over = true;
         let progress = &mut self.progress;
-        // What cannot be read says nothing.
+        // What cannot be read states nothing.
         if let Ok(true) = (self.protocol.codec().watch_whole)(body, progress)
             && let Ok(response) = self.protocol.decode_response(body.as_bytes())
         {
@@ -96,7 +98,7 @@ impl Watch {
         }
     }
 
-    /// Reads a first frame in full: it says whether the provider answers at all.
+    /// Reads a first frame in full: it shows whether the provider answers at all.
     fn begin(&mut self, frame: &Frame<'_>) -> Result<()> {
         let (has_begun, first) = (&mut self.has_begun, &mut self.fault);
         let _ = StreamDecoder::new(self.protocol).step(frame, &mut |event| {
@@ -138,7 +140,7 @@ impl Watch {
         self.progress.is_over
     }
 
-    /// What the answer cost, as far as it says.
+    /// What the answer cost, as far as it states it.
     pub fn counts(&self) -> Counts {
         let Progress { candidates, counts, aside, .. } = &self.progress;
         match aside {
@@ -160,7 +162,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Looks through a whole answer, and says whether it has an error.
+    /// Looks through a whole answer, and returns whether it has an error.
     pub(super) fn whole<S: Speller>(&mut self, table: &Table<S>, body: &str) -> Result<bool> {
         let mut has_error = false;
         Reader::new(body).object(|key, reader| {
@@ -196,6 +198,12 @@ impl Candidates {
         self.ended |= bit(number);
     }
 
+    /// Sets whether the finish reason of a candidate is that it broke off: then its calls may lack pieces.
+    pub(super) fn set_broken_off(&mut self, number: u64, breaks_off: bool) {
+        self.broken_off &= !bit(number);
+        self.broken_off |= bit(number) * u64::from(breaks_off);
+    }
+
     pub(super) fn end_all(&mut self) {
         self.ended = u64::MAX;
     }
@@ -212,7 +220,10 @@ impl Candidates {
     }
 
     fn lack_pieces(&self) -> bool {
-        self.pieces.values().any(Joiner::lacks_pieces)
+        let lacks = |(number, pieces): (&u64, &Joiner)| {
+            pieces.lacks_pieces() && self.broken_off & bit(*number) == 0
+        };
+        self.pieces.iter().any(lacks)
     }
 
     /// The calls of a candidate that come in pieces.

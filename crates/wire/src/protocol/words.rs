@@ -7,7 +7,7 @@ use crate::json::{Kind, Reader};
 use crate::protocol::placeholder;
 use crate::protocol::semantics::NodeSemantics;
 
-/// The text that says the same as a part that is no text itself: the title and the words of a document in plain text,
+/// The text that stands for a part that is no text itself: the title and the words of a document in plain text,
 /// or those of a block that only its own protocol has. None for what has no words.
 pub(super) fn in_words(part: &Part<'_>) -> Option<Part<'static>> {
     let lines = match part.content() {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::allow;
 use super::allow::Shape;
 use super::pointer::Pointer;
+use crate::index::Index;
 use crate::json::{Encode, Json, Kind, Writer};
 
 /// A schema and where it stood in the input.
@@ -310,9 +311,7 @@ impl Encode for Value<'_> {
 }
 
 pub(super) fn encoded(value: &impl Encode) -> Json<'static> {
-    let mut writer = Writer::default();
-    writer.value(value);
-    Json::trusted(Cow::Owned(writer.into_string()))
+    Json::written(|writer| writer.value(value))
 }
 
 pub(super) fn plain_string<'s>(text: &str) -> Value<'s> {
@@ -329,9 +328,9 @@ pub(super) fn list<'s>(elements: &[Json<'_>]) -> Value<'s> {
 }
 
 pub(super) fn list_json<'s>(elements: &[Json<'_>]) -> Json<'s> {
-    let mut writer = Writer::default();
-    writer.array(|writer| elements.iter().for_each(|element| writer.value(element)));
-    Json::trusted(Cow::Owned(writer.into_string()))
+    Json::written(|writer| {
+        writer.array(|writer| elements.iter().for_each(|element| writer.value(element)));
+    })
 }
 
 /// What a JSON string says; none if it is something else.
@@ -360,30 +359,12 @@ pub(super) fn members<'s>(json: &Json<'s>) -> Vec<(Cow<'s, str>, Json<'s>)> {
     if collected.is_err() {
         return Vec::new();
     }
-    without_repeats(members)
-}
-
-fn without_repeats<'s>(members: Vec<(Cow<'s, str>, Json<'s>)>) -> Vec<(Cow<'s, str>, Json<'s>)> {
-    if members.len() <= FEW_MEMBERS && !has_repeats(&members) {
-        return members;
-    }
-    let mut last = HashMap::new();
-    for (index, (name, _)) in members.iter().enumerate() {
-        last.insert(name.clone(), index);
-    }
-    let kept =
-        |(index, (name, _)): &(usize, (Cow<'s, str>, Json<'s>))| last.get(name) == Some(index);
-    members.into_iter().enumerate().filter(kept).map(|(_, member)| member).collect()
-}
-
-/// So many names are faster compared with each other than hashed.
-const FEW_MEMBERS: usize = 12;
-
-fn has_repeats(members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
-    let is_repeated = |(index, (name, _)): (usize, &(Cow<'_, str>, Json<'_>))| {
-        members[..index].iter().any(|(other, _)| other == name)
-    };
-    members.iter().enumerate().any(is_repeated)
+    let mut names = Index::default();
+    let mut last = |name: &str| names.last(&members, name, |(name, _)| name);
+    let places: Vec<_> = members.iter().map(|(name, _)| last(name)).collect();
+    let mut places = (0..).zip(places);
+    members.retain(|_| places.next().is_some_and(|(place, last)| last == Some(place)));
+    members
 }
 
 fn named<'s>(json: &Json<'s>, at: &Pointer<'s>) -> Vec<Named<'s>> {

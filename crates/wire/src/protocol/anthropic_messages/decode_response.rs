@@ -8,10 +8,10 @@ use super::usage::USAGE;
 use crate::conversation::{Candidate, Finish, FinishKind, Message, Part, Response, Role};
 use crate::error::Result;
 use crate::fault::FaultKind;
-use crate::json::{Json, Kind, Reader, Text, Writer};
+use crate::json::{Json, Kind, Reader, Text};
 use crate::owned::into_owned;
 use crate::place::{Place, Step};
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{read_object, set};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::usage::Report;
 
@@ -46,28 +46,27 @@ impl<'a> MessageObject<'a> {
     pub(super) fn read(&mut self, reader: &mut Reader<'a>, place: Place) -> Result<()> {
         let mut extras = Extras::default();
         self.semantics = NodeSemantics::at(place);
-        read_object(reader, "", &mut extras, |key, reader, _| {
+        read_object(reader, "", &mut extras, |key, reader| {
             let kind = reader.kind()?;
             match (key, kind) {
-                ("id", Kind::String) => self.id = Some(reader.string()?),
-                ("model", Kind::String) => self.model = Some(reader.string()?),
+                ("id", Kind::String) => set(&mut self.id, reader.string()),
+                ("model", Kind::String) => set(&mut self.model, reader.string()),
                 ("type", Kind::String) if reader.checkpoint().string()? == "message" => {
-                    reader.skip()?;
+                    reader.skip()
                 }
                 ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => {
-                    reader.skip()?;
+                    reader.skip()
                 }
-                ("content", Kind::Array) => self.read_content(reader, place)?,
+                ("content", Kind::Array) => self.read_content(reader, place),
                 ("usage", Kind::Object) => {
-                    self.usage = Some(USAGE.read(reader, place.step(Step::Usage))?);
+                    set(&mut self.usage, USAGE.read(reader, place.step(Step::Usage)))
                 }
                 ("error", Kind::Object | Kind::String) => {
                     self.has_error = true;
-                    return Ok(Member::Unknown);
+                    Ok(())
                 }
-                _ => return self.ending.member(key, reader),
+                _ => self.ending.member(key, reader),
             }
-            Ok(Member::Read)
         })?;
         self.ending.leave(&mut extras);
         self.semantics.keep(extras);
@@ -111,14 +110,13 @@ pub(super) struct StopFields<'a> {
 }
 
 impl<'a> StopFields<'a> {
-    pub(super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    pub(super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         match (key, reader.kind()?) {
-            ("stop_reason", Kind::String) => self.reason = Some(reader.string()?),
-            ("stop_sequence", Kind::String) => self.stop_sequence = Some(reader.string()?),
-            ("stop_details", Kind::Object) => self.details = Some(reader.raw()?),
-            _ => return Ok(Member::Unknown),
+            ("stop_reason", Kind::String) => set(&mut self.reason, reader.string()),
+            ("stop_sequence", Kind::String) => set(&mut self.stop_sequence, reader.string()),
+            ("stop_details", Kind::Object) => set(&mut self.details, reader.raw()),
+            _ => Ok(()),
         }
-        Ok(Member::Read)
     }
 
     /// Whether it says why the answer ended.
@@ -132,9 +130,7 @@ impl<'a> StopFields<'a> {
             return;
         }
         if let Some(text) = self.stop_sequence.take() {
-            let mut writer = Writer::default();
-            writer.value(&text);
-            let json = Json::trusted(writer.into_string().into());
+            let json = Json::written(|writer| writer.value(&text));
             extras.keep("", Cow::Borrowed("stop_sequence"), json);
         }
         if let Some(details) = self.details.take() {

@@ -13,10 +13,10 @@ use crate::conversation::{
 };
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
-use crate::json::{Json, Kind, Reader, Text, Writer};
+use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::machine::DecodeStream;
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{read_object, set};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start};
 use crate::sse::Frame;
@@ -161,7 +161,6 @@ impl Decoder {
         place: Place,
         emit: &mut dyn FnMut(Event<'f>),
     ) -> Result<()> {
-        self.ensure_started(place, &mut |event| emit(event.into_owned()));
         let (mut index, mut part) = (0, None);
         reader.object(|key, reader| match (&*key, reader.kind()?) {
             ("index", Kind::Number) => reader.u64().map(|number| index = number),
@@ -172,14 +171,20 @@ impl Decoder {
             }
             _ => reader.skip(),
         })?;
+        self.ensure_started(place, &mut |event| emit(event.into_owned()));
         if let Some(part) = part {
-            self.give(Some(index), emit);
-            // A block that begins under the number of an open one ends it.
-            self.end_block_at(index, emit);
-            let block = self.open_block(part, emit);
-            self.begun(index, block);
+            self.begin_at(index, part, emit);
         }
         Ok(())
+    }
+
+    fn begin_at<'f>(&mut self, index: u64, part: Part<'f>, emit: &mut dyn FnMut(Event<'f>)) {
+        self.give(Some(index), emit);
+        // A block that begins under the number of an open one ends it.
+        self.end_block_at(index, emit);
+        let block = self.open_block(part, emit);
+        self.open.insert(index, (self.begun, block));
+        self.begun += 1;
     }
 
     /// Opens the part that a block begins, with what it already holds.
@@ -233,7 +238,10 @@ impl Decoder {
         if let Some(block) = growth.beginning()
             && !self.open.contains_key(&index)
         {
-            self.begin_unannounced(index, block, place, emit)?;
+            // A block whose beginning was not sent.
+            let part = blocks::read_any_block(&mut Reader::new(block), place.step(Step::Delta))?;
+            self.ensure_started(place, &mut |event| emit(event.into_owned()));
+            self.begin_at(index, part, emit);
         }
         let Some((_, block)) = self.open.get_mut(&index) else { return Ok(()) };
         match (block, growth) {
@@ -258,28 +266,6 @@ impl Decoder {
             | (Block::Whole(_), _)
             | (_, Growth::Unknown) => {}
         }
-        Ok(())
-    }
-
-    fn begun(&mut self, index: u64, block: Block) {
-        self.open.insert(index, (self.begun, block));
-        self.begun += 1;
-    }
-
-    /// Begins a block whose beginning was not sent.
-    fn begin_unannounced<'f>(
-        &mut self,
-        index: u64,
-        block: &'static str,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
-        self.ensure_started(place, &mut |event| emit(event.into_owned()));
-        self.give(Some(index), emit);
-        let at = place.step(Step::Delta);
-        let part = blocks::read_any_block(&mut Reader::new(block), at)?;
-        let block = self.open_block(part, emit);
-        self.begun(index, block);
         Ok(())
     }
 
@@ -336,21 +322,15 @@ impl Decoder {
         let (mut extras, mut of_delta) = (Extras::default(), Extras::default());
         let mut ending = StopFields::default();
         let mut report = None;
-        read_object(reader, "", &mut extras, |key, reader, _| {
-            match (key, reader.kind()?) {
-                ("type", _) => reader.skip()?,
-                ("delta", Kind::Object) => {
-                    let member = |key: &str, reader: &mut Reader<'f>, _: &mut Extras<'f>| {
-                        ending.member(key, reader)
-                    };
-                    read_object(reader, "", &mut of_delta, member)?;
-                }
-                ("usage", Kind::Object) => {
-                    report = Some(USAGE.read(reader, place.step(Step::Usage))?);
-                }
-                _ => return Ok(Member::Unknown),
+        read_object(reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
+            ("type", _) => reader.skip(),
+            ("delta", Kind::Object) => {
+                read_object(reader, "", &mut of_delta, |key, reader| ending.member(key, reader))
             }
-            Ok(Member::Read)
+            ("usage", Kind::Object) => {
+                set(&mut report, USAGE.read(reader, place.step(Step::Usage)))
+            }
+            _ => Ok(()),
         })?;
         ending.leave(&mut of_delta);
         if ending.has_reason() {
@@ -467,9 +447,9 @@ fn compacted(block: &Opaque<'_>, delta: &Json<'_>) -> Opaque<'static> {
     add(&block.json, |key| key == "type");
     add(delta, |key| key != "type");
     add(&block.json, |key| key != "type");
-    let mut writer = Writer::default();
-    writer.object(|object| members.iter().for_each(|(key, value)| object.field(key, value)));
-    let json = Json::trusted(writer.into_string().into());
+    let json = Json::of_object(|object| {
+        members.iter().for_each(|(key, value)| object.field(key, value));
+    });
     Opaque { protocol: SELF, kind: block.kind.clone().into_owned(), json }
 }
 
@@ -478,8 +458,7 @@ fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {
     if input.is_empty() {
         return opaque;
     }
-    let mut writer = Writer::default();
-    writer.object(|object| {
+    let json = Json::of_object(|object| {
         let mut reader = opaque.json.reader();
         // The block was checked when it was read, so reading it again cannot fail.
         let _ = reader.object(|key, reader| {
@@ -493,6 +472,5 @@ fn filled(opaque: Opaque<'static>, input: &Text<'_>) -> Opaque<'static> {
             Ok(())
         });
     });
-    let json = Json::trusted(writer.into_string().into());
     Opaque { protocol: SELF, kind: opaque.kind, json }
 }

@@ -1,9 +1,10 @@
 //! Errors, both ways.
 
 use super::types::SELF;
+use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
-use crate::overflow::Overflow;
+use crate::protocol::object::set;
 
 pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
@@ -20,17 +21,10 @@ pub(super) fn read_fault(kind: FaultKind, json: Json<'_>) -> Fault<'_> {
     let _ = json.input_reader().map(|mut reader| error.body(&mut reader));
     let message = error.message.take().unwrap_or_else(|| Text::plain(json.as_str().to_owned()));
     let kind = kind_of(error.kind.as_ref(), &message, kind);
-    Fault {
-        kind,
-        message,
-        code: error.code.take(),
-        param: None,
-        request_id: error.request_id,
-        retry_after_s: None,
-        overflow: Overflow::default(),
-        original: Some((SELF, json)),
-    }
-    .refined()
+    let mut fault = Fault::new(kind, message);
+    (fault.code, fault.request_id) = (error.code, error.request_id);
+    fault.original = Some((SELF, json));
+    fault.refined()
 }
 
 /// What an error body says.
@@ -43,36 +37,29 @@ struct ErrorBody<'a> {
 }
 
 impl<'a> ErrorBody<'a> {
-    fn body(&mut self, reader: &mut Reader<'a>) -> crate::error::Result<()> {
+    fn body(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         if reader.kind()? == Kind::Array {
             return reader.array(|_, reader| self.body(reader));
         }
         reader.object(|key, reader| match (&*key, reader.kind()?) {
             ("error", Kind::Object) => self.error(reader),
             ("error" | "message" | "detail", Kind::String) => {
-                self.message = Some(reader.string()?);
-                Ok(())
+                set(&mut self.message, reader.string())
             }
-            ("request_id", Kind::String) => {
-                self.request_id = Some(reader.string()?);
-                Ok(())
-            }
+            ("request_id", Kind::String) => set(&mut self.request_id, reader.string()),
             _ => reader.skip(),
         })
     }
 
-    fn error(&mut self, reader: &mut Reader<'a>) -> crate::error::Result<()> {
-        reader.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("type", Kind::String) => self.kind = Some(reader.string()?),
-                ("message", Kind::String) => self.message = Some(reader.string()?),
-                ("details", Kind::Object) => {
-                    self.code = reader.peek_tag("error_code").ok().flatten();
-                    reader.skip()?;
-                }
-                _ => reader.skip()?,
+    fn error(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("type", Kind::String) => set(&mut self.kind, reader.string()),
+            ("message", Kind::String) => set(&mut self.message, reader.string()),
+            ("details", Kind::Object) => {
+                self.code = reader.peek_tag("error_code").ok().flatten();
+                reader.skip()
             }
-            Ok(())
+            _ => reader.skip(),
         })
     }
 }
@@ -99,9 +86,7 @@ fn bad_request(message: &str, status: FaultKind) -> FaultKind {
 }
 
 pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
-    let mut writer = Writer::default();
-    write_fault(&mut writer, fault);
-    (class(fault.kind).0, writer.into_string())
+    (class(fault.kind).0, Writer::written(|writer| write_fault(writer, fault)))
 }
 
 /// Writes an error as a body or an event states it.

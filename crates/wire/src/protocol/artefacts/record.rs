@@ -2,7 +2,8 @@
 
 use crate::conversation::{Content, Part, Reasoning, ReasoningForm};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Reader, Text, Writer};
+use crate::json::{Json, Reader, Text, Writer};
+use crate::protocol::object::{put, set};
 use crate::protocol::semantics::{Artefact, ArtefactKind};
 use crate::protocol::{NodeSemantics, Protocol};
 
@@ -47,8 +48,7 @@ impl Record {
     }
 
     pub(super) fn write(&self) -> String {
-        let mut writer = Writer::default();
-        writer.object(|it| {
+        Json::of_object(|it| {
             it.field("version", &VERSION);
             for (key, thoughts) in [(FIRST, &self.first), (LAST, &self.last)] {
                 if !thoughts.is_empty() {
@@ -60,21 +60,18 @@ impl Record {
             if let Some(seal) = &self.seal {
                 it.object_field(SEAL, |it| write_artefact(it, seal));
             }
-        });
-        writer.into_string()
+        })
+        .into_string()
     }
 
     pub(super) fn read(json: &str) -> Result<Self> {
         let (mut record, mut version) = (Self::default(), None);
-        Reader::new(json).object(|key, reader| {
-            match &*key {
-                "version" => version = Some(reader.u64()?),
-                FIRST => record.first = reader.list(|_, reader| Thought::read(reader))?,
-                LAST => record.last = reader.list(|_, reader| Thought::read(reader))?,
-                SEAL => record.seal = Some(Fields::read(reader)?.artefact()?),
-                _ => reader.skip()?,
-            }
-            Ok(())
+        Reader::new(json).object(|key, reader| match &*key {
+            "version" => set(&mut version, reader.u64()),
+            FIRST => put(&mut record.first, reader.list(|_, reader| Thought::read(reader))),
+            LAST => put(&mut record.last, reader.list(|_, reader| Thought::read(reader))),
+            SEAL => set(&mut record.seal, Fields::read(reader)?.artefact()),
+            _ => reader.skip(),
         })?;
         match version {
             Some(VERSION) => Ok(record),

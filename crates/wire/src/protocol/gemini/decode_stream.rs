@@ -7,9 +7,11 @@ use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::limit::{CANDIDATES_MAX, FRAME_BYTES_MAX};
 use crate::place::{Place, Step};
-use crate::protocol::gemini::decode_request::partial::{PartOrPiece, WrittenPiece, call_part};
+use crate::protocol::gemini::decode_request::partial::{
+    PartOrPiece, WrittenPiece, call_part, unjoined,
+};
 use crate::protocol::gemini::decode_response::{
-    CandidateDraft, Chunk, Grounding, finish, prompt_filter, unplaced,
+    CandidateDraft, Chunk, Grounding, breaks_off, cut, finish, prompt_filter, unplaced,
 };
 use crate::protocol::gemini::fault::fault_of;
 use crate::protocol::gemini::types::SELF;
@@ -63,8 +65,9 @@ struct Running {
     /// Log probabilities of a text that is still to come, and the candidate that they stand in.
     logprobs: Option<(Logprobs<'static>, Place)>,
     calls: bool,
-    /// Its calls that come in pieces.
+    /// Its calls that come in pieces, and these as they were written as long as they are of no call.
     pieces: Joiner,
+    unjoined: Vec<Option<(Json<'static>, Place)>>,
     /// The reason for its end, and where that was stated.
     finish: Option<(Text<'static>, Place)>,
 }
@@ -109,7 +112,7 @@ impl DecodeStream for Decoder {
         let seen = || self.candidates.iter().filter(|candidate| candidate.seen);
         let ended = seen().all(Running::is_whole);
         if seen().next().is_some() && ended {
-            finish_candidates(self.candidates, emit);
+            finish_candidates(self.candidates, self.next_part, emit);
         } else if let (None, Some(reason)) = (seen().next(), self.blocked) {
             finish_blocked(reason, place, emit);
         } else {
@@ -304,17 +307,32 @@ impl Running {
     }
 
     fn is_whole(&self) -> bool {
-        self.finish.is_some() && !self.pieces.lacks_pieces()
+        let finish = self.finish.as_ref();
+        finish.is_some_and(|(raw, _)| !self.pieces.lacks_pieces() || breaks_off(&raw.to_str()))
     }
 
     /// Adds a piece of a call, which is emitted when its last piece is there. One of no call stands for itself, as it does in a
     /// whole answer. Fixture `stream/tools/gemini-signature-behind-a-call`.
     fn piece<'f>(&mut self, next: &mut u32, piece: WrittenPiece<'f>, emit: Emit<'_, 'f>) {
-        let (piece, written) = piece.into_parts();
+        let WrittenPiece { mut piece, json } = piece;
+        let place = piece.semantics.place();
+        piece.position = self.unjoined.len();
         match self.pieces.add(piece) {
-            Added::Call(joined) => self.part(next, call_part(*joined), emit),
-            Added::Stray => self.part(next, written, emit),
-            Added::Kept => {}
+            Added::Call(joined) => {
+                for position in &joined.positions {
+                    self.unjoined.get_mut(*position).map(Option::take);
+                }
+                self.part(next, call_part(*joined), emit);
+            }
+            Added::Stray => self.part(next, unjoined(json, place), emit),
+            Added::Kept => self.unjoined.push(Some((json.into_owned(), place))),
+        }
+    }
+
+    /// Emits the pieces of which no call was made.
+    fn emit_unjoined(&mut self, next: &mut u32, emit: Emit<'_, 'static>) {
+        for (json, place) in std::mem::take(&mut self.unjoined).into_iter().flatten() {
+            self.part(next, unjoined(json, place), emit);
         }
     }
 
@@ -388,8 +406,13 @@ fn closed<'f>(part: PartId) -> Event<'f> {
     Event::Close(Closed { part, semantics: NodeSemantics::default() })
 }
 
-fn finish_candidates(candidates: Vec<Running>, emit: &mut dyn FnMut(Event<'static>)) {
+fn finish_candidates(
+    candidates: Vec<Running>,
+    mut next: u32,
+    emit: &mut dyn FnMut(Event<'static>),
+) {
     for (index, mut candidate) in (0..).zip(candidates) {
+        candidate.emit_unjoined(&mut next, emit);
         candidate.close(emit);
         if let Some((logprobs, place)) = &candidate.logprobs {
             let mut semantics = NodeSemantics::at(*place);
@@ -397,7 +420,10 @@ fn finish_candidates(candidates: Vec<Running>, emit: &mut dyn FnMut(Event<'stati
             note(NoteAt::Candidate(index), semantics, emit);
         }
         if let Some((reason, place)) = candidate.finish {
-            let finish = finish(reason, candidate.calls);
+            let finish = match candidate.pieces.lacks_pieces() {
+                true => cut(reason),
+                false => finish(reason, candidate.calls),
+            };
             emit(Event::Finish { candidate: index, place, finish });
         }
     }

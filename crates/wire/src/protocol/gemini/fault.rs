@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::protocol::gemini::types::SELF;
+use crate::protocol::object::set;
 
 pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
@@ -98,20 +99,18 @@ impl<'a> Details<'a> {
         if reader.kind()? != Kind::Object {
             return reader.skip();
         }
-        reader.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("reason", Kind::String) => self.reason = Some(reader.string()?),
-                ("retryDelay", Kind::String) => {
-                    self.retry_after_s = seconds(&reader.string()?.to_str());
-                }
-                ("fieldViolations", Kind::Array) => reader.array(|_, reader| {
-                    let field = reader.peek_tag("field")?;
-                    self.field = self.field.take().or(field);
-                    reader.skip()
-                })?,
-                _ => reader.skip()?,
+        reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("reason", Kind::String) => set(&mut self.reason, reader.string()),
+            ("retryDelay", Kind::String) => {
+                self.retry_after_s = seconds(&reader.string()?.to_str());
+                Ok(())
             }
-            Ok(())
+            ("fieldViolations", Kind::Array) => reader.array(|_, reader| {
+                let field = reader.peek_tag("field")?;
+                self.field = self.field.take().or(field);
+                reader.skip()
+            }),
+            _ => reader.skip(),
         })
     }
 }
@@ -168,12 +167,11 @@ pub(in super::super) fn encode_fault_under(status: u16, fault: &Fault<'_>) -> St
 }
 
 fn written(fault: &Fault<'_>, status: u16, word: &str) -> String {
-    let mut writer = Writer::default();
-    writer.object(|object| {
+    Json::of_object(|object| {
         object.key("error");
         write_error(object, fault, status, word);
-    });
-    writer.into_string()
+    })
+    .into_string()
 }
 
 /// Writes the `error` object alone, for streams.

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Kind, Reader};
 use crate::place::Place;
 use crate::protocol::gemini::decode_request::partial::PartOrPiece;
-use crate::protocol::gemini::decode_response::Chunk;
+use crate::protocol::gemini::decode_response::{Chunk, breaks_off};
 use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::watch::{Progress, has_value};
 use crate::sse::Frame;
@@ -92,21 +92,25 @@ fn read(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
 }
 
 fn read_candidate(reader: &mut Reader<'_>, position: u64, progress: &mut Progress) -> Result<()> {
-    let (mut number, mut has_ended) = (position, false);
+    let (mut number, mut end) = (position, None);
     reader.object(|key, reader| {
         match (&*key, reader.kind()?) {
             ("index", Kind::Number) => {
                 number = reader.number()?.as_u64().unwrap_or(number);
                 return Ok(());
             }
-            ("finishReason", Kind::String) => has_ended = true,
+            ("finishReason", Kind::String) => {
+                end = Some(breaks_off(&reader.string()?.to_str()));
+                return Ok(());
+            }
             _ => {}
         }
         reader.skip()
     })?;
     progress.candidates.begin(number);
-    if has_ended {
+    if let Some(breaks_off) = end {
         progress.candidates.end(number);
+        progress.candidates.set_broken_off(number, breaks_off);
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::kept::Kept;
+use super::mixed::origin;
 use crate::conversation::{Content, Message, Part, ResultOutput, Tool, ToolKind};
 use crate::error::Result;
 use crate::json::Text;
@@ -12,27 +13,32 @@ use crate::protocol::{DecodedRequest, Protocol};
 impl<'a> DecodedRequest<'a> {
     /// Puts recalled messages behind the leading instructions, before whatever else the request says.
     pub fn recall(&mut self, history: Vec<Message<'a>>) {
-        let names_results = self.protocol().facts().names_results;
+        let home = self.protocol();
         let leading = self.leading_messages();
         let messages = &mut self.edit().messages;
         messages.splice(leading..leading, history);
-        if names_results {
-            name_results(messages);
+        if home.facts().names_results {
+            name_results(home, messages);
         }
     }
 }
 
 /// Names the tools of results that say only which call they answer. Where results name their tools, a request that came so
-/// is written without looking for the calls.
-fn name_results(messages: &mut [Message<'_>]) {
+/// is written without looking for the calls. What came in another protocol is written with them, and its results are not to
+/// be paired by a name that they did not have. Fixture `request/results/chat-result-told-twice-beside-a-call-without-id`.
+fn name_results(home: Protocol, messages: &mut [Message<'_>]) {
     let mut names: HashMap<String, Text<'static>> = HashMap::new();
-    for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
+    let parts = messages.iter_mut().flat_map(|message| {
+        let is_own = origin(home, &message.semantics).is_none();
+        message.parts.iter_mut().map(move |part| (part, is_own))
+    });
+    for (part, is_own) in parts {
         match part.content_mut() {
             Content::ToolCall(call) => {
                 let id = call.id.as_ref().map(|id| id.to_str().into_owned());
                 names.extend(id.map(|id| (id, call.name.clone().into_owned())));
             }
-            Content::ToolResult(result) if result.name.is_none() => {
+            Content::ToolResult(result) if result.name.is_none() && is_own => {
                 let id = result.call_id.as_ref();
                 result.name = id.and_then(|id| names.get(&*id.to_str()).cloned());
             }

@@ -87,6 +87,16 @@ impl Element {
         let users = self.meanings.iter().filter(|meaning| meaning::is_users(meaning));
         users.map(|meaning| meaning::text_of(meaning)).any(|text| !text.is_some_and(is_tagged))
     }
+
+    /// Whether it has results of tools.
+    pub fn has_results(&self) -> bool {
+        self.meanings.iter().any(|meaning| meaning::is_result(meaning))
+    }
+
+    /// Whether it is media of the user's side without a word.
+    pub fn is_media_alone(&self) -> bool {
+        !self.meanings.is_empty() && self.meanings.iter().all(|it| meaning::is_users_media(it))
+    }
 }
 
 /// Which element a part stands in.

@@ -99,6 +99,16 @@ pub(super) fn is_users(meaning: &[u8]) -> bool {
     meaning.first() == Some(&Speaker::User.tag())
 }
 
+/// Whether it is the meaning of a tool's result.
+pub(super) fn is_result(meaning: &[u8]) -> bool {
+    meaning.first() == Some(&RESULT)
+}
+
+/// Whether it is the meaning of an image or the like on the user's side.
+pub(super) fn is_users_media(meaning: &[u8]) -> bool {
+    is_users(meaning) && meaning.get(1) == Some(&MEDIA)
+}
+
 /// The text that it is the meaning of, if it is a text's.
 pub(super) fn text_of(meaning: &[u8]) -> Option<&str> {
     let is_text = meaning.get(1) == Some(&TEXT);

@@ -76,7 +76,7 @@ impl DecodedRequest<'_> {
 }
 
 /// The protocol in which a node was written, if that is not the request's own.
-fn origin(home: Protocol, semantics: &NodeSemantics<'_>) -> Option<Protocol> {
+pub(super) fn origin(home: Protocol, semantics: &NodeSemantics<'_>) -> Option<Protocol> {
     semantics.place().protocol().filter(|protocol| *protocol != home)
 }
 

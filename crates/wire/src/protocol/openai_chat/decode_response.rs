@@ -4,7 +4,7 @@ use crate::conversation::{Candidate, Content, Finish, FinishKind, Message, Respo
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{Members, read_object, set};
 use crate::protocol::openai_chat::decode_request::message::Fields;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::openai_chat::types::SELF;
@@ -16,17 +16,17 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let mut response = Response::default();
     let mut extras = Extras::default();
-    read_object(&mut reader, "", &mut extras, |key, reader, _| match (key, reader.kind()?) {
-        ("object", Kind::String) if reader.checkpoint().string()? == OBJECT => read(reader.skip()),
-        ("choices", Kind::Array) => read(read_choices(reader, &mut response.candidates)),
+    read_object(&mut reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
+        ("object", Kind::String) if reader.checkpoint().string()? == OBJECT => reader.skip(),
+        ("choices", Kind::Array) => read_choices(reader, &mut response.candidates),
         ("usage", Kind::Object) => {
             let place = Place::default().step(Step::Usage);
-            read(USAGE.decode(reader, place).map(|usage| response.usage = Some(usage)))
+            set(&mut response.usage, USAGE.decode(reader, place))
         }
         ("error", Kind::Object) => {
             let fault = fault_within(&reader.checkpoint().raw()?);
             response.fault = Some(fault);
-            Ok(Member::Unknown)
+            Ok(())
         }
         _ => read_head(key, reader, &mut response),
     })?;
@@ -37,24 +37,15 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
 
 const OBJECT: &str = "chat.completion";
 
-fn read(done: Result<()>) -> Result<Member> {
-    done.map(|()| Member::Read)
-}
-
 /// Reads what an answer says of itself.
-fn read_head<'a>(
-    key: &str,
-    reader: &mut Reader<'a>,
-    response: &mut Response<'a>,
-) -> Result<Member> {
+fn read_head<'a>(key: &str, reader: &mut Reader<'a>, response: &mut Response<'a>) -> Result<()> {
     match (key, reader.kind()?) {
-        ("id", Kind::String) => response.id = Some(reader.string()?),
-        ("model", Kind::String) => response.model = Some(reader.string()?),
-        ("created", Kind::Number) => response.created = Some(reader.number()?),
-        ("service_tier", Kind::String) => response.service_tier = Some(reader.string()?),
-        _ => return Ok(Member::Unknown),
+        ("id", Kind::String) => set(&mut response.id, reader.string()),
+        ("model", Kind::String) => set(&mut response.model, reader.string()),
+        ("created", Kind::Number) => set(&mut response.created, reader.number()),
+        ("service_tier", Kind::String) => set(&mut response.service_tier, reader.string()),
+        _ => Ok(()),
     }
-    Ok(Member::Read)
 }
 
 fn read_choices<'a>(reader: &mut Reader<'a>, candidates: &mut Vec<Candidate<'a>>) -> Result<()> {
@@ -74,22 +65,16 @@ fn read_choice<'a>(
     let mut fields = Fields::at(place.step(Step::Message));
     let mut logprobs = None;
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| match (key, reader.kind()?) {
+    read_object(reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
         ("index", Kind::Number)
             if reader.checkpoint().u64().is_ok_and(|it| it == position as u64) =>
         {
-            read(reader.skip())
+            reader.skip()
         }
-        ("finish_reason", Kind::String) => {
-            finish = Some(finish_of(reader.string()?));
-            Ok(Member::Read)
-        }
-        ("message", Kind::Object) => read(read_message(reader, &mut fields, extras)),
-        ("logprobs", Kind::Object) => {
-            logprobs = Some(reader.raw()?);
-            Ok(Member::Read)
-        }
-        _ => Ok(Member::Unknown),
+        ("finish_reason", Kind::String) => set(&mut finish, reader.string().map(finish_of)),
+        ("message", Kind::Object) => read_message(reader, &mut fields),
+        ("logprobs", Kind::Object) => set(&mut logprobs, reader.raw()),
+        _ => Ok(()),
     })?;
     if let Some(json) = logprobs {
         read_logprobs(&json, &mut fields, &mut extras)?;
@@ -102,28 +87,19 @@ fn read_choice<'a>(
 }
 
 /// Reads the message of a choice. Its extras are the choice's, because streams have no other place for them.
-fn read_message<'a>(
-    reader: &mut Reader<'a>,
-    fields: &mut Fields<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<()> {
+fn read_message<'a>(reader: &mut Members<'_, 'a>, fields: &mut Fields<'a>) -> Result<()> {
     let mut annotations = None;
-    read_object(reader, "message", extras, |key, reader, _| match (key, reader.kind()?) {
-        ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => {
-            read(reader.skip())
-        }
-        ("annotations", Kind::Array) => {
-            annotations = Some(reader.raw()?);
-            Ok(Member::Read)
-        }
+    reader.inside("message", |key, reader| match (key, reader.kind()?) {
+        ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => reader.skip(),
+        ("annotations", Kind::Array) => set(&mut annotations, reader.raw()),
         ("content", kind) if is_odd(kind, reader) => {
             fields.json_content(&reader.raw()?);
-            Ok(Member::Read)
+            Ok(())
         }
         _ => lenient(reader, |reader| fields.member(key, reader)),
     })?;
     match annotations {
-        Some(json) => read_annotations(json, fields, extras),
+        Some(json) => read_annotations(json, fields, reader.extras),
         None => Ok(()),
     }
 }
@@ -148,16 +124,13 @@ fn is_odd(kind: Kind, reader: &Reader<'_>) -> bool {
 /// Reads what can be read; a value of another shape stays unread, so that it is kept as it is.
 fn lenient<'a>(
     reader: &mut Reader<'a>,
-    member: impl FnOnce(&mut Reader<'a>) -> Result<Member>,
-) -> Result<Member> {
+    member: impl FnOnce(&mut Reader<'a>) -> Result<()>,
+) -> Result<()> {
     let mut ahead = reader.checkpoint();
-    match member(&mut ahead) {
-        Ok(Member::Read) => {
-            *reader = ahead;
-            Ok(Member::Read)
-        }
-        Ok(Member::Unknown) | Err(_) => Ok(Member::Unknown),
+    if member(&mut ahead).is_ok() {
+        *reader = ahead;
     }
+    Ok(())
 }
 
 fn read_annotations<'a>(
@@ -198,7 +171,7 @@ fn read_logprobs<'a>(
     extras: &mut Extras<'a>,
 ) -> Result<()> {
     let Some(mut reader) = json.input_reader() else { return Ok(()) };
-    read_object(&mut reader, "logprobs", extras, |key, reader, _| {
+    read_object(&mut reader, "logprobs", extras, |key, reader| {
         let part = match key {
             "content" => fields.find_mut(is_text),
             "refusal" => fields.find_mut(|content| matches!(content, Content::Refusal(_))),
@@ -207,9 +180,9 @@ fn read_logprobs<'a>(
         match part {
             Some(part) if reader.kind()? == Kind::Array => {
                 part.semantics_mut().set_logprobs(Logprobs::new(reader.raw()?));
-                Ok(Member::Read)
+                Ok(())
             }
-            _ => Ok(Member::Unknown),
+            _ => Ok(()),
         }
     })
 }

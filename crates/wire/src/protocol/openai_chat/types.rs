@@ -1,6 +1,7 @@
 //! What only this protocol says, and how it may be spelled.
 
 use crate::json::Kind;
+use crate::protocol::object::put;
 use crate::protocol::semantics::{Declared, approximated, dropped, implied, namespace};
 use crate::protocol::{DecodedRequest, Protocol, semantics};
 
@@ -91,12 +92,9 @@ pub(super) fn asks_for_usage(decoded: &DecodedRequest<'_>) -> bool {
     let options = decoded.semantics().chat().and_then(|chat| chat.stream_options());
     let mut asks = false;
     let read = options.map(|options| {
-        options.reader().object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("include_usage", Kind::Boolean) => asks = reader.boolean()?,
-                _ => reader.skip()?,
-            }
-            Ok(())
+        options.reader().object(|key, reader| match (&*key, reader.kind()?) {
+            ("include_usage", Kind::Boolean) => put(&mut asks, reader.boolean()),
+            _ => reader.skip(),
         })
     });
     asks && read.is_some_and(|read| read.is_ok())

@@ -5,9 +5,9 @@ use crate::conversation::{
 };
 use crate::error::Result;
 use crate::fault::Fault;
-use crate::json::{Json, Kind, Number, Reader, Text, Writer};
+use crate::json::{Json, Kind, Number, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{read_object, set};
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::openai_responses::usage::USAGE;
@@ -39,23 +39,20 @@ impl<'a> ResponseObject<'a> {
     pub(super) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
         let mut answer = Self::default();
         let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader, _| {
-            match (key, reader.kind()?) {
-                ("object", Kind::String) => reader.skip()?,
-                ("id", Kind::String) => answer.id = Some(reader.string()?),
-                ("model", Kind::String) => answer.model = Some(reader.string()?),
-                ("created_at", Kind::Number) => answer.created = Some(reader.number()?),
-                ("service_tier", Kind::String) => answer.service_tier = Some(reader.string()?),
-                ("status", Kind::String) => answer.status = Some(reader.string()?),
-                ("incomplete_details", Kind::Object) => answer.incomplete = Some(reader.raw()?),
-                ("error", Kind::Object) => answer.error = Some(reader.raw()?),
-                ("output", Kind::Array) => answer.output = Some(reader.raw()?),
-                ("usage", Kind::Object) => {
-                    answer.usage = Some(USAGE.decode(reader, place.step(Step::Usage))?);
-                }
-                _ => return Ok(Member::Unknown),
+        read_object(reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
+            ("object", Kind::String) => reader.skip(),
+            ("id", Kind::String) => set(&mut answer.id, reader.string()),
+            ("model", Kind::String) => set(&mut answer.model, reader.string()),
+            ("created_at", Kind::Number) => set(&mut answer.created, reader.number()),
+            ("service_tier", Kind::String) => set(&mut answer.service_tier, reader.string()),
+            ("status", Kind::String) => set(&mut answer.status, reader.string()),
+            ("incomplete_details", Kind::Object) => set(&mut answer.incomplete, reader.raw()),
+            ("error", Kind::Object) => set(&mut answer.error, reader.raw()),
+            ("output", Kind::Array) => set(&mut answer.output, reader.raw()),
+            ("usage", Kind::Object) => {
+                set(&mut answer.usage, USAGE.decode(reader, place.step(Step::Usage)))
             }
-            Ok(Member::Read)
+            _ => Ok(()),
         })?;
         answer.extras = extras;
         Ok(answer)
@@ -135,9 +132,7 @@ impl<'a> ResponseObject<'a> {
 
 /// A text as JSON.
 pub(super) fn json_of(text: &Text<'_>) -> Json<'static> {
-    let mut writer = Writer::default();
-    writer.value(text);
-    Json::trusted(writer.into_string().into())
+    Json::written(|writer| writer.value(text))
 }
 
 fn members(object: &Json<'_>) -> usize {

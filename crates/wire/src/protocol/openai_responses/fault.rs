@@ -1,99 +1,35 @@
 //! Errors, both ways.
 
-use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
-use crate::json::{Json, Kind, Reader, Text, Writer};
+use crate::json::{Json, Kind, Text, Writer};
+use crate::protocol::fault_words::FaultWords;
 use crate::protocol::openai_responses::types::SELF;
 
 pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let stated = status.map(FaultKind::of_status);
-    let kind = stated.unwrap_or(FaultKind::UNSTATED);
     let Ok(json) = Json::parse(body) else {
+        let kind = stated.unwrap_or(FaultKind::UNSTATED);
         return Fault::new(kind, Text::plain(body.trim().to_owned())).refined();
     };
-    let mut words = Words::of(&json);
+    let mut words = FaultWords::of(&json);
     words.message.get_or_insert_with(|| Text::plain(body.trim().to_owned()));
-    let kind = match (words.kind(), stated) {
-        // The words give no other class than the status, only narrow it: servers give their codes loosely, and
-        // the status is what clients act on. Fixture `error/status-against-code`.
-        (Some(stated @ (FaultKind::ContextTooLong | FaultKind::Billing)), _) => stated,
-        (Some(stated), None) => stated,
-        (_, Some(_)) | (None, None) => kind,
-    };
-    words.into_fault(kind, json.into_owned())
+    let kind = words.class(stated);
+    words.into_fault(kind, (SELF, json.into_owned()))
 }
 
 /// The fault that an error object inside an answer or a stream describes.
 pub(super) fn fault_of_error(error: Json<'_>) -> Fault<'_> {
-    let words = Words::of(&error);
+    let words = FaultWords::of(&error);
     let kind = words.kind().unwrap_or_else(|| match words.code.as_ref().map(Text::to_str) {
         Some(code) if code == "vector_store_timeout" => FaultKind::Timeout,
         Some(code) if is_request_fault(&code) => FaultKind::BadRequest,
         Some(_) | None => FaultKind::Internal,
     });
-    words.into_fault(kind, error)
+    words.into_fault(kind, (SELF, error))
 }
 
 fn is_request_fault(code: &str) -> bool {
     code.starts_with("invalid_") || code.contains("image") || code.ends_with("_policy")
-}
-
-/// What an error says.
-#[derive(Default)]
-struct Words {
-    message: Option<Text<'static>>,
-    kind: Option<Text<'static>>,
-    code: Option<Text<'static>>,
-    param: Option<Text<'static>>,
-}
-
-impl Words {
-    /// Reads `{"error": {…}}`, the same in a list, the members themselves, or an error that is only a string beside its
-    /// code.
-    fn of(error: &Json<'_>) -> Self {
-        let mut words = Self::default();
-        // The value was checked when it was read.
-        let _ = words.read(&mut error.reader());
-        words
-    }
-
-    fn read(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        match reader.kind()? {
-            Kind::Array => reader.array(|_, reader| self.read(reader)),
-            Kind::Object => reader.object(|key, reader| self.member(&key, reader)),
-            _ => reader.skip(),
-        }
-    }
-
-    fn member(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<()> {
-        let text = match (key, reader.kind()?) {
-            ("error", Kind::Object) => return self.read(reader),
-            ("error" | "message" | "detail", Kind::String) => &mut self.message,
-            ("type", Kind::String) => &mut self.kind,
-            ("code", Kind::String) => &mut self.code,
-            ("code", Kind::Number) => {
-                self.code = Some(Text::plain(reader.number()?.as_str().to_owned()));
-                return Ok(());
-            }
-            ("param", Kind::String) => &mut self.param,
-            _ => return reader.skip(),
-        };
-        *text = Some(reader.string()?.into_owned());
-        Ok(())
-    }
-
-    /// The class that the code or the type gives.
-    fn kind(&self) -> Option<FaultKind> {
-        let of = |word: &Option<Text<'_>>| FaultKind::of_word(&word.as_ref()?.to_str());
-        of(&self.code).or_else(|| of(&self.kind))
-    }
-
-    fn into_fault(self, kind: FaultKind, original: Json<'_>) -> Fault<'_> {
-        let mut fault = Fault::new(kind, self.message.unwrap_or_default());
-        (fault.code, fault.param) = (self.code, self.param);
-        fault.original = Some((SELF, original));
-        fault.refined()
-    }
 }
 
 pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
@@ -104,12 +40,11 @@ pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     {
         return (status, body.as_str().to_owned());
     }
-    let mut writer = Writer::default();
-    writer.object(|writer| {
-        writer.key("error");
-        write_error(writer, fault);
+    let body = Json::of_object(|body| {
+        body.key("error");
+        write_error(body, fault);
     });
-    (status, writer.into_string())
+    (status, body.into_string())
 }
 
 /// Whether an error is a whole body rather than the object inside one.

@@ -1,6 +1,6 @@
 //! Log probabilities: how likely each token of a text was, and which others might have stood in its place.
 
-use crate::json::{Json, Kind, Writer};
+use crate::json::{Json, Kind};
 use crate::owned::into_owned;
 use crate::place::Place;
 
@@ -104,8 +104,7 @@ impl Fidelity {
 }
 
 fn joined(lists: &[Json<'_>]) -> Json<'static> {
-    let mut writer = Writer::default();
-    writer.array(|writer| {
+    Json::of_list(|writer| {
         for list in lists.iter().filter(|list| list.kind() == Kind::Array) {
             // The lists were checked when they were read, so reading them again cannot fail.
             let _ = list.reader().array(|_, element| {
@@ -113,6 +112,5 @@ fn joined(lists: &[Json<'_>]) -> Json<'static> {
                 Ok(())
             });
         }
-    });
-    Json::trusted(writer.into_string().into())
+    })
 }

@@ -12,7 +12,7 @@ use crate::protocol::ArtefactKind;
 use crate::protocol::anthropic_messages::types::{
     CONTENT_BLOCKS, CONTENT_SOURCE, SEARCH_RESULT, SELF, Shape,
 };
-use crate::protocol::object::{Member, Unread, read_tag};
+use crate::protocol::object::{Members, Unread, put, read_tag, set};
 use crate::protocol::semantics::{Artefact, CacheMarker, Citation, Extras, NodeSemantics};
 
 /// Reads one block; a block of unknown type is kept whole.
@@ -66,22 +66,17 @@ fn read_members<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
     place: Place,
-    mut member: impl FnMut(
-        &str,
-        &mut Reader<'a>,
-        &mut NodeSemantics<'a>,
-        &mut Extras<'a>,
-    ) -> Result<Member>,
+    mut member: impl FnMut(&str, &mut Members<'_, 'a>, &mut NodeSemantics<'a>) -> Result<()>,
 ) -> Result<NodeSemantics<'a>> {
     let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, extras| match key {
-        "type" => reader.skip().map(|()| Member::Read),
+    unread.read(reader, "", &mut extras, |key, reader| match key {
+        "type" => reader.skip(),
         "cache_control" if reader.kind()? == Kind::Object => {
             semantics.set_cache(read_cache_marker(reader)?);
-            Ok(Member::Read)
+            Ok(())
         }
-        _ => member(key, reader, &mut semantics, extras),
+        _ => member(key, reader, &mut semantics),
     })?;
     semantics.keep(extras);
     Ok(semantics)
@@ -94,13 +89,10 @@ pub(in super::super) fn read_cache_marker<'a>(reader: &mut Reader<'a>) -> Result
 
 fn read_text<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let mut text = None;
-    let semantics = read_members(reader, unread, place, |key, reader, semantics, _| {
-        match key {
-            "text" => text = Some(reader.string()?),
-            "citations" if reader.kind()? == Kind::Array => read_citations(reader, semantics)?,
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    let semantics = read_members(reader, unread, place, |key, reader, semantics| match key {
+        "text" => set(&mut text, reader.string()),
+        "citations" if reader.kind()? == Kind::Array => read_citations(reader, semantics),
+        _ => Ok(()),
     })?;
     let text = text.ok_or_else(|| missing("text"))?;
     Ok(Part::new(Content::Text(text)).with_semantics(semantics))
@@ -144,13 +136,10 @@ fn read_media<'a>(
 ) -> Result<Option<Part<'a>>> {
     let mut source = None;
     let mut name = None;
-    let mut semantics = read_members(reader, unread, place, |key, reader, _, extras| {
-        match key {
-            "source" => source = Some(read_source(reader, extras)?),
-            "title" if kind == MediaKind::Document => name = Some(reader.string()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    let mut semantics = read_members(reader, unread, place, |key, reader, _| match key {
+        "source" => set(&mut source, read_source(reader)),
+        "title" if kind == MediaKind::Document => set(&mut name, reader.string()),
+        _ => Ok(()),
     })?;
     let Some((source, shape)) = source.ok_or_else(|| missing("source"))? else { return Ok(None) };
     semantics.add_shape(shape);
@@ -159,10 +148,7 @@ fn read_media<'a>(
 }
 
 /// Reads where media are, and how that is spelled; none if it is of no known sort.
-fn read_source<'a>(
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<Option<(Source<'a>, Shape)>> {
+fn read_source<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<(Source<'a>, Shape)>> {
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
@@ -173,27 +159,24 @@ fn read_source<'a>(
         "file" => "file_id",
         "content" => "content",
         _ => {
-            *reader = start;
+            *reader.reader = start;
             return reader.skip().map(|()| None);
         }
     };
-    unread.read(reader, "source", extras, |key, reader, _| {
-        match key {
-            "type" => reader.skip()?,
-            "media_type" => mime = Some(reader.string()?),
-            _ if key == key_of_data && reader.kind()? == Kind::String => {
-                data = Some(reader.string()?);
-            }
-            // The list stays among the extras, since a document has no blocks.
-            _ if key == key_of_data && key == "content" => {
-                let words = words_of(&mut reader.checkpoint()).unwrap_or_default();
-                data = Some(words).filter(|words| !words.is_empty());
-                shape = CONTENT_SOURCE.with(CONTENT_BLOCKS);
-                return Ok(Member::Unknown);
-            }
-            _ => return Ok(Member::Unknown),
+    unread.read(reader.reader, "source", reader.extras, |key, reader| match key {
+        "type" => reader.skip(),
+        "media_type" => set(&mut mime, reader.string()),
+        _ if key == key_of_data && reader.kind()? == Kind::String => {
+            set(&mut data, reader.string())
         }
-        Ok(Member::Read)
+        // The list stays among the extras, since a document has no blocks.
+        _ if key == key_of_data && key == "content" => {
+            let words = words_of(&mut reader.checkpoint()).unwrap_or_default();
+            data = Some(words).filter(|words| !words.is_empty());
+            shape = CONTENT_SOURCE.with(CONTENT_BLOCKS);
+            Ok(())
+        }
+        _ => Ok(()),
     })?;
     let Some(data) = data else {
         return match key_of_data {
@@ -222,17 +205,11 @@ fn read_search_result<'a>(
     place: Place,
 ) -> Result<Option<Part<'a>>> {
     let (mut title, mut words) = (None, Text::default());
-    let mut semantics = read_members(reader, unread, place, |key, reader, _, _| {
-        match key {
-            "title" => title = Some(reader.string()?),
-            // The list stays among the extras, since a document has no blocks.
-            "content" => {
-                words = words_of(&mut reader.checkpoint())?;
-                return Ok(Member::Unknown);
-            }
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    let mut semantics = read_members(reader, unread, place, |key, reader, _| match key {
+        "title" => set(&mut title, reader.string()),
+        // The list stays among the extras, since a document has no blocks.
+        "content" => put(&mut words, words_of(&mut reader.checkpoint())),
+        _ => Ok(()),
     })?;
     if words.is_empty() {
         return Ok(None);
@@ -260,14 +237,11 @@ fn words_of<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
 
 fn read_tool_use<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let (mut id, mut name, mut input) = (None, None, None);
-    let semantics = read_members(reader, unread, place, |key, reader, _, _| {
-        match key {
-            "id" => id = Some(reader.string()?),
-            "name" => name = Some(reader.string()?),
-            "input" => input = Some(reader.raw()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    let semantics = read_members(reader, unread, place, |key, reader, _| match key {
+        "id" => set(&mut id, reader.string()),
+        "name" => set(&mut name, reader.string()),
+        "input" => set(&mut input, reader.raw()),
+        _ => Ok(()),
     })?;
     let call = ToolCall {
         id,
@@ -280,17 +254,14 @@ fn read_tool_use<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> R
 
 fn read_tool_result<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let (mut call_id, mut is_error, mut parts) = (None, None, Parts::default());
-    let semantics = read_members(reader, unread, place, |key, reader, _, _| {
-        match key {
-            "tool_use_id" => call_id = Some(reader.string()?),
-            "is_error" => is_error = Some(reader.boolean()?),
-            "content" => {
-                let element = |index| place.element(Step::Content, index);
-                parts = read_content(reader, place.step(Step::Content), element)?;
-            }
-            _ => return Ok(Member::Unknown),
+    let semantics = read_members(reader, unread, place, |key, reader, _| match key {
+        "tool_use_id" => set(&mut call_id, reader.string()),
+        "is_error" => set(&mut is_error, reader.boolean()),
+        "content" => {
+            let element = |index| place.element(Step::Content, index);
+            put(&mut parts, read_content(reader, place.step(Step::Content), element))
         }
-        Ok(Member::Read)
+        _ => Ok(()),
     })?;
     let result = ToolResult {
         call_id,
@@ -304,13 +275,13 @@ fn read_tool_result<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -
 
 fn read_thinking<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
     let mut thinking = None;
-    let semantics = read_members(reader, unread, place, |key, reader, semantics, _| {
+    let semantics = read_members(reader, unread, place, |key, reader, semantics| {
         match key {
             "thinking" => thinking = Some(reader.string()?),
             "signature" => sign(semantics, reader.string()?),
-            _ => return Ok(Member::Unknown),
+            _ => {}
         }
-        Ok(Member::Read)
+        Ok(())
     })?;
     let thinking = thinking.ok_or_else(|| missing("thinking"))?;
     let texts = if thinking.is_empty() { Vec::new() } else { vec![thinking] };
@@ -326,19 +297,13 @@ pub(in super::super) fn sign<'a>(semantics: &mut NodeSemantics<'a>, signature: T
 }
 
 fn read_redacted<'a>(reader: &mut Reader<'a>, unread: Unread, place: Place) -> Result<Part<'a>> {
-    let mut has_data = false;
-    let mut semantics = read_members(reader, unread, place, |key, reader, semantics, _| {
-        if key != "data" {
-            return Ok(Member::Unknown);
-        }
-        has_data = true;
-        let artefact = Artefact::read(SELF, ArtefactKind::Ciphertext, reader.string()?);
-        semantics.set_artefact(artefact);
-        Ok(Member::Read)
+    let mut data = None;
+    let mut semantics = read_members(reader, unread, place, |key, reader, _| match key {
+        "data" => set(&mut data, reader.string()),
+        _ => Ok(()),
     })?;
-    if !has_data {
-        return Err(missing("data"));
-    }
+    let data = data.ok_or_else(|| missing("data"))?;
+    semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Ciphertext, data));
     // Others tell it by an artefact of their own, and where it leads to nothing it does not come back.
     semantics.add_shape(Shape::RESPELLED);
     let reasoning = Reasoning { form: ReasoningForm::Redacted, texts: Vec::new() };

@@ -10,15 +10,13 @@ use crate::json::{Kind, Reader};
 use crate::place::{Place, Step};
 use crate::protocol::anthropic_messages::types::OUTPUT_FORMAT;
 use crate::protocol::codec::RequestAndSemantics;
-use crate::protocol::object::{Member, messages_expected, read_first, read_object};
+use crate::protocol::object::{Members, messages_expected, put, read_first, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
-    read_object(&mut reader, "", &mut extras, |key, reader, extras| {
-        decoding.member(key, reader, extras)
-    })?;
+    read_object(&mut reader, "", &mut extras, |key, reader| decoding.member(key, reader))?;
     reader.finish()?;
     if !decoding.has_messages {
         return Err(Error::new(ErrorKind::Missing, "expected `messages`, found none"));
@@ -41,12 +39,7 @@ struct Decoding<'a> {
 }
 
 impl<'a> Decoding<'a> {
-    fn member(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Member> {
+    fn member(&mut self, key: &str, reader: &mut Members<'_, 'a>) -> Result<()> {
         let request = &mut self.request;
         match key {
             "model" => request.model = Some(reader.string()?),
@@ -60,30 +53,30 @@ impl<'a> Decoding<'a> {
             "system" => self.system = Some(read_system(reader)?),
             "stop_sequences" => request.stop.extend(reader.list(|_, reader| reader.string())?),
             "tools" => self.tools(reader)?,
-            "tool_choice" => settings::tool_choice(request, reader, extras)?,
-            "thinking" => settings::thinking(request, reader, extras)?,
-            "metadata" => settings::metadata(request, reader, extras)?,
+            "tool_choice" => settings::tool_choice(request, reader)?,
+            "thinking" => settings::thinking(request, reader)?,
+            "metadata" => settings::metadata(request, reader)?,
             "output_config" => {
-                settings::output_config(request, self.semantics.anthropic_mut(), reader, extras)?;
+                settings::output_config(request, self.semantics.anthropic_mut(), reader)?;
             }
             "output_format" => {
-                settings::output_format(request, reader, extras)?;
+                settings::output_format(request, reader)?;
                 self.semantics.add_shape(OUTPUT_FORMAT);
             }
             _ => return self.declared(key, reader),
         }
-        Ok(Member::Read)
+        Ok(())
     }
 
     /// Takes a field of the namespace.
-    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         let mut ahead = reader.checkpoint();
         let json = ahead.raw()?;
         if self.semantics.anthropic_mut().take(key, json).is_err() {
-            return Ok(Member::Unknown);
+            return Ok(());
         }
         *reader = ahead;
-        Ok(Member::Read)
+        Ok(())
     }
 
     fn messages(&mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -118,23 +111,20 @@ fn read_system<'a>(reader: &mut Reader<'a>) -> Result<Message<'a>> {
 fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>> {
     let (mut role, unread) = read_first(reader, "role", known_role);
     let (mut parts, mut extras) = (Parts::default(), Extras::default());
-    unread.read(reader, "", &mut extras, |key, reader, _| {
-        match key {
-            "role" => {
-                let mut ahead = reader.checkpoint();
-                let Some(known) = known_role(&ahead.string()?.to_str()) else {
-                    return Ok(Member::Unknown);
-                };
-                *reader = ahead;
+    unread.read(reader, "", &mut extras, |key, reader| match key {
+        "role" => {
+            let mut ahead = reader.checkpoint();
+            if let Some(known) = known_role(&ahead.string()?.to_str()) {
+                *reader.reader = ahead;
                 role = Some(known);
             }
-            "content" => {
-                let element = |index| place.element(Step::Content, index);
-                parts = read_content(reader, place.step(Step::Content), element)?;
-            }
-            _ => return Ok(Member::Unknown),
+            Ok(())
         }
-        Ok(Member::Read)
+        "content" => {
+            let element = |index| place.element(Step::Content, index);
+            put(&mut parts, read_content(reader, place.step(Step::Content), element))
+        }
+        _ => Ok(()),
     })?;
     let semantics = NodeSemantics::at(place).keeping(extras);
     Ok(Message::new(role.unwrap_or_default(), parts).with_semantics(semantics))

@@ -1,7 +1,5 @@
 //! Reading the objects that steer an answer. One that sets nothing we know is kept whole.
 
-use std::borrow::Cow;
-
 use crate::conversation::{
     CallForm, OutputFormat, OutputSchema, Request, ThinkingMode, ThinkingShow, ToolChoice,
 };
@@ -9,25 +7,12 @@ use crate::error::Result;
 use crate::json::{Kind, Reader};
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::anthropic_messages::types::SELF;
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{Members, put, read_object, set};
 use crate::protocol::semantics::Extras;
-
-/// Keeps the value that comes next under its own key.
-fn keep_whole<'a>(
-    scope: &'static str,
-    key: &'static str,
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<()> {
-    let json = reader.raw()?;
-    extras.keep(scope, Cow::Borrowed(key), json);
-    Ok(())
-}
 
 pub(super) fn tool_choice<'a>(
     request: &mut Request<'a>,
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
+    reader: &mut Members<'_, 'a>,
 ) -> Result<()> {
     let kind = reader.peek_tag("type")?.unwrap_or_default();
     let name = if kind == "tool" { reader.peek_tag("name")? } else { None };
@@ -44,129 +29,105 @@ pub(super) fn tool_choice<'a>(
     };
     let is_named = matches!(choice, ToolChoice::Named { .. });
     request.tool_choice = Some(choice);
-    read_object(reader, "tool_choice", extras, |key, reader, _| {
-        match key {
-            "type" => reader.skip()?,
-            "name" if is_named => reader.skip()?,
-            "disable_parallel_tool_use" => request.parallel_tool_calls = Some(!reader.boolean()?),
-            _ => return Ok(Member::Unknown),
+    reader.inside("tool_choice", |key, reader| match key {
+        "type" => reader.skip(),
+        "name" if is_named => reader.skip(),
+        "disable_parallel_tool_use" => {
+            set(&mut request.parallel_tool_calls, reader.boolean().map(|is_off| !is_off))
         }
-        Ok(Member::Read)
+        _ => Ok(()),
     })
 }
 
-pub(super) fn thinking<'a>(
-    request: &mut Request<'a>,
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<()> {
+pub(super) fn thinking<'a>(request: &mut Request<'a>, reader: &mut Members<'_, 'a>) -> Result<()> {
     let kind = reader.peek_tag("type")?.unwrap_or_default();
     let mode = match &*kind.to_str() {
         "enabled" => ThinkingMode::Enabled,
         "adaptive" => ThinkingMode::Adaptive,
         "between_tools" => ThinkingMode::BetweenTools,
         "disabled" => ThinkingMode::Disabled,
-        _ => return keep_whole("", "thinking", reader, extras),
+        _ => return Ok(()),
     };
     let thinking = &mut request.thinking;
     thinking.mode = Some(mode);
-    read_object(reader, "thinking", extras, |key, reader, _| {
-        match key {
-            "type" => reader.skip()?,
-            "budget_tokens" => thinking.budget = Some(reader.number()?),
-            "display" => {
-                let word = reader.string()?;
-                thinking.show = Some(match &*word.to_str() {
-                    "omitted" => ThinkingShow::Hidden,
-                    _ => ThinkingShow::Shown(Some(word)),
-                });
-            }
-            _ => return Ok(Member::Unknown),
+    reader.inside("thinking", |key, reader| match key {
+        "type" => reader.skip(),
+        "budget_tokens" => set(&mut thinking.budget, reader.number()),
+        "display" => {
+            let word = reader.string()?;
+            thinking.show = Some(match &*word.to_str() {
+                "omitted" => ThinkingShow::Hidden,
+                _ => ThinkingShow::Shown(Some(word)),
+            });
+            Ok(())
         }
-        Ok(Member::Read)
+        _ => Ok(()),
     })
 }
 
-pub(super) fn metadata<'a>(
-    request: &mut Request<'a>,
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<()> {
+pub(super) fn metadata<'a>(request: &mut Request<'a>, reader: &mut Members<'_, 'a>) -> Result<()> {
     if reader.peek_tag("user_id")?.is_none() {
-        return keep_whole("", "metadata", reader, extras);
+        return Ok(());
     }
-    read_object(reader, "metadata", extras, |key, reader, _| {
-        if key != "user_id" {
-            return Ok(Member::Unknown);
-        }
-        request.safety_identifier = Some(reader.string()?);
-        Ok(Member::Read)
+    reader.inside("metadata", |key, reader| match key {
+        "user_id" => set(&mut request.safety_identifier, reader.string()),
+        _ => Ok(()),
     })
 }
 
 pub(super) fn output_config<'a>(
     request: &mut Request<'a>,
     namespace: &mut AnthropicSemantics<'a>,
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
+    reader: &mut Members<'_, 'a>,
 ) -> Result<()> {
     let mut ahead = reader.checkpoint();
     let mut inner = Extras::default();
     let mut has_known = false;
-    read_object(&mut ahead, "output_config", &mut inner, |key, reader, inner| {
+    read_object(&mut ahead, "output_config", &mut inner, |key, reader| {
         match key {
             "effort" => request.thinking.effort = Some(reader.string()?),
             "format" if is_schema(reader) => {
-                request.output = read_format(reader, "output_config/format", inner)?;
+                request.output = read_format(reader, "output_config/format")?;
             }
             "task_budget" => {
                 let json = reader.raw()?;
                 // The path is declared, so the namespace takes it.
                 let _ = namespace.take("output_config/task_budget", json);
             }
-            _ => return Ok(Member::Unknown),
+            _ => return Ok(()),
         }
         has_known = true;
-        Ok(Member::Read)
+        Ok(())
     })?;
     if !has_known {
-        return keep_whole("", "output_config", reader, extras);
+        return Ok(());
     }
-    *reader = ahead;
-    extras.update(inner);
+    *reader.reader = ahead;
+    reader.extras.update(inner);
     Ok(())
 }
 
 /// Reads the output format where it stood in beta.
 pub(super) fn output_format<'a>(
     request: &mut Request<'a>,
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
+    reader: &mut Members<'_, 'a>,
 ) -> Result<()> {
-    if !is_schema(reader) {
-        return keep_whole("", "output_format", reader, extras);
+    match is_schema(reader) {
+        true => put(&mut request.output, read_format(reader, "output_format")),
+        false => Ok(()),
     }
-    request.output = read_format(reader, "output_format", extras)?;
-    Ok(())
 }
 
 fn is_schema(reader: &Reader<'_>) -> bool {
     matches!(reader.peek_tag("type"), Ok(Some(kind)) if kind == "json_schema")
 }
 
-fn read_format<'a>(
-    reader: &mut Reader<'a>,
-    scope: &'static str,
-    extras: &mut Extras<'a>,
-) -> Result<OutputFormat<'a>> {
+fn read_format<'a>(reader: &mut Members<'_, 'a>, scope: &'static str) -> Result<OutputFormat<'a>> {
     let mut schema = OutputSchema::default();
-    read_object(reader, scope, extras, |key, reader, _| {
-        match key {
-            "type" => reader.skip()?,
-            "schema" if reader.kind()? == Kind::Object => schema.schema = Some(reader.raw()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    reader.inside(scope, |key, reader| match key {
+        "type" => reader.skip(),
+        "schema" if reader.kind()? == Kind::Object => set(&mut schema.schema, reader.raw()),
+        _ => Ok(()),
     })?;
     Ok(OutputFormat::JsonSchema(Box::new(schema)))
 }

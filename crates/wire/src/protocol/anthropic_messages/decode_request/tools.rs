@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::json::{Kind, Reader, Text};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::types::SELF;
-use crate::protocol::object::{Member, Unread, read_tag};
+use crate::protocol::object::{Unread, read_tag, set};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
 pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
@@ -44,22 +44,21 @@ fn read_function<'a>(
     let mut typed = Typed::No;
     let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, _| {
-        match key {
-            "type" => {
-                reader.skip()?;
-                typed = Typed::Yes;
-            }
-            "name" => name = Some(reader.string()?),
-            "description" => description = Some(reader.string()?),
-            "input_schema" => parameters = Some(reader.raw()?),
-            "strict" => strict = Some(reader.boolean()?),
-            "cache_control" if reader.kind()? == Kind::Object => {
-                semantics.set_cache(read_cache_marker(reader)?);
-            }
-            _ => return Ok(Member::Unknown),
+    unread.read(reader, "", &mut extras, |key, reader| match key {
+        "type" => {
+            reader.skip()?;
+            typed = Typed::Yes;
+            Ok(())
         }
-        Ok(Member::Read)
+        "name" => set(&mut name, reader.string()),
+        "description" => set(&mut description, reader.string()),
+        "input_schema" => set(&mut parameters, reader.raw()),
+        "strict" => set(&mut strict, reader.boolean()),
+        "cache_control" if reader.kind()? == Kind::Object => {
+            semantics.set_cache(read_cache_marker(reader)?);
+            Ok(())
+        }
+        _ => Ok(()),
     })?;
     semantics.keep(extras);
     let name = name.ok_or_else(|| missing("name"))?;

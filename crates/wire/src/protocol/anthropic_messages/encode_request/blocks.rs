@@ -197,7 +197,8 @@ pub(in super::super) fn write_reasoning(
     if is_sealed(reasoning, semantics) {
         return block.redacted(writer, &carried.unwrap_or_default());
     }
-    block.thinking(writer, &joined(&reasoning.texts), &carried.unwrap_or_default());
+    let thinking = Text::joined(reasoning.texts.iter(), "\n\n").unwrap_or_default();
+    block.thinking(writer, &thinking, &carried.unwrap_or_default());
 }
 
 /// Whether thinking has nothing to show but a ciphertext.
@@ -209,17 +210,6 @@ pub(in super::super) fn is_sealed(
     reasoning.form == ReasoningForm::Redacted
         || reasoning.texts.iter().all(Text::is_empty)
             && semantics.artefact().is_some_and(|artefact| is_cipher(artefact.kind()))
-}
-
-/// The pieces of a thought as one text.
-pub(in super::super) fn joined<'t>(texts: &'t [Text<'_>]) -> Text<'t> {
-    let Some((first, rest)) = texts.split_first() else { return Text::default() };
-    let mut text = first.reborrow();
-    for piece in rest {
-        text.push(&Text::plain("\n\n"));
-        text.push(piece);
-    }
-    text
 }
 
 /// What became of arguments that say nothing: they are an empty object.

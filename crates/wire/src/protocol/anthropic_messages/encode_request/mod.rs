@@ -15,15 +15,16 @@ mod turns;
 use std::collections::BTreeSet;
 
 use self::caching::Caching;
-use self::order::FreshIds;
 use self::settings::Plan;
 use self::turns::Turns;
+use crate::alias::CallIdRule;
 use crate::conversation::{Request, ToolChoice};
 use crate::error::Result;
 use crate::json::{Text, Writer};
 use crate::loss::Report;
 use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Calls;
+use crate::protocol::fresh_ids::{FreshIds, fresh_ids};
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
@@ -78,7 +79,8 @@ impl<'r> Prepared<'r> {
     fn of(request: &'r Request<'r>, target: &'r Target, reporter: &mut Reporter<'_>) -> Self {
         let calls = Calls::of(request, SELF, target);
         let mut turns = Turns::of(request, target, reporter);
-        let fresh_ids = turns.arrange(request, &calls, reporter);
+        let fresh_ids = fresh_ids(request, &calls, CallIdRule::ANTHROPIC);
+        turns.arrange(&request.messages, (&calls, &fresh_ids), reporter);
         let plan = Plan::of(request, target, &turns, reporter);
         Self { calls, turns, fresh_ids, plan }
     }

@@ -1,140 +1,92 @@
-//! The order inside turns: results come first, in the order of their calls, and no two calls share an id.
+//! The order inside turns: results come first, in the order of their calls.
 //! Fixture `request/results/text-before-results-moves-behind`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::turns::{Piece, Side, Turns};
-use crate::conversation::{Content, Message, Request};
-use crate::protocol::calls::{Calls, Position};
+use super::turns::{Piece, Side, Turns, is_call};
+use crate::conversation::{Content, Message};
+use crate::protocol::calls::Calls;
+use crate::protocol::fresh_ids::FreshIds;
 use crate::protocol::reporter::Reporter;
 
-/// The ids of calls that share theirs with another, and of their results.
-pub(super) type FreshIds = HashMap<Position, String>;
-
-/// A call that waits for its result.
-struct OpenCall<'c> {
-    id: Cow<'c, str>,
-    /// The id that it has instead where an earlier call has the same.
-    other: Option<String>,
-    is_answered: bool,
-}
-
 impl<'r> Turns<'r> {
-    /// Puts results first and in the order of their calls, and tells calls apart that share an id.
+    /// Puts results first and in the order of their calls.
     pub(super) fn arrange(
         &mut self,
-        request: &Request<'_>,
-        calls: &Calls<'_>,
+        messages: &[Message<'_>],
+        (calls, fresh_ids): (&Calls<'_>, &FreshIds),
         reporter: &mut Reporter<'_>,
-    ) -> FreshIds {
-        let is_shared = calls.may_share_ids(request);
-        let mut arranging = Arranging {
-            calls,
-            seen: is_shared.then(BTreeSet::new),
-            open: Vec::new(),
-            left: BTreeMap::new(),
-            fresh_ids: FreshIds::new(),
-        };
+    ) {
+        let ids = Ids { calls, fresh_ids };
+        // The ids of the calls of the assistant's last turn.
+        let mut called: Vec<Cow<'_, str>> = Vec::new();
         for turn in &self.turns {
             let pieces = &mut self.pieces[turn.pieces.clone()];
             match turn.side {
-                Side::Assistant => arranging.open(pieces),
+                Side::Assistant => {
+                    called.clear();
+                    called.extend(pieces.iter().filter(|it| is_call(it)).map(|it| ids.of(it)));
+                }
                 Side::User => {
-                    let moved = arranging.results(pieces, &turn.sent);
-                    report_order(moved, &request.messages, reporter);
+                    let moved = ids.order(pieces, &turn.sent, &called);
+                    report_order(moved, messages, reporter);
                 }
                 Side::System => {}
             }
         }
-        arranging.fresh_ids
     }
 }
 
-/// Turns on their way into order.
-struct Arranging<'c> {
+/// The ids under which calls and results are written.
+#[derive(Clone, Copy)]
+struct Ids<'c> {
     calls: &'c Calls<'c>,
-    /// The ids of all calls so far, where two of them may share one.
-    seen: Option<BTreeSet<String>>,
-    /// The calls of the assistant's last turn.
-    open: Vec<OpenCall<'c>>,
-    /// By their ids, the other ids of calls of earlier turns that were not answered, where two calls may share one.
-    /// Fixture `request/ids/late-results-of-calls-that-share-an-id`.
-    left: BTreeMap<Cow<'c, str>, VecDeque<Option<String>>>,
-    fresh_ids: FreshIds,
+    fresh_ids: &'c FreshIds,
 }
 
-impl<'c> Arranging<'c> {
-    /// Takes the calls of the assistant's turn.
-    fn open<'r: 'c>(&mut self, pieces: &[Piece<'r>]) {
-        for call in self.open.drain(..).filter(|call| self.seen.is_some() && !call.is_answered) {
-            self.left.entry(call.id).or_default().push_back(call.other);
-        }
-        for piece in pieces {
-            if let Content::ToolCall(call) = piece.part.content() {
-                let id = self.calls.call_id(piece.at, call).into_str();
-                let other = self.other(&id);
-                if let Some(other) = &other {
-                    self.fresh_ids.insert(piece.at, other.clone());
-                }
-                self.open.push(OpenCall { id, other, is_answered: false });
+impl<'c> Ids<'c> {
+    /// The id of a call or a result; empty for what is neither.
+    fn of<'p: 'c>(self, piece: &Piece<'p>) -> Cow<'c, str> {
+        let fresh = self.fresh_ids.get(&piece.at);
+        match (fresh, piece.part.content()) {
+            (Some(fresh), _) => fresh.as_str().into(),
+            (None, Content::ToolCall(call)) => self.calls.call_id(piece.at, call).into_str(),
+            (None, Content::ToolResult(result)) => {
+                self.calls.result_id(piece.at, result).into_str()
             }
+            (None, _) => Cow::default(),
         }
-    }
-
-    /// Another id for a call whose own an earlier one has. Fixture `request/ids/duplicate-call-ids`.
-    fn other(&mut self, id: &str) -> Option<String> {
-        let seen = self.seen.as_mut()?;
-        let other = seen.contains(id).then(|| format!("{id}_{}", seen.len()));
-        seen.insert(other.clone().unwrap_or_else(|| id.to_owned()));
-        other
     }
 
     /// Whether the results of a turn stand first, each behind that of an earlier call, so that nothing is to be done.
-    fn are_in_order(&self, pieces: &[Piece<'_>]) -> bool {
-        if self.seen.is_some() {
-            return false;
-        }
-        let mut open = self.open.iter();
-        let mut answers = |piece: &&Piece<'_>| match piece.part.content() {
-            Content::ToolResult(result) => {
-                let id = self.calls.result_id(piece.at, result).into_str();
-                open.any(|call| call.id == id)
-            }
-            _ => false,
-        };
+    fn are_in_order<'p: 'c>(self, pieces: &[Piece<'p>], called: &[Cow<'_, str>]) -> bool {
+        let mut called = called.iter();
+        let mut answers =
+            |piece: &&Piece<'p>| is_result(piece) && called.any(|id| *id == self.of(piece));
         let first = pieces.iter().take_while(|piece| answers(piece)).count();
         !pieces[first..].iter().any(is_result)
     }
 
     /// Puts the results of a turn first, those that were sent before the others; answers the messages of a turn that
     /// changed by it.
-    fn results(&mut self, pieces: &mut [Piece<'_>], sent: &[usize]) -> BTreeSet<usize> {
-        if self.are_in_order(pieces) {
+    fn order<'p: 'c>(
+        self,
+        pieces: &mut [Piece<'p>],
+        sent: &[usize],
+        called: &[Cow<'_, str>],
+    ) -> BTreeSet<usize> {
+        if self.are_in_order(pieces, called) {
             return BTreeSet::new();
         }
-        // The first call of each id that waits, and for each call the next one that shares its id.
-        let mut waiting = BTreeMap::new();
-        let mut following = vec![None; self.open.len()];
-        for (rank, call) in self.open.iter().enumerate().rev().filter(|(_, it)| !it.is_answered) {
-            following[rank] = waiting.insert(call.id.clone(), rank);
-        }
-        let mut ranked: Vec<(usize, Piece<'_>)> = Vec::with_capacity(pieces.len());
-        for piece in &*pieces {
-            let Content::ToolResult(result) = piece.part.content() else {
-                ranked.push((usize::MAX, *piece));
-                continue;
-            };
-            let id = self.calls.result_id(piece.at, result).into_str();
-            let rank = waiting.remove(&id);
-            if let Some(next) = rank.and_then(|rank: usize| following[rank]) {
-                waiting.insert(self.open[next].id.clone(), next);
-            }
-            if let Some(other) = self.answer(rank, &id) {
-                self.fresh_ids.insert(piece.at, other);
-            }
-            ranked.push((rank.unwrap_or(usize::MAX - 1), *piece));
-        }
+        let ranks = called.iter().enumerate().map(|(rank, id)| (&**id, rank));
+        let mut waiting: BTreeMap<&str, usize> = ranks.rev().collect();
+        let mut rank_of = |piece: &Piece<'p>| match is_result(piece) {
+            true => waiting.remove(&*self.of(piece)).unwrap_or(usize::MAX - 1),
+            false => usize::MAX,
+        };
+        let mut ranked: Vec<(usize, Piece<'p>)> =
+            pieces.iter().map(|piece| (rank_of(piece), *piece)).collect();
         let round = |index: usize| sent.partition_point(|end| *end <= index);
         let key = |(index, (rank, _)): (usize, &(usize, Piece<'_>))| (round(index), *rank);
         if ranked.iter().enumerate().map(key).is_sorted() {
@@ -148,18 +100,6 @@ impl<'c> Arranging<'c> {
         let moved = ranked.iter().map(|(_, piece)| piece.at.0).collect();
         pieces.iter_mut().zip(ranked).for_each(|(place, (_, piece))| *place = piece);
         moved
-    }
-
-    /// The other id of the call that a result with an id answers, if it has one: of the last turn's call of that rank, or
-    /// of one that an earlier turn left open.
-    fn answer(&mut self, rank: Option<usize>, id: &str) -> Option<String> {
-        match rank {
-            Some(rank) => {
-                self.open[rank].is_answered = true;
-                self.open[rank].other.clone()
-            }
-            None => self.left.get_mut(id)?.pop_front()?,
-        }
     }
 }
 

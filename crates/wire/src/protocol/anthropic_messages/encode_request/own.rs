@@ -1,7 +1,6 @@
 //! A request that came in this protocol: all of it is written as it is, but for what another vendor sealed or cited.
 
 use super::Prepared;
-use super::order::FreshIds;
 use super::settings::Plan;
 use super::thinking::{Form, Thought, without_thinking};
 use super::turns::{Piece, Side, Spelling, Turn, Turns, is_call};
@@ -10,6 +9,7 @@ use crate::json::Number;
 use crate::loss::{LossKind, Report};
 use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Calls;
+use crate::protocol::fresh_ids::FreshIds;
 use crate::target::{Target, Vendor};
 
 pub(super) fn prepare<'r>(

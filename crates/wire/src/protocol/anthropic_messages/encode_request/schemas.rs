@@ -1,6 +1,6 @@
 //! Schemas on their way here: the root of a tool's is an object, and strict ones know a part of the language.
 
-use crate::json::{Json, Kind, Writer};
+use crate::json::{Json, Kind};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
@@ -84,13 +84,11 @@ fn with_object_root<'s>(schema: Json<'s>, at: At, reporter: &mut Reporter<'_>) -
     }
     let reason = "arguments are an object, so that others are wrapped in one";
     reporter.approximated((at.place, at.field), reason);
-    let mut writer = Writer::default();
-    writer.object(|root| {
+    Json::of_object(|root| {
         root.word("type", "object");
         root.object_field("properties", |properties| properties.field(VALUE, &schema));
         root.array_field("required", |required| required.value(VALUE));
-    });
-    Json::trusted(writer.into_string().into())
+    })
 }
 
 const CHOICES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
@@ -119,9 +117,8 @@ fn has_key(schema: &Json<'_>, is: impl Fn(&str) -> bool) -> bool {
 
 /// The schema as that of an object, without choices at its root.
 fn retyped(schema: &Json<'_>, at: At, reporter: &mut Reporter<'_>) -> Json<'static> {
-    let mut writer = Writer::default();
     let mut lost = Vec::new();
-    writer.object(|root| {
+    let retyped = Json::of_object(|root| {
         root.word("type", "object");
         // The schema was checked when it was read, so reading it again cannot fail.
         let _ = schema.reader().object(|key, reader| {
@@ -138,5 +135,5 @@ fn retyped(schema: &Json<'_>, at: At, reporter: &mut Reporter<'_>) -> Json<'stat
         let reason = "arguments have no choice of shapes at their root";
         reporter.within(at.place, (at.field, &format!("/{key}")), LossKind::Dropped, reason);
     }
-    Json::trusted(writer.into_string().into())
+    retyped
 }

@@ -284,13 +284,11 @@ pub(super) const CITED: &str = "sources are cited for the whole block, by addres
 /// The source of a text as this protocol states results of a search; none without an address.
 pub(super) fn foreign_citation(citation: &Citation<'_>) -> Option<Citation<'static>> {
     let url = citation.url()?;
-    let mut writer = Writer::default();
-    writer.object(|object| {
+    Some(read_citation(Json::of_object(|object| {
         object.field("type", "web_search_result_location");
         object.field("url", url);
         object.field("title", &citation.title().map(Text::reborrow));
         object.field("encrypted_index", "");
         object.field("cited_text", &citation.cited_text().map(Text::reborrow).unwrap_or_default());
-    });
-    Some(read_citation(Json::trusted(writer.into_string().into())))
+    })))
 }

@@ -34,6 +34,8 @@ pub(in super::super) struct Encoder<'a> {
 struct Writing<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
+    /// The frames of the step that is being taken.
+    out: String,
     report: Report,
     state: State,
     /// A beginning that waits for the usage that comes with it.
@@ -69,6 +71,7 @@ impl<'a> Encoder<'a> {
         let writing = Writing {
             source,
             context,
+            out: String::new(),
             report: Report::default(),
             state: State::Waiting,
             start: None,
@@ -92,14 +95,19 @@ impl EncodeStream for Encoder<'_> {
     fn step(&mut self, event: Event<'_>, out: &mut String) {
         let Self { sequence, writing } = self;
         if writing.is_wanted(&event) {
-            sequence.step(event, &mut |event| writing.event(event, out));
+            std::mem::swap(&mut writing.out, out);
+            sequence.step(event, &mut |event| writing.event(event));
+            std::mem::swap(&mut writing.out, out);
         }
     }
 
     fn end(mut self: Box<Self>, out: &mut String) -> Report {
         let Self { sequence, writing } = &mut *self;
-        sequence.flush(&mut |event| writing.event(event, out));
-        self.writing.end(out)
+        std::mem::swap(&mut writing.out, out);
+        sequence.flush(&mut |event| writing.event(event));
+        writing.end();
+        std::mem::swap(&mut writing.out, out);
+        self.writing.report
     }
 }
 
@@ -143,45 +151,42 @@ impl Writing<'_> {
         }
     }
 
-    fn event(&mut self, event: Event<'_>, out: &mut String) {
+    fn event(&mut self, event: Event<'_>) {
         if self.state == State::Over {
             return self.report_after(event);
         }
         match event {
-            Event::Start(start) => self.begin(start.into_owned(), out),
+            Event::Start(start) => self.begin(start.into_owned()),
             Event::Usage(usage) => {
-                match &mut self.usage {
-                    Some(earlier) => earlier.update(usage.into_owned()),
-                    None => self.usage = Some(usage.into_owned()),
-                }
-                self.flush_start(out);
+                usage.add_to(&mut self.usage);
+                self.flush_start();
                 if self.has_ended_well() {
-                    self.close(out);
+                    self.close();
                 }
             }
             Event::Finish { finish, place, .. } => {
-                self.flush_start(out);
+                self.flush_start();
                 self.finish = Some((finish.into_owned(), place));
                 // Other vendors may send the usage after the end. Fixture `stream/usage/usage-after-finish`.
                 if self.is_own() {
-                    self.close(out);
+                    self.close();
                 }
             }
             Event::Fault(fault) => {
-                self.flush_start(out);
-                self.fail(&fault, out);
+                self.flush_start();
+                self.fail(&fault);
             }
             Event::Open(open) => {
-                self.flush_start(out);
+                self.flush_start();
                 self.places.insert(open.part, open.semantics.place());
-                self.open(open, out);
+                self.open(open);
             }
-            Event::Delta(part, delta) => self.grow(part, delta, out),
+            Event::Delta(part, delta) => self.grow(part, delta),
             Event::Note(note) => {
-                self.flush_start(out);
-                self.note(note, out);
+                self.flush_start();
+                self.note(note);
             }
-            Event::Close(closed) => self.close_part(closed, out),
+            Event::Close(closed) => self.close_part(closed),
         }
     }
 
@@ -201,15 +206,15 @@ impl Writing<'_> {
         self.finish.as_ref().is_some_and(|(finish, _)| finish.kind != FinishKind::Failed)
     }
 
-    fn begin(&mut self, start: Start<'static>, out: &mut String) {
+    fn begin(&mut self, start: Start<'static>) {
         self.start = Some(start);
         if !self.is_own() {
-            self.flush_start(out);
+            self.flush_start();
         }
     }
 
     /// Writes the beginning, if it is still owed.
-    fn flush_start(&mut self, out: &mut String) {
+    fn flush_start(&mut self) {
         if self.state != State::Waiting {
             return;
         }
@@ -225,12 +230,12 @@ impl Writing<'_> {
             (Some(_), _) | (None, None) => None,
         };
         let usage = self.usage.as_ref().or(estimate.as_ref());
-        frames::start(out, &start, &self.context, (usage, &mut reporter));
+        frames::start(&mut self.out, &start, &self.context, (usage, &mut reporter));
     }
 
-    fn note(&mut self, note: Note<'_>, out: &mut String) {
+    fn note(&mut self, note: Note<'_>) {
         match (note.at, note.kind) {
-            (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, &citation, out),
+            (NoteAt::Part(part), NoteKind::Citation(citation)) => self.cite(part, &citation),
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => {
                 self.report_late(&semantics);
                 self.learn(part, semantics);
@@ -269,7 +274,7 @@ impl Writing<'_> {
     }
 
     /// Writes the end of the answer, now that all is known.
-    fn close(&mut self, out: &mut String) {
+    fn close(&mut self) {
         let Some((finish, place)) = self.finish.take() else { return };
         self.state = State::Over;
         self.report_sealed();
@@ -288,27 +293,26 @@ impl Writing<'_> {
             usage: self.usage.as_ref(),
             edits: self.context.applied_edits.as_deref(),
         };
-        frames::end(out, end, known, (place, &mut reporter));
+        frames::end(&mut self.out, end, known, (place, &mut reporter));
     }
 
-    fn fail(&mut self, fault: &Fault<'_>, out: &mut String) {
+    fn fail(&mut self, fault: &Fault<'_>) {
         self.state = State::Over;
         // An end that was emitted before and waits for the usage is none any more.
         self.finish = None;
-        frames::error(out, fault);
+        frames::error(&mut self.out, fault);
     }
 
-    fn end(mut self, out: &mut String) -> Report {
+    fn end(&mut self) {
         if self.start.is_some() {
-            self.flush_start(out);
+            self.flush_start();
         }
         if self.has_ended_well() {
-            self.close(out);
+            self.close();
         }
         if self.state == State::Answering {
             let message = Text::literal("the stream ended before the answer did");
-            self.fail(&Fault::new(FaultKind::Truncated, message), out);
+            self.fail(&Fault::new(FaultKind::Truncated, message));
         }
-        self.report
     }
 }

@@ -58,7 +58,7 @@ impl Current {
 }
 
 impl Writing<'_> {
-    pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
+    pub(super) fn open(&mut self, open: Open<'_>) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
         self.reporter().semantics(&semantics);
         let shown = match &opening {
@@ -76,26 +76,26 @@ impl Writing<'_> {
             Some(Current { part, shown, begun: false, in_pieces: false, refuses, semantics });
         match opening {
             Opening::Text | Opening::Reasoning(_) | Opening::Refusal => {}
-            Opening::ToolCall { id, name, form } => self.begin_call(id, name, form, out),
-            Opening::Whole(content) => self.whole(content, out),
+            Opening::ToolCall { id, name, form } => self.begin_call(id, name, form),
+            Opening::Whole(content) => self.whole(content),
         }
     }
 
     /// Begins the block of a sealed thought if it is the first of the answer; others wait for the block that they lead to,
     /// since no answer may end with them.
-    fn begin_first_block(&mut self, out: &mut String) {
+    fn begin_first_block(&mut self) {
         if self.blocks == 0 {
-            self.begin_block(out);
+            self.begin_block();
         }
     }
 
     /// Writes the sealed thoughts that wait for the block that now begins.
-    fn write_sealed(&mut self, out: &mut String) {
+    fn write_sealed(&mut self) {
         for semantics in std::mem::take(&mut self.sealed) {
-            frames::block_start(out, self.blocks, |writer| {
+            frames::block_start(&mut self.out, self.blocks, |writer| {
                 Block::Foreign(Mark::Plain).redacted(writer, &carried(&semantics));
             });
-            frames::block_stop(out, self.blocks);
+            frames::block_stop(&mut self.out, self.blocks);
             self.blocks += 1;
         }
     }
@@ -109,18 +109,18 @@ impl Writing<'_> {
     }
 
     /// Begins the block of a text or a thought.
-    fn begin_block(&mut self, out: &mut String) {
+    fn begin_block(&mut self) {
         let is_due = |current: &Current| {
             !current.begun && !matches!(current.shown, Shown::Nothing | Shown::Whole)
         };
         if !self.current.as_ref().is_some_and(is_due) {
             return;
         }
-        self.write_sealed(out);
+        self.write_sealed();
         let Some(current) = &mut self.current else { return };
         current.begun = true;
         let block = current.block(self.source);
-        frames::block_start(out, self.blocks, |writer| match current.shown {
+        frames::block_start(&mut self.out, self.blocks, |writer| match current.shown {
             Shown::Thinking => block.thinking(writer, &Text::default(), &Text::default()),
             Shown::Sealed => block.redacted(writer, &carried(&current.semantics)),
             Shown::Text | Shown::Call(_) | Shown::Whole | Shown::Nothing => {
@@ -129,14 +129,8 @@ impl Writing<'_> {
         });
     }
 
-    fn begin_call(
-        &mut self,
-        id: Option<Text<'static>>,
-        name: Text<'static>,
-        form: CallForm,
-        out: &mut String,
-    ) {
-        self.write_sealed(out);
+    fn begin_call(&mut self, id: Option<Text<'static>>, name: Text<'static>, form: CallForm) {
+        self.write_sealed();
         let Some(current) = &mut self.current else { return };
         current.begun = true;
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
@@ -153,47 +147,47 @@ impl Writing<'_> {
         };
         let arguments = Arguments::Json(Json::literal("{}"));
         let call = ToolCall { id: None, name: name.clone(), arguments, form };
-        frames::block_start(out, self.blocks, |writer| {
+        frames::block_start(&mut self.out, self.blocks, |writer| {
             current.block(self.source).tool_use(writer, (id.as_ref(), &name), &call);
         });
         if form == CallForm::Custom {
-            frames::block_delta(out, self.blocks, frames::INPUT, CUSTOM_BEGIN);
+            frames::block_delta(&mut self.out, self.blocks, frames::INPUT, CUSTOM_BEGIN);
         }
     }
 
     /// Writes a part that comes in one piece.
-    fn whole(&mut self, content: Content<'static>, out: &mut String) {
+    fn whole(&mut self, content: Content<'static>) {
         if let Content::Opaque(opaque) = &content
             && opaque.protocol == SELF
             && (opaque.kind == "compaction" || !self.is_own())
         {
-            return self.own_block(opaque, out);
+            return self.own_block(opaque);
         }
         if self.is_own() {
             let Some(current) = &mut self.current else { return };
             current.begun = true;
             let part = Part::new(content).with_semantics(current.semantics.clone());
-            return frames::block_start(out, self.blocks, |writer| {
+            return frames::block_start(&mut self.out, self.blocks, |writer| {
                 write_own(writer, &part, Block::Own(part.semantics()), Text::reborrow);
             });
         }
         match content {
             Content::Text(text) | Content::Refusal(text) => {
                 self.show(Shown::Text);
-                self.grow_text(&text, out);
+                self.grow_text(&text);
             }
             Content::Reasoning(reasoning) => {
                 let is_sealed = reasoning.form == ReasoningForm::Redacted;
                 self.show(if is_sealed { Shown::Sealed } else { Shown::Thinking });
-                reasoning.texts.iter().for_each(|text| self.grow_text(text, out));
+                reasoning.texts.iter().for_each(|text| self.grow_text(text));
             }
             Content::ToolCall(call) => {
                 self.show(Shown::Call(call.form));
                 let ToolCall { id, name, arguments, form } = *call;
-                self.begin_call(id, name, form, out);
+                self.begin_call(id, name, form);
                 match arguments {
-                    Arguments::Text(text) => self.grow_text(&text, out),
-                    Arguments::Json(json) => self.grow_text(&json.to_text(), out),
+                    Arguments::Text(text) => self.grow_text(&text),
+                    Arguments::Json(json) => self.grow_text(&json.to_text()),
                 }
             }
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {
@@ -205,12 +199,14 @@ impl Writing<'_> {
     }
 
     /// Writes a block that is this protocol's alone, wherever the answer comes from.
-    fn own_block(&mut self, opaque: &Opaque<'_>, out: &mut String) {
+    fn own_block(&mut self, opaque: &Opaque<'_>) {
         let Some(current) = &mut self.current else { return };
         current.begun = true;
         match opaque.kind == "compaction" {
-            true => frames::compaction(out, self.blocks, &opaque.json),
-            false => frames::block_start(out, self.blocks, |writer| writer.value(&opaque.json)),
+            true => frames::compaction(&mut self.out, self.blocks, &opaque.json),
+            false => {
+                frames::block_start(&mut self.out, self.blocks, |writer| writer.value(&opaque.json))
+            }
         }
     }
 
@@ -220,18 +216,18 @@ impl Writing<'_> {
         }
     }
 
-    pub(super) fn grow(&mut self, part: PartId, delta: Delta<'_>, out: &mut String) {
+    pub(super) fn grow(&mut self, part: PartId, delta: Delta<'_>) {
         if self.current.as_ref().is_none_or(|current| current.part != part) {
             return;
         }
         match delta {
-            Delta::Text(text) => self.grow_text(&text, out),
-            Delta::NextPiece => self.next_piece(out),
+            Delta::Text(text) => self.grow_text(&text),
+            Delta::NextPiece => self.next_piece(),
         }
     }
 
     /// Sets the next piece of a thought apart from what has been shown of it.
-    fn next_piece(&mut self, out: &mut String) {
+    fn next_piece(&mut self) {
         let Some(current) = &mut self.current else { return };
         let (place, is_first, begun) = (current.place(), !current.in_pieces, current.begun);
         current.in_pieces = true;
@@ -239,32 +235,34 @@ impl Writing<'_> {
             self.reporter().renamed(place, ONE_THOUGHT);
         }
         if begun {
-            self.grow_text(&Text::plain("\n\n"), out);
+            self.grow_text(&Text::plain("\n\n"));
         }
     }
 
-    fn grow_text(&mut self, text: &Text<'_>, out: &mut String) {
+    fn grow_text(&mut self, text: &Text<'_>) {
         let Some(current) = self.current.as_ref().filter(|_| !text.is_empty()) else { return };
         let shown = current.shown;
         if current.refuses {
             self.answering.refused();
         }
-        self.begin_block(out);
+        self.begin_block();
         match shown {
-            Shown::Text => frames::block_delta(out, self.blocks, frames::TEXT, text),
-            Shown::Thinking => frames::block_delta(out, self.blocks, frames::THINKING, text),
+            Shown::Text => frames::block_delta(&mut self.out, self.blocks, frames::TEXT, text),
+            Shown::Thinking => {
+                frames::block_delta(&mut self.out, self.blocks, frames::THINKING, text)
+            }
             Shown::Call(CallForm::Function) => {
-                frames::block_delta(out, self.blocks, frames::INPUT, text);
+                frames::block_delta(&mut self.out, self.blocks, frames::INPUT, text);
             }
             Shown::Call(CallForm::Custom) => {
                 let escaped = text.json_body();
-                frames::block_delta(out, self.blocks, frames::INPUT, &*escaped);
+                frames::block_delta(&mut self.out, self.blocks, frames::INPUT, &*escaped);
             }
             Shown::Sealed | Shown::Whole | Shown::Nothing => {}
         }
     }
 
-    pub(super) fn cite(&mut self, part: PartId, citation: &Citation<'_>, out: &mut String) {
+    pub(super) fn cite(&mut self, part: PartId, citation: &Citation<'_>) {
         let shows = |current: &Current| current.part == part && current.shown == Shown::Text;
         if !self.current.as_ref().is_some_and(shows) {
             return self.report_once(NoteAt::Part(part), Field::Citations, citation.place());
@@ -275,8 +273,8 @@ impl Writing<'_> {
         }
         let made = foreign_citation(citation).filter(|_| !self.is_own());
         if let Some(citation) = made.as_ref().or(self.is_own().then_some(citation)) {
-            self.begin_block(out);
-            frames::block_delta(out, self.blocks, frames::CITATION, citation.json());
+            self.begin_block();
+            frames::block_delta(&mut self.out, self.blocks, frames::CITATION, citation.json());
         }
     }
 
@@ -287,16 +285,16 @@ impl Writing<'_> {
         }
     }
 
-    pub(super) fn close_part(&mut self, closed: Closed<'_>, out: &mut String) {
+    pub(super) fn close_part(&mut self, closed: Closed<'_>) {
         if self.current.as_ref().is_none_or(|current| current.part != closed.part) {
             return;
         }
         if self.is_own() {
-            self.begin_block(out);
+            self.begin_block();
         }
         self.report_late(&closed.semantics);
         self.learn(closed.part, closed.semantics);
-        self.seal(out);
+        self.seal();
         let Some(current) = self.current.take() else { return };
         if current.shown == Shown::Sealed
             && !current.begun
@@ -305,10 +303,10 @@ impl Writing<'_> {
             return self.sealed.push(current.semantics);
         }
         if current.shown == Shown::Call(CallForm::Custom) {
-            frames::block_delta(out, self.blocks, frames::INPUT, CUSTOM_END);
+            frames::block_delta(&mut self.out, self.blocks, frames::INPUT, CUSTOM_END);
         }
         if current.begun {
-            frames::block_stop(out, self.blocks);
+            frames::block_stop(&mut self.out, self.blocks);
             self.blocks += 1;
         }
     }
@@ -322,7 +320,7 @@ impl Writing<'_> {
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.
-    fn seal(&mut self, out: &mut String) {
+    fn seal(&mut self) {
         let Some(current) = &mut self.current else { return };
         let Some(kind) = current.semantics.artefact().map(Artefact::kind) else {
             return;
@@ -330,14 +328,14 @@ impl Writing<'_> {
         match current.shown {
             Shown::Thinking if kind == ArtefactKind::Ciphertext && !current.begun => {
                 current.shown = Shown::Sealed;
-                self.begin_first_block(out);
+                self.begin_first_block();
             }
             Shown::Thinking => {
                 let signature = carried(&current.semantics).into_owned();
-                self.begin_block(out);
-                frames::block_delta(out, self.blocks, frames::SIGNATURE, &signature);
+                self.begin_block();
+                frames::block_delta(&mut self.out, self.blocks, frames::SIGNATURE, &signature);
             }
-            Shown::Sealed => self.begin_first_block(out),
+            Shown::Sealed => self.begin_first_block(),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {
                 let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
                 withhold(&current.semantics, &mut reporter);

@@ -8,10 +8,9 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Number, Reader, Text};
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
 use crate::protocol::gemini::types::{
-    GENERATION_SCOPE, RESPONSE_JSON_SCHEMA, SELF, THINKING_SCOPE, TOOL_CHOICE_SCOPE,
-    TOOL_CONFIG_SCOPE,
+    RESPONSE_JSON_SCHEMA, SELF, THINKING_SCOPE, TOOL_CHOICE_SCOPE, TOOL_CONFIG_SCOPE,
 };
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{Members, put, read_object, set};
 use crate::protocol::semantics::Extras;
 
 use super::Draft;
@@ -25,48 +24,36 @@ pub(super) struct OutputDraft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn generation_config(
-        &mut self,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<()> {
-        read_object(reader, GENERATION_SCOPE, extras, |key, reader, extras| {
-            self.generation_member(key, reader, extras)
-        })
-    }
-
-    fn generation_member(
+    pub(super) fn generation_member(
         &mut self,
         key: &str,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Member> {
+        reader: &mut Members<'_, 'a>,
+    ) -> Result<()> {
         let Self { request, output, .. } = self;
         let sampling = &mut request.sampling;
         match camel(REQUEST_NAMES, key, &mut self.shape) {
-            "temperature" => sampling.temperature = Some(read_number(reader)?),
-            "topP" => sampling.top_p = Some(read_number(reader)?),
-            "topK" => sampling.top_k = Some(read_number(reader)?),
-            "seed" => sampling.seed = Some(read_number(reader)?),
-            "presencePenalty" => sampling.presence_penalty = Some(read_number(reader)?),
-            "frequencyPenalty" => sampling.frequency_penalty = Some(read_number(reader)?),
-            "candidateCount" => sampling.candidates = Some(read_number(reader)?),
-            "logprobs" => sampling.top_logprobs = Some(read_number(reader)?),
-            "responseLogprobs" => sampling.logprobs = Some(reader.boolean()?),
-            "maxOutputTokens" => request.max_output_tokens = Some(read_number(reader)?),
-            "stopSequences" => request.stop = reader.list(|_, reader| reader.string())?,
-            "responseMimeType" => output.mime = Some(reader.string()?),
-            "responseSchema" => output.schema = Some(reader.raw()?),
-            "responseJsonSchema" => output.json_schema = Some(reader.raw()?),
-            "thinkingConfig" => self.thinking_config(reader, extras)?,
-            _ => return self.declared(&format!("generationConfig/{key}"), reader),
+            "temperature" => set(&mut sampling.temperature, read_number(reader)),
+            "topP" => set(&mut sampling.top_p, read_number(reader)),
+            "topK" => set(&mut sampling.top_k, read_number(reader)),
+            "seed" => set(&mut sampling.seed, read_number(reader)),
+            "presencePenalty" => set(&mut sampling.presence_penalty, read_number(reader)),
+            "frequencyPenalty" => set(&mut sampling.frequency_penalty, read_number(reader)),
+            "candidateCount" => set(&mut sampling.candidates, read_number(reader)),
+            "logprobs" => set(&mut sampling.top_logprobs, read_number(reader)),
+            "responseLogprobs" => set(&mut sampling.logprobs, reader.boolean()),
+            "maxOutputTokens" => set(&mut request.max_output_tokens, read_number(reader)),
+            "stopSequences" => put(&mut request.stop, reader.list(|_, reader| reader.string())),
+            "responseMimeType" => set(&mut output.mime, reader.string()),
+            "responseSchema" => set(&mut output.schema, reader.raw()),
+            "responseJsonSchema" => set(&mut output.json_schema, reader.raw()),
+            "thinkingConfig" => self.thinking_config(reader),
+            _ => self.declared(&format!("generationConfig/{key}"), reader),
         }
-        Ok(Member::Read)
     }
 
-    fn thinking_config(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
+    fn thinking_config(&mut self, reader: &mut Members<'_, 'a>) -> Result<()> {
         let thinking = &mut self.request.thinking;
-        read_object(reader, THINKING_SCOPE, extras, |key, reader, _| {
+        reader.inside(THINKING_SCOPE, |key, reader| {
             match camel(REQUEST_NAMES, key, &mut self.shape) {
                 "includeThoughts" => {
                     thinking.show = Some(match reader.boolean()? {
@@ -75,16 +62,15 @@ impl<'a> Draft<'a> {
                     });
                 }
                 "thinkingBudget" => read_budget(reader, thinking)?,
-                "thinkingLevel" => match effort(&reader.checkpoint().string()?) {
-                    Some(effort) => {
+                "thinkingLevel" => {
+                    if let Some(effort) = effort(&reader.checkpoint().string()?) {
                         thinking.effort = Some(Text::literal(effort));
                         reader.skip()?;
                     }
-                    None => return Ok(Member::Unknown),
-                },
-                _ => return Ok(Member::Unknown),
+                }
+                _ => {}
             }
-            Ok(Member::Read)
+            Ok(())
         })
     }
 
@@ -123,43 +109,37 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub(super) fn tool_config(
-        &mut self,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<()> {
-        read_object(reader, TOOL_CONFIG_SCOPE, extras, |key, reader, extras| {
+    pub(super) fn tool_config(&mut self, reader: &mut Members<'_, 'a>) -> Result<()> {
+        reader.inside(TOOL_CONFIG_SCOPE, |key, reader| {
             match camel(REQUEST_NAMES, key, &mut self.shape) {
-                "functionCallingConfig" => self.function_calling(reader, extras)?,
-                _ => return self.declared(&format!("toolConfig/{key}"), reader),
+                "functionCallingConfig" => self.function_calling(reader),
+                _ => self.declared(&format!("toolConfig/{key}"), reader),
             }
-            Ok(Member::Read)
         })
     }
 
-    fn function_calling(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
+    fn function_calling(&mut self, reader: &mut Members<'_, 'a>) -> Result<()> {
         let mut start = reader.checkpoint();
         let mut inner = Extras::default();
         let (mut mode, mut names) = (None, Vec::new());
-        read_object(reader, TOOL_CHOICE_SCOPE, &mut inner, |key, reader, _| {
+        read_object(reader, TOOL_CHOICE_SCOPE, &mut inner, |key, reader| {
             match (camel(REQUEST_NAMES, key, &mut self.shape), reader.kind()?) {
-                ("mode", Kind::Number) => match mode_of_number(&mut reader.checkpoint()) {
-                    Some(word) => {
+                ("mode", Kind::Number) => {
+                    if let Some(word) = mode_of_number(&mut reader.checkpoint()) {
                         mode = Some(Text::literal(word));
                         reader.skip()?;
                     }
-                    None => return Ok(Member::Unknown),
-                },
+                }
                 ("mode", _) => mode = Some(reader.string()?),
                 ("allowedFunctionNames", _) => names = reader.list(|_, reader| reader.string())?,
-                _ => return Ok(Member::Unknown),
+                _ => {}
             }
-            Ok(Member::Read)
+            Ok(())
         })?;
         let is_unset = mode.is_none() && names.is_empty();
         self.request.tool_choice = mode.and_then(|mode| tool_choice(&mode.to_str(), names));
         if self.request.tool_choice.is_some() || is_unset {
-            extras.update(inner);
+            reader.extras.update(inner);
         } else {
             let json = start.raw()?;
             self.request.tool_choice = Some(ToolChoice::Other { protocol: SELF, json });

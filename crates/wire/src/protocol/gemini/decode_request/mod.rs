@@ -15,16 +15,18 @@ use crate::place::{Place, Step};
 use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::gemini::decode_request::partial::{Joining, part_or_piece};
 use crate::protocol::gemini::types::name::{REQUEST_NAMES, camel};
-use crate::protocol::gemini::types::{AMONG_TURNS, GeminiSemantics, MODEL_PREFIX, Shape};
-use crate::protocol::object::{Member, Unread, messages_expected, read_first, read_object};
+use crate::protocol::gemini::types::{
+    AMONG_TURNS, GENERATION_SCOPE, GeminiSemantics, MODEL_PREFIX, Shape,
+};
+use crate::protocol::object::{
+    Members, Unread, messages_expected, put, read_first, read_object, set,
+};
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
 pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
     let mut draft = Draft::default();
     let mut extras = Extras::default();
-    read_object(&mut reader, "", &mut extras, |key, reader, extras| {
-        draft.member(key, reader, extras)
-    })?;
+    read_object(&mut reader, "", &mut extras, |key, reader| draft.member(key, reader))?;
     reader.finish()?;
     Ok(draft.finish(extras))
 }
@@ -41,41 +43,37 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    fn member(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Member> {
+    fn member(&mut self, key: &str, reader: &mut Members<'_, 'a>) -> Result<()> {
         match camel(REQUEST_NAMES, key, &mut self.shape) {
-            "model" => self.request.model = Some(read_model(reader)?),
-            "contents" => self.contents(reader)?,
+            "model" => set(&mut self.request.model, read_model(reader)),
+            "contents" => self.contents(reader),
             "systemInstruction" => {
                 let is_camel = key == "systemInstruction";
                 let step =
                     if is_camel { Step::SystemInstruction } else { Step::SystemInstructionSnake };
                 let place = Place::default().step(step);
-                self.system = Some(content(reader, place, Standing::Slot)?);
+                set(&mut self.system, content(reader, place, Standing::Slot))
             }
-            "tools" => self.tools(reader)?,
-            "toolConfig" => self.tool_config(reader, extras)?,
-            "generationConfig" => self.generation_config(reader, extras)?,
-            "labels" => self.request.metadata = Some(reader.raw()?),
-            "serviceTier" => self.request.service_tier = Some(reader.string()?),
-            _ => return self.declared(key, reader),
+            "tools" => self.tools(reader),
+            "toolConfig" => self.tool_config(reader),
+            "generationConfig" => {
+                reader.inside(GENERATION_SCOPE, |key, reader| self.generation_member(key, reader))
+            }
+            "labels" => set(&mut self.request.metadata, reader.raw()),
+            "serviceTier" => set(&mut self.request.service_tier, reader.string()),
+            _ => self.declared(key, reader),
         }
-        Ok(Member::Read)
     }
 
     /// Takes a field that only this protocol has, if it is declared under that very path.
-    fn declared(&mut self, path: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    fn declared(&mut self, path: &str, reader: &mut Reader<'a>) -> Result<()> {
         if !GeminiSemantics::DECLARED.iter().any(|declared| declared.path == path) {
-            return Ok(Member::Unknown);
+            return Ok(());
         }
         let json = reader.raw()?;
         // The path was found among the declared ones, so the namespace takes it.
         let _ = self.semantics.gemini_mut().take(path, json);
-        Ok(Member::Read)
+        Ok(())
     }
 
     fn contents(&mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -135,18 +133,14 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
         Standing::Turn => read_first(reader, "role", usual_role),
     };
     let mut message = Message::new(role.unwrap_or_default(), Parts::default());
-    unread.read(reader, "", &mut extras, |key, reader, _| match key {
-        "role" if standing == Standing::Turn => {
-            let (role, member) = read_role(reader)?;
-            message.role = role;
-            Ok(member)
-        }
+    unread.read(reader, "", &mut extras, |key, reader| match key {
+        "role" if standing == Standing::Turn => put(&mut message.role, read_role(reader)),
         "parts" => {
             message.parts = read_message_parts(reader, place)?;
             part::join_sealed(&mut message.parts);
-            Ok(Member::Read)
+            Ok(())
         }
-        _ => Ok(Member::Unknown),
+        _ => Ok(()),
     })?;
     if standing == Standing::Turn && message.role == Role::System {
         semantics.add_shape(AMONG_TURNS);
@@ -156,20 +150,19 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
 }
 
 /// Reads a role. One that is not the usual word for it stays among the extras, which bring it back.
-fn read_role(reader: &mut Reader<'_>) -> Result<(Role, Member)> {
+fn read_role(reader: &mut Reader<'_>) -> Result<Role> {
     let mut ahead = reader.checkpoint();
     let word = ahead.string()?;
     let word = word.to_str();
     if let Some(role) = usual_role(&word) {
         *reader = ahead;
-        return Ok((role, Member::Read));
+        return Ok(role);
     }
-    let role = match &*word {
+    Ok(match &*word {
         "assistant" => Role::Assistant,
         "system" => Role::System,
         _ => Role::User,
-    };
-    Ok((role, Member::Unknown))
+    })
 }
 
 /// The role that the vendor's own word means. Fixture `request/roles/gemini-content-without-role-is-the-user`.

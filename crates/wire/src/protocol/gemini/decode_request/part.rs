@@ -10,7 +10,7 @@ use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::gemini::types::name::{PART_NAMES, camel};
 use crate::protocol::gemini::types::{SELF, Shape, THOUGHT_TRUE};
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{Members, put, read_object, set};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Artefact, ArtefactKind, media_type};
 
@@ -24,7 +24,7 @@ pub(in super::super) fn content_part<'a>(
     let mut start = reader.checkpoint();
     let mut draft = PartDraft { place, ..PartDraft::default() };
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, extras| draft.member(key, reader, extras))?;
+    read_object(reader, "", &mut extras, |key, reader| draft.member(key, reader))?;
     match draft.opaque() {
         Some(kind) => Ok(opaque_part(Text::plain(kind), start.raw()?, place)),
         None => Ok(draft.finish(extras)),
@@ -102,38 +102,33 @@ struct PartDraft<'a> {
 }
 
 impl<'a> PartDraft<'a> {
-    fn member(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Member> {
+    fn member(&mut self, key: &str, reader: &mut Members<'_, 'a>) -> Result<()> {
         let name = camel(PART_NAMES, key, &mut self.shape);
         let is_first = self.data.is_none() && self.further.is_none();
         match name {
             "text" if is_first => self.data = Some(Content::Text(reader.string()?)),
-            "functionCall" if is_first => self.data = Some(function_call(reader, extras)?),
+            "functionCall" if is_first => self.data = Some(function_call(reader)?),
             "functionResponse" if is_first => {
-                self.data = Some(function_response(reader, self.place, extras)?);
+                self.data = Some(function_response(reader, self.place)?);
             }
-            "inlineData" if is_first => self.data = Some(self.inline_data(reader, extras)?),
-            "fileData" if is_first => self.data = Some(self.file_data(reader, extras)?),
+            "inlineData" if is_first => self.data = Some(self.inline_data(reader)?),
+            "fileData" if is_first => self.data = Some(self.file_data(reader)?),
             "thought" if reader.kind()? == Kind::Boolean => self.is_thought = reader.boolean()?,
             "thoughtSignature" => self.signature = Some(reader.string()?),
             "mediaResolution" => {
                 self.detail = detail(&mut reader.checkpoint());
-                return Ok(Member::Unknown);
+                return Ok(());
             }
             "text" | "functionCall" | "functionResponse" | "inlineData" | "fileData" => {
                 self.further.get_or_insert_with(|| key.to_owned());
-                return Ok(Member::Unknown);
+                return Ok(());
             }
             _ => {
                 self.unknown.get_or_insert_with(|| key.to_owned());
-                return Ok(Member::Unknown);
+                return Ok(());
             }
         }
-        Ok(Member::Read)
+        Ok(())
     }
 
     /// What the part is, if the conversation has no word for it.
@@ -171,22 +166,14 @@ impl<'a> PartDraft<'a> {
         }
     }
 
-    fn inline_data(
-        &mut self,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Content<'a>> {
-        let (mime, data) = self.blob(("inlineData", "data"), reader, extras)?;
+    fn inline_data(&mut self, reader: &mut Members<'_, 'a>) -> Result<Content<'a>> {
+        let (mime, data) = self.blob(("inlineData", "data"), reader)?;
         let data = standard(data);
         Ok(media(media_kind(mime.as_ref(), None), Source::Base64 { mime, data }))
     }
 
-    fn file_data(
-        &mut self,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Content<'a>> {
-        let (mime, uri) = self.blob(("fileData", "fileUri"), reader, extras)?;
+    fn file_data(&mut self, reader: &mut Members<'_, 'a>) -> Result<Content<'a>> {
+        let (mime, uri) = self.blob(("fileData", "fileUri"), reader)?;
         let kind = media_kind(mime.as_ref(), Some(&uri));
         let source = match is_public(&uri.to_str()) {
             true => Source::Url { mime, url: uri },
@@ -199,32 +186,25 @@ impl<'a> PartDraft<'a> {
     fn blob(
         &mut self,
         (scope, name): (&'static str, &'static str),
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
+        reader: &mut Members<'_, 'a>,
     ) -> Result<(Option<Text<'a>>, Text<'a>)> {
         let (mut mime, mut data) = (None, None);
-        read_object(reader, scope, extras, |key, reader, _| {
-            match camel(PART_NAMES, key, &mut self.shape) {
-                "mimeType" => mime = Some(reader.string()?),
-                key if key == name => data = Some(reader.string()?),
-                _ => return Ok(Member::Unknown),
-            }
-            Ok(Member::Read)
+        reader.inside(scope, |key, reader| match camel(PART_NAMES, key, &mut self.shape) {
+            "mimeType" => set(&mut mime, reader.string()),
+            key if key == name => set(&mut data, reader.string()),
+            _ => Ok(()),
         })?;
         Ok((mime, data.ok_or_else(|| missing(name))?))
     }
 }
 
-fn function_call<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Content<'a>> {
+fn function_call<'a>(reader: &mut Members<'_, 'a>) -> Result<Content<'a>> {
     let (mut id, mut name, mut arguments) = (None, None, None);
-    read_object(reader, "functionCall", extras, |key, reader, _| {
-        match key {
-            "id" => id = Some(reader.string()?),
-            "name" => name = Some(reader.string()?),
-            "args" => arguments = Some(reader.raw()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    reader.inside("functionCall", |key, reader| match key {
+        "id" => set(&mut id, reader.string()),
+        "name" => set(&mut name, reader.string()),
+        "args" => set(&mut arguments, reader.raw()),
+        _ => Ok(()),
     })?;
     Ok(Content::ToolCall(Box::new(ToolCall {
         id,
@@ -234,22 +214,15 @@ fn function_call<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result
     })))
 }
 
-fn function_response<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-    extras: &mut Extras<'a>,
-) -> Result<Content<'a>> {
+fn function_response<'a>(reader: &mut Members<'_, 'a>, place: Place) -> Result<Content<'a>> {
     let (mut call_id, mut name, mut response) = (None, None, Json::literal("{}"));
     let mut parts = Parts::default();
-    read_object(reader, "functionResponse", extras, |key, reader, _| {
-        match key {
-            "id" => call_id = Some(reader.string()?),
-            "name" => name = Some(reader.string()?),
-            "response" => response = reader.raw()?,
-            "parts" => parts = read_parts(reader, place, Step::FunctionResponseParts)?,
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    reader.inside("functionResponse", |key, reader| match key {
+        "id" => set(&mut call_id, reader.string()),
+        "name" => set(&mut name, reader.string()),
+        "response" => put(&mut response, reader.raw()),
+        "parts" => put(&mut parts, read_parts(reader, place, Step::FunctionResponseParts)),
+        _ => Ok(()),
     })?;
     Ok(Content::ToolResult(Box::new(ToolResult {
         call_id,

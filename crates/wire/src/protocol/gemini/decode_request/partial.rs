@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::conversation::{Content, Part, Parts, ToolCall};
+use crate::conversation::{BROKEN_CALL, Content, Part, Parts, ToolCall};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::Place;
@@ -12,7 +12,7 @@ use crate::protocol::gemini::decode_request::path::steps;
 use crate::protocol::gemini::types::{
     APART_FROM_PIECES, CALL_PIECES, CALL_PIECES_KEPT, PIECE_KEY, SELF, Shape,
 };
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{Members, read_object, set};
 use crate::protocol::partial_call::{Added, Change, Data, JoinedCall, Joiner, Piece, Step, Value};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Artefact, ArtefactKind};
@@ -26,7 +26,7 @@ pub(in super::super) enum PartOrPiece<'a> {
 /// A piece of a call, and the part that it is.
 pub(in super::super) struct WrittenPiece<'a> {
     pub(in super::super) piece: Piece<'a>,
-    json: Json<'a>,
+    pub(in super::super) json: Json<'a>,
 }
 
 impl<'a> WrittenPiece<'a> {
@@ -34,8 +34,13 @@ impl<'a> WrittenPiece<'a> {
     pub(in super::super) fn into_parts(self) -> (Piece<'a>, Part<'a>) {
         let Self { piece, json } = self;
         let place = piece.semantics.place();
-        (piece, opaque_part(Text::literal("functionCall"), json, place))
+        (piece, unjoined(json, place))
     }
+}
+
+/// The part that a piece is of which no call was made.
+pub(in super::super) fn unjoined(json: Json<'_>, place: Place) -> Part<'_> {
+    opaque_part(Text::literal(BROKEN_CALL), json, place)
 }
 
 /// Reads a part, if only a piece of a call; or says why it is neither.
@@ -63,8 +68,7 @@ fn written_piece<'a>(reader: &mut Reader<'a>, place: Place) -> Option<WrittenPie
     let mut draft = PieceDraft::default();
     let mut extras = Extras::default();
     let json = reader.checkpoint().raw().ok()?;
-    read_object(reader, "", &mut extras, |key, reader, extras| draft.part(key, reader, extras))
-        .ok()?;
+    read_object(reader, "", &mut extras, |key, reader| draft.part(key, reader)).ok()?;
     let piece = draft.finish(NodeSemantics::at(place).keeping(extras))?;
     Some(WrittenPiece { piece, json })
 }
@@ -213,29 +217,25 @@ struct PieceDraft<'a> {
 
 impl<'a> PieceDraft<'a> {
     /// Reads a member of the part.
-    fn part(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Member> {
+    fn part(&mut self, key: &str, reader: &mut Members<'_, 'a>) -> Result<()> {
         match (key, reader.kind()?) {
             ("functionCall" | "function_call", Kind::Object) => {
                 self.is_call = true;
-                read_object(reader, CALL_PIECES, extras, |key, reader, _| self.call(key, reader))?;
+                reader.inside(CALL_PIECES, |key, reader| self.call(key, reader))
             }
             ("thoughtSignature" | "thought_signature", Kind::String) => {
-                self.signature = Some(reader.string()?);
+                set(&mut self.signature, reader.string())
             }
-            _ => return Ok(Member::Unknown),
+            _ => Ok(()),
         }
-        Ok(Member::Read)
     }
 
     /// Reads a member of its call.
-    fn call(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    fn call(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         match (key, reader.kind()?) {
-            ("id", Kind::String) => self.id = Some(reader.string()?),
+            ("id", Kind::String) => {
+                self.id = Some(reader.string()?).filter(|id| !id.is_empty());
+            }
             ("name", Kind::String) => {
                 self.name = Some(reader.string()?).filter(|name| !name.is_empty());
             }
@@ -247,12 +247,16 @@ impl<'a> PieceDraft<'a> {
                 self.pieces_count += 1;
                 self.values(reader, Values::pieces)?;
             }
-            ("willContinue" | "will_continue", Kind::Boolean) => {
-                self.continues = reader.boolean()?
+            ("willContinue" | "will_continue", kind) if kind != Kind::Null => {
+                let read = self.values.flag(&mut reader.checkpoint());
+                // Where it cannot be read, nobody knows whether the call is complete.
+                self.continues = *read.as_ref().unwrap_or(&true);
+                self.error = self.error.take().or(read.err());
+                reader.skip()?;
             }
-            _ => return Ok(Member::Unknown),
+            _ => {}
         }
-        Ok(Member::Read)
+        Ok(())
     }
 
     fn values(
@@ -337,11 +341,15 @@ impl<'a> Values<'a> {
                 (_, Kind::Null) => return reader.skip(),
                 ("jsonPath" | "json_path", _) => return once(&mut path, reader.string()?),
                 ("willContinue" | "will_continue", _) => {
-                    return once(&mut continues, reader.boolean()?);
+                    return once(&mut continues, self.flag(reader)?);
                 }
                 ("stringValue" | "string_value", _) => Data::Text(reader.string()?),
-                ("numberValue" | "number_value", _) => self.whole(reader, Kind::Number)?,
-                ("boolValue" | "bool_value", _) => self.whole(reader, Kind::Boolean)?,
+                ("numberValue" | "number_value", _) => {
+                    Data::Whole(self.of_kind(reader, Kind::Number)?)
+                }
+                ("boolValue" | "bool_value", _) => {
+                    Data::Whole(self.of_kind(reader, Kind::Boolean)?)
+                }
                 (key, _) if key.ends_with("Value") || key.ends_with("_value") => {
                     return Err(odd("a piece of a known type"));
                 }
@@ -378,8 +386,13 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
+    /// Reads whether more follows.
+    fn flag(&mut self, reader: &mut Reader<'a>) -> Result<bool> {
+        self.of_kind(reader, Kind::Boolean)?.reader().boolean()
+    }
+
     /// Reads a value of a kind; one that is quoted is of that kind too.
-    fn whole(&mut self, reader: &mut Reader<'a>, kind: Kind) -> Result<Data<'a>> {
+    fn of_kind(&mut self, reader: &mut Reader<'a>, kind: Kind) -> Result<Json<'a>> {
         let json = match reader.kind()? {
             Kind::String => {
                 self.are_mended = true;
@@ -390,7 +403,7 @@ impl<'a> Values<'a> {
         if json.kind() != kind {
             return Err(odd("a value of the type that is stated"));
         }
-        Ok(Data::Whole(json))
+        Ok(json)
     }
 }
 

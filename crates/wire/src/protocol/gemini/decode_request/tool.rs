@@ -6,7 +6,7 @@ use crate::json::{Json, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::gemini::types::name::{TOOL_NAMES, camel};
 use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, SELF, Shape};
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{read_object, set};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
 use super::read_each;
@@ -27,17 +27,15 @@ impl<'a> super::Draft<'a> {
 /// Reads one object of the list, which may hold functions and hosted tools side by side.
 fn tool_object<'a>(reader: &mut Reader<'a>, place: Place, tools: &mut Vec<Tool<'a>>) -> Result<()> {
     // Every member is a tool, or null.
-    read_object(reader, "", &mut Extras::default(), |key, reader, _| {
-        match key {
-            "functionDeclarations" => {
-                declarations(reader, place, Step::FunctionDeclarations, tools)?;
-            }
-            "function_declarations" => {
-                declarations(reader, place, Step::FunctionDeclarationsSnake, tools)?;
-            }
-            _ => tools.push(hosted(key, place, reader.raw()?)),
+    read_object(reader, "", &mut Extras::default(), |key, reader| match key {
+        "functionDeclarations" => declarations(reader, place, Step::FunctionDeclarations, tools),
+        "function_declarations" => {
+            declarations(reader, place, Step::FunctionDeclarationsSnake, tools)
         }
-        Ok(Member::Read)
+        _ => {
+            tools.push(hosted(key, place, reader.raw()?));
+            Ok(())
+        }
     })
 }
 
@@ -78,23 +76,22 @@ fn function<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let mut extras = Extras::default();
     let (mut name, mut description) = (None, None);
     let (mut parameters, mut output_schema) = (None, None);
-    read_object(reader, "", &mut extras, |key, reader, _| {
-        match camel(TOOL_NAMES, key, &mut shape) {
-            "name" => name = Some(reader.string()?),
-            "description" => description = Some(reader.string()?),
-            "parameters" if parameters.is_none() => parameters = Some(reader.raw()?),
-            "parametersJsonSchema" if parameters.is_none() => {
-                parameters = Some(reader.raw()?);
-                shape = shape.with(PARAMETERS_JSON_SCHEMA);
-            }
-            "response" if output_schema.is_none() => output_schema = Some(reader.raw()?),
-            "responseJsonSchema" if output_schema.is_none() => {
-                output_schema = Some(reader.raw()?);
-                shape = shape.with(RESPONSE_JSON_SCHEMA);
-            }
-            _ => return Ok(Member::Unknown),
+    read_object(reader, "", &mut extras, |key, reader| match camel(TOOL_NAMES, key, &mut shape) {
+        "name" => set(&mut name, reader.string()),
+        "description" => set(&mut description, reader.string()),
+        "parameters" if parameters.is_none() => set(&mut parameters, reader.raw()),
+        "parametersJsonSchema" if parameters.is_none() => {
+            parameters = Some(reader.raw()?);
+            shape = shape.with(PARAMETERS_JSON_SCHEMA);
+            Ok(())
         }
-        Ok(Member::Read)
+        "response" if output_schema.is_none() => set(&mut output_schema, reader.raw()),
+        "responseJsonSchema" if output_schema.is_none() => {
+            output_schema = Some(reader.raw()?);
+            shape = shape.with(RESPONSE_JSON_SCHEMA);
+            Ok(())
+        }
+        _ => Ok(()),
     })?;
     let name = name.ok_or_else(|| Error::new(ErrorKind::Missing, "expected `name`"))?;
     let semantics = NodeSemantics::at(place).shaped(shape).keeping(extras);

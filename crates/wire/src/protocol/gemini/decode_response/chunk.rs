@@ -1,5 +1,6 @@
 //! Reading one response object: a whole answer, or one step of a stream.
 
+use crate::conversation::BROKEN_CALL;
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::limit::CANDIDATES_MAX;
@@ -11,7 +12,7 @@ use crate::protocol::gemini::decode_response::citation::Grounding;
 use crate::protocol::gemini::decode_response::logprobs::read_logprobs;
 use crate::protocol::gemini::types::{CITED_APART, CONTENT_SCOPE, GROUNDING_SCOPE, LOGPROBS};
 use crate::protocol::gemini::usage::USAGE;
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{Members, read_object, set};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::usage::Report;
 
@@ -46,31 +47,30 @@ impl<'a> Chunk<'a> {
     pub(in super::super) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
         let mut chunk = Self::default();
         let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader, _| chunk.member(key, reader, place))?;
+        read_object(reader, "", &mut extras, |key, reader| chunk.member(key, reader, place))?;
         chunk.extras = extras;
         Ok(chunk)
     }
 
-    fn member(&mut self, key: &str, reader: &mut Reader<'a>, place: Place) -> Result<Member> {
+    fn member(&mut self, key: &str, reader: &mut Reader<'a>, place: Place) -> Result<()> {
         match (key, reader.kind()?) {
-            ("responseId", Kind::String) => self.id = Some(reader.string()?),
-            ("modelVersion", Kind::String) => self.model = Some(reader.string()?),
+            ("responseId", Kind::String) => set(&mut self.id, reader.string()),
+            ("modelVersion", Kind::String) => set(&mut self.model, reader.string()),
             ("candidates", Kind::Array) => reader.array(|index, reader| {
                 let place = place.element(Step::Candidates, index);
                 self.candidates.push(CandidateDraft::read(reader, (place, index))?);
                 Ok(())
-            })?,
+            }),
             ("usageMetadata", Kind::Object) => {
-                self.usage = Some(USAGE.read(reader, place.step(Step::UsageMetadata))?);
+                set(&mut self.usage, USAGE.read(reader, place.step(Step::UsageMetadata)))
             }
             ("promptFeedback", Kind::Object) => {
                 self.blocked = reader.peek_tag("blockReason").unwrap_or_default();
-                return Ok(Member::Unknown);
+                Ok(())
             }
-            ("error", Kind::Object) => self.error = Some(reader.raw()?),
-            _ => return Ok(Member::Unknown),
+            ("error", Kind::Object) => set(&mut self.error, reader.raw()),
+            _ => Ok(()),
         }
-        Ok(Member::Read)
     }
 }
 
@@ -82,33 +82,30 @@ impl<'a> CandidateDraft<'a> {
             ..Self::default()
         };
         let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader, extras| {
-            match (key, reader.kind()?) {
-                ("content", Kind::Object) => {
-                    draft.has_content = true;
-                    draft.content(reader, extras)?;
-                }
-                ("finishReason", Kind::String) => draft.finish = Some(reader.string()?),
-                ("index", Kind::Number) => return Ok(draft.index(reader, position)),
-                ("groundingMetadata", Kind::Object) => {
-                    draft.grounding.read_grounding(&reader.checkpoint().raw()?);
-                    read_object(reader, GROUNDING_SCOPE, extras, |_, _, _| Ok(Member::Unknown))?;
-                }
-                ("citationMetadata", Kind::Object) => {
-                    draft.grounding.read_citations(&reader.checkpoint().raw()?);
-                    draft.semantics.add_shape(CITED_APART);
-                    return Ok(Member::Unknown);
-                }
-                (LOGPROBS, Kind::Object) => {
-                    draft.logprobs = read_logprobs(&reader.checkpoint().raw()?);
-                    if draft.logprobs.is_none() {
-                        return Ok(Member::Unknown);
-                    }
-                    reader.skip()?;
-                }
-                _ => return Ok(Member::Unknown),
+        read_object(reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
+            ("content", Kind::Object) => {
+                draft.has_content = true;
+                draft.content(reader)
             }
-            Ok(Member::Read)
+            ("finishReason", Kind::String) => set(&mut draft.finish, reader.string()),
+            ("index", Kind::Number) => draft.index(reader, position),
+            ("groundingMetadata", Kind::Object) => {
+                draft.grounding.read_grounding(&reader.checkpoint().raw()?);
+                reader.inside(GROUNDING_SCOPE, |_, _| Ok(()))
+            }
+            ("citationMetadata", Kind::Object) => {
+                draft.grounding.read_citations(&reader.checkpoint().raw()?);
+                draft.semantics.add_shape(CITED_APART);
+                Ok(())
+            }
+            (LOGPROBS, Kind::Object) => {
+                draft.logprobs = read_logprobs(&reader.checkpoint().raw()?);
+                if draft.logprobs.is_none() {
+                    return Ok(());
+                }
+                reader.skip()
+            }
+            _ => Ok(()),
         })?;
         draft.semantics.keep(extras);
         Ok(draft)
@@ -122,28 +119,22 @@ impl<'a> CandidateDraft<'a> {
     }
 
     /// Reads the index. One that is not the position stays among the extras too.
-    fn index(&mut self, reader: &mut Reader<'a>, position: usize) -> Member {
+    fn index(&mut self, reader: &mut Reader<'a>, position: usize) -> Result<()> {
         let stated = reader.checkpoint().u64().ok().filter(|it| *it < CANDIDATES_MAX as u64);
         self.index = stated.map_or(self.index, |index| index as u32);
-        let is_position = stated == Some(position as u64) && reader.skip().is_ok();
-        if is_position { Member::Read } else { Member::Unknown }
+        if stated == Some(position as u64) { reader.skip() } else { Ok(()) }
     }
 
-    fn content(&mut self, reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<()> {
+    fn content(&mut self, reader: &mut Members<'_, 'a>) -> Result<()> {
         let place = self.semantics.place().step(Step::Content);
-        read_object(reader, CONTENT_SCOPE, extras, |key, reader, _| {
-            match (key, reader.kind()?) {
-                ("role", Kind::String) if reader.checkpoint().string()? == "model" => {
-                    reader.skip()?;
-                }
-                ("parts", Kind::Array) => reader.array(|index, reader| {
-                    let place = place.element(Step::Parts, index);
-                    self.parts.push(part(reader, place)?);
-                    Ok(())
-                })?,
-                _ => return Ok(Member::Unknown),
-            }
-            Ok(Member::Read)
+        reader.inside(CONTENT_SCOPE, |key, reader| match (key, reader.kind()?) {
+            ("role", Kind::String) if reader.checkpoint().string()? == "model" => reader.skip(),
+            ("parts", Kind::Array) => reader.array(|index, reader| {
+                let place = place.element(Step::Parts, index);
+                self.parts.push(part(reader, place)?);
+                Ok(())
+            }),
+            _ => Ok(()),
         })
     }
 }
@@ -157,5 +148,16 @@ fn part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<PartOrPiece<'a>> {
     }
     let json = start.raw()?;
     *reader = start;
-    Ok(PartOrPiece::Part(opaque_part(Text::default(), json, place)))
+    let is_call = |key: &str| matches!(key, "functionCall" | "function_call");
+    let kind = if has_member(&json, is_call) { BROKEN_CALL } else { "" };
+    Ok(PartOrPiece::Part(opaque_part(Text::literal(kind), json, place)))
+}
+
+fn has_member(json: &Json<'_>, is_meant: impl Fn(&str) -> bool) -> bool {
+    let mut has_any = false;
+    let read = json.reader().object(|key, reader| {
+        has_any |= is_meant(&key);
+        reader.skip()
+    });
+    read.is_ok() && has_any
 }

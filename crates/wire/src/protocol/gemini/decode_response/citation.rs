@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::protocol::Citation;
 use crate::protocol::gemini::types::SELF;
+use crate::protocol::object::{put, set};
 
 /// The sources of one candidate. They stay raw among its extras too, since not all of them have a place elsewhere.
 #[derive(Clone, Debug, Default)]
@@ -157,13 +158,10 @@ fn page<'a>(reader: &mut Reader<'a>) -> Result<Page<'a>> {
 
 fn address<'a>(reader: &mut Reader<'a>) -> Result<(Option<Text<'a>>, Option<Text<'a>>)> {
     let (mut url, mut title) = (None, None);
-    reader.object(|key, reader| {
-        match (&*key, reader.kind()?) {
-            ("uri", Kind::String) => url = Some(reader.string()?),
-            ("title", Kind::String) => title = Some(reader.string()?),
-            _ => reader.skip()?,
-        }
-        Ok(())
+    reader.object(|key, reader| match (&*key, reader.kind()?) {
+        ("uri", Kind::String) => set(&mut url, reader.string()),
+        ("title", Kind::String) => set(&mut title, reader.string()),
+        _ => reader.skip(),
     })?;
     Ok((url, title))
 }
@@ -189,15 +187,12 @@ fn support<'a>(reader: &mut Reader<'a>) -> Result<Support<'a>> {
 /// Reads a segment; an offset that is not stated is zero.
 fn span<'a>(reader: &mut Reader<'a>) -> Result<Support<'a>> {
     let mut support = Support::default();
-    reader.object(|key, reader| {
-        match (&*key, reader.kind()?) {
-            ("partIndex", Kind::Number) => support.part = index(reader)?,
-            ("startIndex", Kind::Number) => support.start = index(reader)?,
-            ("endIndex", Kind::Number) => support.end = Some(index(reader)?),
-            ("text", Kind::String) => support.text = Some(reader.string()?),
-            _ => reader.skip()?,
-        }
-        Ok(())
+    reader.object(|key, reader| match (&*key, reader.kind()?) {
+        ("partIndex", Kind::Number) => put(&mut support.part, index(reader)),
+        ("startIndex", Kind::Number) => put(&mut support.start, index(reader)),
+        ("endIndex", Kind::Number) => set(&mut support.end, index(reader)),
+        ("text", Kind::String) => set(&mut support.text, reader.string()),
+        _ => reader.skip(),
     })?;
     Ok(support)
 }

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::json::{Json, Kind, Number, Reader, Text, Writer};
 use crate::protocol::Logprobs;
+use crate::protocol::object::{put, set};
 use crate::protocol::semantics::Fidelity;
 
 /// Reads a `logprobsResult`; none if it has no tokens or an unexpected shape.
@@ -38,13 +39,13 @@ struct Token<'a> {
 impl<'a> LogprobsResult<'a> {
     fn read(reader: &mut Reader<'a>) -> Result<Self> {
         let mut parsed = Self { chosen: Vec::new(), top: Vec::new(), is_plain: true };
-        reader.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("chosenCandidates", Kind::Array) => parsed.chosen = parsed.tokens(reader)?,
-                ("topCandidates", Kind::Array) => parsed.all_alternatives(reader)?,
-                _ => parsed.unread(reader)?,
+        reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("chosenCandidates", Kind::Array) => {
+                parsed.chosen = parsed.tokens(reader)?;
+                Ok(())
             }
-            Ok(())
+            ("topCandidates", Kind::Array) => parsed.all_alternatives(reader),
+            _ => parsed.unread(reader),
         })?;
         Ok(parsed)
     }
@@ -57,12 +58,9 @@ impl<'a> LogprobsResult<'a> {
     fn all_alternatives(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         reader.array(|_, reader| {
             let mut tokens = Vec::new();
-            reader.object(|key, reader| {
-                match (&*key, reader.kind()?) {
-                    ("candidates", Kind::Array) => tokens = self.tokens(reader)?,
-                    _ => self.unread(reader)?,
-                }
-                Ok(())
+            reader.object(|key, reader| match (&*key, reader.kind()?) {
+                ("candidates", Kind::Array) => put(&mut tokens, self.tokens(reader)),
+                _ => self.unread(reader),
             })?;
             self.top.push(tokens);
             Ok(())
@@ -72,13 +70,10 @@ impl<'a> LogprobsResult<'a> {
     fn tokens(&mut self, reader: &mut Reader<'a>) -> Result<Vec<Token<'a>>> {
         reader.list(|_, reader| {
             let mut token = Token::default();
-            reader.object(|key, reader| {
-                match (&*key, reader.kind()?) {
-                    ("token", Kind::String) => token.token = Some(reader.string()?),
-                    ("logProbability", Kind::Number) => token.logprob = Some(reader.number()?),
-                    _ => self.unread(reader)?,
-                }
-                Ok(())
+            reader.object(|key, reader| match (&*key, reader.kind()?) {
+                ("token", Kind::String) => set(&mut token.token, reader.string()),
+                ("logProbability", Kind::Number) => set(&mut token.logprob, reader.number()),
+                _ => self.unread(reader),
             })?;
             self.is_plain &= token.token.is_some() && token.logprob.is_some();
             Ok(token)

@@ -58,7 +58,7 @@ fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
         }
     }
     let finish = draft.finish.map(|raw| match is_cut {
-        true => cut(finish(raw, false)),
+        true => cut(raw),
         false => finish(raw, parts.iter().any(is_call)),
     });
     let content = if draft.has_content { place.step(Step::Content) } else { place };
@@ -69,12 +69,19 @@ fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
     candidate
 }
 
-/// The end of an answer that lacks a part of a call, whatever its last word was: it is not all that was to be said.
-fn cut(finish: Finish<'_>) -> Finish<'_> {
+/// The end of an answer that lacks a part of a call: where it would look like any other, it is not all that was to be said.
+/// Fixture `answer/tools/gemini-call-that-breaks-off`.
+pub(super) fn cut(raw: Text<'_>) -> Finish<'_> {
+    let finish = finish(raw, false);
     match finish.kind {
-        FinishKind::Stop => Finish { kind: FinishKind::Length, ..finish },
-        _ => finish,
+        FinishKind::ContentFilter => finish,
+        _ => Finish { kind: FinishKind::Length, ..finish },
     }
+}
+
+/// Whether a reason for an end says that the answer broke off, so that a call may lack parts.
+pub(in super::super) fn breaks_off(raw: &str) -> bool {
+    raw != "STOP"
 }
 
 /// Log probabilities of an answer without a text, as a field in transit.

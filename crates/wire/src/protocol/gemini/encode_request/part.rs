@@ -97,7 +97,8 @@ pub(in super::super) fn write_part(writer: &mut Writer, part: &Part<'_>, pen: &P
         Content::Text(text) | Content::Refusal(text) => write_text(writer, part, text, pen),
         // Thoughts are one part, since only this protocol's own pieces are parts.
         Content::Reasoning(thought) => {
-            write_text(writer, part, &joined(thought.texts.iter(), PIECE_BREAK), pen);
+            let text = Text::joined(thought.texts.iter(), PIECE_BREAK).unwrap_or_default();
+            write_text(writer, part, &text, pen);
         }
         Content::Media(media) => write_media(writer, part, media, pen),
         Content::ToolCall(call) => return write_call(writer, part, call, pen),
@@ -116,19 +117,6 @@ fn write_text(writer: &mut Writer, part: &Part<'_>, text: &Text<'_>, pen: &Pen<'
 
 /// What stands between two pieces of thoughts.
 pub(in super::super) const PIECE_BREAK: &str = "\n\n";
-
-/// Texts as one, with `between` between them.
-pub(super) fn joined<'t>(
-    mut texts: impl Iterator<Item = &'t Text<'t>>,
-    between: &'static str,
-) -> Text<'t> {
-    let Some(first) = texts.next() else { return Text::default() };
-    texts.fold(first.reborrow(), |mut all, text| {
-        all.push(&Text::plain(between));
-        all.push(text);
-        all
-    })
-}
 
 /// The words of a part that is nothing else.
 pub(in super::super) fn text_of<'t>(part: &'t Part<'_>) -> Option<&'t Text<'t>> {

@@ -246,6 +246,24 @@ impl<'x> Scribe<'x, '_> {
         Text::literal(FOREIGN_CALL_SIGNATURE)
     }
 
+    /// The id of a call or a result. Those of another protocol that have none get one: every result has a name here, and one
+    /// of another call would be taken for theirs. Fixture `request/results/chat-repeated-result-before-a-call-without-id`.
+    fn id<'t>(
+        &mut self,
+        piece: &Piece<'_>,
+        (own, field): (Option<&'t Text<'_>>, Field),
+    ) -> Option<Text<'t>>
+    where
+        'x: 't,
+    {
+        if own.is_some() || self.is_same() || !self.sends_ids() {
+            return own.filter(|_| self.sends_ids()).map(Text::reborrow);
+        }
+        let id = self.calls?.paired_id(piece.at)?;
+        self.reporter.synthesised((&*piece.part, field), "the client pairs by name alone");
+        Some(id)
+    }
+
     fn call(
         &mut self,
         writer: &mut Writer,
@@ -259,7 +277,7 @@ impl<'x> Scribe<'x, '_> {
             self.reporter.renamed((&*piece.part, Field::CallName), reason);
         }
         report_custom_call(&mut self.reporter, &piece.part);
-        let id = call.id.as_ref().filter(|_| self.sends_ids()).map(Text::reborrow);
+        let id = self.id(piece, (call.id.as_ref(), Field::CallId));
         let pen = Pen { name: Some(name), id, ..self.pen(signature) };
         let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
         if let Some((kind, reason)) = change {
@@ -282,8 +300,8 @@ impl<'x> Scribe<'x, '_> {
             true => result.name.as_ref().map(|name| self.own_name(part, name)),
             false => Some(self.result_name(piece, result)),
         };
-        let id = result.call_id.as_ref().filter(|_| self.sends_ids());
-        let pen = Pen { name, id: id.map(Text::reborrow), ..self.pen(signature) };
+        let id = self.id(piece, (result.call_id.as_ref(), Field::ResultCallId));
+        let pen = Pen { name, id, ..self.pen(signature) };
         let inside = self.media_inside(result);
         let place = if inside { MediaPlace::Inside } else { MediaPlace::Behind };
         write_result(writer, part, result, &pen, place);

@@ -1,11 +1,11 @@
 //! Writing the results of tools: an object for the vendor, with media beside it.
 
 use crate::conversation::{Content, Part, ResultOutput, ToolResult};
-use crate::json::Writer;
+use crate::json::{Text, Writer};
 use crate::protocol::gemini::types::SELF;
 use crate::protocol::object::Object;
 
-use super::part::{Pen, joined, modifiers, text_of, write_part};
+use super::part::{Pen, modifiers, text_of, write_part};
 
 /// The member under which a tool's text stands; never spread, since the text may hold an `error` of its own.
 /// Fixture `request/results/result-text-that-is-json-is-not-spread`.
@@ -52,7 +52,8 @@ pub(super) fn write_result(
 
 fn write_output(writer: &mut Writer, result: &ToolResult<'_>, parts: &[Part<'_>]) {
     let key = if result.is_error == Some(true) { ERROR } else { OUTPUT };
-    writer.object(|object| object.field(key, &joined(parts.iter().filter_map(text_of), "\n")));
+    let text = Text::joined(parts.iter().filter_map(text_of), "\n").unwrap_or_default();
+    writer.object(|object| object.field(key, &text));
 }
 
 /// How many texts a result has; more than one are joined.

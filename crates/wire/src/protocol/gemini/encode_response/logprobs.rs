@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Number, Reader, Text, Writer};
 use crate::protocol::Logprobs;
 use crate::protocol::gemini::decode_response::token_bytes;
+use crate::protocol::object::{put, set};
 use crate::protocol::semantics::Fidelity;
 
 /// The `logprobsResult` of an answer; none if it has no tokens.
@@ -96,18 +97,15 @@ impl<'a> EntryList<'a> {
 
     fn entry(&mut self, reader: &mut Reader<'a>) -> Result<Entry<'a>> {
         let mut entry = Entry::default();
-        reader.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("token", Kind::String) => entry.token = Some(reader.string()?),
-                ("logprob", Kind::Number) => entry.logprob = Some(reader.number()?),
-                ("bytes", _) => entry.bytes = Some(reader.raw()?),
-                ("top_logprobs", Kind::Array) => entry.top = self.list(reader)?,
-                _ => {
-                    self.is_plain = false;
-                    reader.skip()?;
-                }
+        reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("token", Kind::String) => set(&mut entry.token, reader.string()),
+            ("logprob", Kind::Number) => set(&mut entry.logprob, reader.number()),
+            ("bytes", _) => set(&mut entry.bytes, reader.raw()),
+            ("top_logprobs", Kind::Array) => put(&mut entry.top, self.list(reader)),
+            _ => {
+                self.is_plain = false;
+                reader.skip()
             }
-            Ok(())
         })?;
         self.is_plain &= entry.is_plain();
         Ok(entry)

@@ -19,13 +19,14 @@ impl Encoder<'_> {
         if is_call(part) {
             self.ending(candidate).calls = true;
         }
-        self.report(|reporter| report_custom_call(reporter, part));
+        self.losses.add_once(|reporter| report_custom_call(reporter, part));
         let pen = answer_pen(part, &self.context, self.is_same());
         let mut change = None;
         self.content_frame(candidate, None, out, |writer| change = write_part(writer, part, &pen));
         self.ending(candidate).begun = true;
         if let Some((kind, reason)) = change {
-            self.report(|reporter| reporter.lose((part, Field::CallArguments), kind, reason));
+            self.losses
+                .add_once(|reporter| reporter.lose((part, Field::CallArguments), kind, reason));
         }
     }
 

@@ -4,19 +4,17 @@ mod ending;
 mod frame;
 mod part;
 
-use std::collections::HashSet;
-
 use crate::conversation::{Finish, Usage};
 use crate::fault::Fault;
 use crate::json::Text;
 use crate::limit::CANDIDATES_MAX;
-use crate::loss::{LossKind, Report};
+use crate::loss::Report;
 use crate::protocol::gemini::encode_response::{finish_fate, report_finish, report_usageless_tier};
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::SELF;
 use crate::protocol::machine::EncodeStream;
-use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::stream_losses::StreamLosses;
 use crate::protocol::tier::{self, Asking};
 use crate::protocol::{AnswerContext, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start};
 use crate::sse;
@@ -33,9 +31,7 @@ use part::OpenPart;
 pub(in super::super) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
-    report: Report,
-    /// What was reported of the answer or of a candidate, by kind and by place in its frame.
-    reported: HashSet<(Option<u32>, LossKind, String)>,
+    losses: StreamLosses,
     id: Option<Text<'static>>,
     model: Option<Text<'static>>,
     tier: Option<Text<'static>>,
@@ -54,8 +50,7 @@ impl<'a> Encoder<'a> {
         Self {
             source,
             context,
-            report: Report::default(),
-            reported: HashSet::new(),
+            losses: StreamLosses::new(source, SELF),
             id: None,
             model: None,
             tier: None,
@@ -80,7 +75,7 @@ impl EncodeStream for Encoder<'_> {
             Event::Delta(part, delta) => self.delta(part, delta, out),
             Event::Note(note) => self.note(note),
             Event::Close(closed) => self.close(closed, out),
-            Event::Usage(usage) => self.count(usage.into_owned()),
+            Event::Usage(usage) => usage.add_to(&mut self.usage),
             Event::Finish { candidate, place, finish } => self.finish(candidate, place, finish),
             Event::Fault(fault) => self.fault(&fault, out),
         }
@@ -88,14 +83,14 @@ impl EncodeStream for Encoder<'_> {
 
     fn end(mut self: Box<Self>, out: &mut String) -> Report {
         if let (Some(usage), false) = (self.usage.take(), self.failed) {
-            self.lose(None, |reporter| {
+            self.losses.add(NoteAt::Response, |reporter| {
                 reporter.usage(&usage);
                 USAGE.report(&usage, reporter);
             });
             self.usage = Some(usage);
         } else if self.tier.is_some() && !self.failed {
             let place = self.semantics.place();
-            self.lose(None, |reporter| report_usageless_tier(reporter, place));
+            self.losses.add(NoteAt::Response, |reporter| report_usageless_tier(reporter, place));
         }
         if !self.failed {
             (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
@@ -103,19 +98,11 @@ impl EncodeStream for Encoder<'_> {
         if !self.failed && self.endings.iter().any(CandidateEnd::is_finished) {
             self.last_frame(out);
         }
-        self.report
+        self.losses.into_report()
     }
 }
 
 impl Encoder<'_> {
-    /// Takes a usage report; a later one adds to it.
-    fn count(&mut self, usage: Usage<'static>) {
-        match &mut self.usage {
-            Some(known) => known.update(usage),
-            None => self.usage = Some(usage),
-        }
-    }
-
     fn is_same(&self) -> bool {
         self.source == SELF
     }
@@ -123,12 +110,12 @@ impl Encoder<'_> {
     fn start(&mut self, start: Start<'_>) {
         let Start { id, model, created: _, service_tier, semantics } = start.into_owned();
         let asking = Asking::Answer(semantics.place());
-        self.lose(None, |reporter| reporter.semantics(&semantics));
+        self.losses.add(NoteAt::Response, |reporter| reporter.semantics(&semantics));
         let seed = (!self.is_same()).then(|| self.context.seed.clone().into_owned());
         self.id = id.or(seed);
         self.model = self.context.model.clone().map(Text::into_owned).or(model);
         if let Some(tier) = service_tier {
-            self.lose(None, |reporter| tier::report(&tier, asking, reporter));
+            self.losses.add(NoteAt::Response, |reporter| tier::report(&tier, asking, reporter));
             self.tier = tier::word(&tier, asking, self.source, SELF).map(Text::into_owned);
         }
         self.semantics = semantics;
@@ -138,11 +125,12 @@ impl Encoder<'_> {
         let Note { at, kind } = note;
         match (at, kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
-                self.lose(None, |reporter| reporter.semantics(&semantics));
+                self.losses.add(NoteAt::Response, |reporter| reporter.semantics(&semantics));
                 self.semantics.merge(semantics.into_owned());
             }
             (NoteAt::Candidate(candidate), NoteKind::Semantics(semantics)) => {
-                self.lose(Some(candidate), |reporter| reporter.semantics(&semantics));
+                self.losses
+                    .add(NoteAt::Candidate(candidate), |reporter| reporter.semantics(&semantics));
                 self.ending(candidate).semantics.merge(semantics.into_owned());
             }
             (NoteAt::Part(part), NoteKind::Semantics(semantics)) => self.add(part, semantics),
@@ -155,7 +143,7 @@ impl Encoder<'_> {
     fn finish(&mut self, candidate: u32, place: crate::Place, finish: Finish<'_>) {
         let CandidateEnd { calls, refused, .. } = *self.ending(candidate);
         let fate = finish_fate(&finish, calls, refused);
-        self.report(|reporter| {
+        self.losses.add_once(|reporter| {
             reporter.finish(place, &finish);
             if let Some(change) = fate {
                 report_finish(reporter, (place, &finish), change);
@@ -169,42 +157,11 @@ impl Encoder<'_> {
         sse::guarded_frame(out, |writer| write_fault(writer, fault));
     }
 
-    /// Reports losses of the answer, or of one candidate; the same field of a later frame is not reported again. The number
-    /// of a candidate in its frame does not identify it.
-    fn lose(&mut self, candidate: Option<u32>, add: impl FnOnce(&mut Reporter<'_>)) {
-        if self.is_same() {
-            return;
-        }
-        let mut report = Report::default();
-        add(&mut Reporter::new(self.source, SELF, &mut report));
-        for loss in report.entries() {
-            let known = (candidate, loss.kind, below_frame(&loss.pointer).to_owned());
-            if self.reported.insert(known) {
-                self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
-            }
-        }
-    }
-
-    /// Reports losses of one part, which come once each.
-    fn report(&mut self, add: impl FnOnce(&mut Reporter<'_>)) {
-        add(&mut Reporter::new(self.source, SELF, &mut self.report));
-    }
-
     fn ending(&mut self, candidate: u32) -> &mut CandidateEnd {
         let index = (candidate as usize).min(CANDIDATES_MAX - 1);
         while self.endings.len() <= index {
             self.endings.push(CandidateEnd::default());
         }
         &mut self.endings[index]
-    }
-}
-
-/// A pointer without the number of its frame, if it has one.
-fn below_frame(pointer: &str) -> &str {
-    let rest = pointer.trim_start_matches('/');
-    let (first, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    match first.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => below,
-        false => pointer,
     }
 }

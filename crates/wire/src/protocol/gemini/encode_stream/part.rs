@@ -65,7 +65,7 @@ impl Encoder<'_> {
         let Open { part: id, candidate, opening, mut semantics } = open.into_owned();
         self.hand_on(candidate, &opening, &mut semantics, out);
         let place = semantics.place();
-        self.report(|reporter| reporter.semantics(&semantics));
+        self.losses.add_once(|reporter| reporter.semantics(&semantics));
         self.report_opening(place, &opening);
         let is_kept = self.is_same() && semantics.extras().is_some();
         let plain = semantics.artefact().is_none() && !is_kept;
@@ -136,7 +136,7 @@ impl Encoder<'_> {
     }
 
     fn report_opening(&mut self, place: Place, opening: &Opening<'_>) {
-        self.report(|reporter| match opening {
+        self.losses.add_once(|reporter| match opening {
             Opening::Refusal => report_refusal(reporter, place),
             Opening::Whole(Content::Media(_)) => report_media(reporter, place),
             Opening::Whole(Content::Opaque(opaque)) if opaque.protocol != SELF => {
@@ -211,7 +211,7 @@ impl Encoder<'_> {
         }
         if let (false, Some(open)) = (report.is_empty(), self.find(part)) {
             open.weighed = true;
-            self.report.extend(report);
+            self.losses.extend(report);
         }
     }
 
@@ -248,7 +248,8 @@ impl Encoder<'_> {
         }
         let Some(late) = self.find(part).and_then(|open| open.logprobs.take()) else { return };
         let reason = "the next text has already begun";
-        self.report(|reporter| reporter.weights(place, &late, (LossKind::Dropped, reason)));
+        self.losses
+            .add_once(|reporter| reporter.weights(place, &late, (LossKind::Dropped, reason)));
     }
 
     /// Reports, once, that a thought came in pieces, which are one text here.
@@ -256,14 +257,14 @@ impl Encoder<'_> {
         let Some(open) = self.find(part).filter(|open| !open.in_pieces) else { return };
         open.in_pieces = true;
         let place = open.place;
-        self.report(|reporter| reporter.renamed(place, "pieces of thoughts are joined"));
+        self.losses.add_once(|reporter| reporter.renamed(place, "pieces of thoughts are joined"));
     }
 
     pub(super) fn add(&mut self, part: PartId, semantics: NodeSemantics<'_>) {
         let place = self.find(part).map(|open| open.place).unwrap_or_default();
         let mut placed = NodeSemantics::at(place);
         placed.merge(semantics.clone());
-        self.report(|reporter| reporter.semantics(&placed));
+        self.losses.add_once(|reporter| reporter.semantics(&placed));
         if let Some(OpenPart { state: State::Buffered(part), .. }) = self.find(part) {
             part.semantics_mut().merge(semantics.into_owned());
         }
@@ -277,7 +278,7 @@ impl Encoder<'_> {
         let place = open.place;
         open.citations.push(citation.clone().into_owned());
         let reason = "sources are listed beside the answer, by byte ranges";
-        self.report(|reporter| {
+        self.losses.add_once(|reporter| {
             reporter.citation(place, &citation, (LossKind::Approximated, reason))
         });
     }
@@ -289,7 +290,7 @@ impl Encoder<'_> {
         let candidate = open.candidate;
         let mut placed = NodeSemantics::at(open.place);
         placed.merge(semantics.clone());
-        self.report(|reporter| reporter.semantics(&placed));
+        self.losses.add_once(|reporter| reporter.semantics(&placed));
         let Some(open) = self.find(part) else { return };
         let state = std::mem::replace(&mut open.state, State::Closed);
         let is_unwritten = matches!(state, State::Streaming { begun: false, .. });
@@ -300,7 +301,7 @@ impl Encoder<'_> {
         }
         if let Some(lonely) = lonely {
             let reason = "citations need a text to refer to";
-            self.report(|reporter| {
+            self.losses.add_once(|reporter| {
                 reporter.weights(placed.place(), &lonely, (LossKind::Approximated, reason));
             });
         }

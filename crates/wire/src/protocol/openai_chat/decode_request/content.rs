@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::{Place, Step};
-use crate::protocol::object::{Member, Unread, read_object, read_tag};
+use crate::protocol::object::{Members, Unread, put, read_tag, set};
 use crate::protocol::openai_chat::types::{SELF, shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{CacheMarker, media_type};
@@ -78,17 +78,15 @@ fn read_known<'a>(
     let mut control = None;
     let mut semantics = NodeSemantics::at(place).shaped(shape::IN_CONTENT);
     let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, extras| {
-        match key {
-            "type" => reader.skip()?,
-            "prompt_cache_breakpoint" if semantics.cache().is_none() => {
-                semantics.set_cache(marker(CacheMarker::OPENAI, reader.raw()?));
-            }
-            "cache_control" => control = Some(reader.raw()?),
-            _ if key == name => payload = read_payload(reader, name, extras)?,
-            _ => return Ok(Member::Unknown),
+    unread.read(reader, "", &mut extras, |key, reader| match key {
+        "type" => reader.skip(),
+        "prompt_cache_breakpoint" if semantics.cache().is_none() => {
+            semantics.set_cache(marker(CacheMarker::OPENAI, reader.raw()?));
+            Ok(())
         }
-        Ok(Member::Read)
+        "cache_control" => set(&mut control, reader.raw()),
+        _ if key == name => put(&mut payload, read_payload(reader, name)),
+        _ => Ok(()),
     })?;
     let Some(content) = payload else { return Ok(None) };
     match control {
@@ -109,36 +107,32 @@ fn marker<'a>(key: &'static str, json: Json<'a>) -> CacheMarker<'a> {
 }
 
 fn read_payload<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut Members<'_, 'a>,
     name: &'static str,
-    extras: &mut Extras<'a>,
 ) -> Result<Option<Content<'a>>> {
     Ok(match name {
         "text" => Some(Content::Text(reader.string()?)),
         "refusal" => Some(Content::Refusal(reader.string()?)),
-        "image_url" => read_image(reader, extras)?,
-        "input_audio" => read_audio(reader, extras)?,
-        "file" => read_file(reader, extras)?,
+        "image_url" => read_image(reader)?,
+        "input_audio" => read_audio(reader)?,
+        "file" => read_file(reader)?,
         _ => read_thinking(reader)?,
     })
 }
 
-fn read_image<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Option<Content<'a>>> {
+fn read_image<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<Content<'a>>> {
     let mut url = None;
     let mut detail = None;
     if reader.kind()? == Kind::String {
         url = Some(reader.string()?);
     } else {
-        read_object(reader, "image_url", extras, |key, reader, _| {
-            match key {
-                "url" => url = Some(reader.string()?),
-                "detail" => detail = Some(reader.string()?),
-                _ => return Ok(Member::Unknown),
-            }
-            Ok(Member::Read)
+        reader.inside("image_url", |key, reader| match key {
+            "url" => set(&mut url, reader.string()),
+            "detail" => set(&mut detail, reader.string()),
+            _ => Ok(()),
         })?;
     }
-    Ok(url.map(|url| media(MediaKind::Image, source(url, extras), detail, None)))
+    Ok(url.map(|url| media(MediaKind::Image, source(url, reader.extras), detail, None)))
 }
 
 /// A data URL holds its bytes; every other URL says where they are.
@@ -225,22 +219,22 @@ fn slice<'a>(text: &Cow<'a, str>, range: Range<usize>) -> Text<'a> {
     }
 }
 
-fn read_audio<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Option<Content<'a>>> {
+fn read_audio<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<Content<'a>>> {
     let mut data = None;
     let mut mime = None;
     if reader.kind()? == Kind::String {
         data = Some(reader.string()?);
     } else {
-        read_object(reader, "input_audio", extras, |key, reader, _| {
+        reader.inside("input_audio", |key, reader| {
             match key {
                 "data" => data = Some(reader.string()?),
                 "format" => mime = Some(audio_type(&reader.string()?.to_str())),
-                _ => return Ok(Member::Unknown),
+                _ => {}
             }
-            Ok(Member::Read)
+            Ok(())
         })?;
     }
-    let source = data.map(|data| audio_source(data, mime, extras));
+    let source = data.map(|data| audio_source(data, mime, reader.extras));
     Ok(source.map(|source| media(MediaKind::Audio, source, None, None)))
 }
 
@@ -265,24 +259,21 @@ pub(in super::super) fn audio_type(format: &str) -> Text<'static> {
     Text::plain(format!("audio/{format}"))
 }
 
-fn read_file<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<Option<Content<'a>>> {
+fn read_file<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<Content<'a>>> {
     let mut id = None;
     let mut data = None;
     let mut name = None;
-    read_object(reader, "file", extras, |key, reader, _| {
-        match key {
-            "file_id" => id = Some(reader.string()?),
-            "file_data" => data = Some(reader.string()?),
-            "filename" => name = Some(reader.string()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    reader.inside("file", |key, reader| match key {
+        "file_id" => set(&mut id, reader.string()),
+        "file_data" => set(&mut data, reader.string()),
+        "filename" => set(&mut name, reader.string()),
+        _ => Ok(()),
     })?;
     let source = match (id, data) {
         (Some(id), None) => Source::File { mime: None, id },
-        (None, Some(data)) => match read_data_url(&data, extras) {
+        (None, Some(data)) => match read_data_url(&data, reader.extras) {
             Some(source) => source,
-            None => bare_file(data, name.as_ref(), extras),
+            None => bare_file(data, name.as_ref(), reader.extras),
         },
         (Some(_), Some(_)) | (None, None) => return Ok(None),
     };

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::object::{
-    Member, Unread, messages_expected, read_first, read_object, read_tag,
+    Members, Unread, messages_expected, read_first, read_object, read_tag, set,
 };
 use crate::protocol::openai_chat::decode_request::content::{read_content, read_opaque};
 use crate::protocol::openai_chat::types::{
@@ -34,15 +34,12 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
     let (first, unread) = read_first(reader, "role", speaker);
     let known = if first.is_some() { first } else { peek_speaker(reader)? };
     let (role, shape) = known.unwrap_or_default();
-    unread.read(reader, "", &mut extras, |key, reader, _| {
-        match key {
-            "role" if known.is_some() => reader.skip()?,
-            "name" => name = Some(reader.string()?),
-            "tool_call_id" if role == Role::Tool => call_id = Some(reader.string()?),
-            _ if role == Role::Assistant || key == "content" => return fields.member(key, reader),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    unread.read(reader, "", &mut extras, |key, reader| match key {
+        "role" if known.is_some() => reader.skip(),
+        "name" => set(&mut name, reader.string()),
+        "tool_call_id" if role == Role::Tool => set(&mut call_id, reader.string()),
+        _ if role == Role::Assistant || key == "content" => fields.member(key, reader),
+        _ => Ok(()),
     })?;
     let semantics = NodeSemantics::at(place).keeping(extras);
     let mut parts = fields.into_parts();
@@ -122,11 +119,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads one member of the message, if it holds parts.
-    pub(in super::super) fn member(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'a>,
-    ) -> Result<Member> {
+    pub(in super::super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         let place = self.place;
         match key {
             "content" => read_content(reader, place, |part| self.add(Slot::Content, part))?,
@@ -156,9 +149,9 @@ impl<'a> Fields<'a> {
                 let place = place.step(Step::FunctionCall);
                 self.add(Slot::Calls, read_function_call(reader, place)?);
             }
-            _ => return Ok(Member::Unknown),
+            _ => {}
         }
-        Ok(Member::Read)
+        Ok(())
     }
 
     /// Takes content that is neither a string nor a list of parts, as some servers give it where JSON was asked for.
@@ -177,16 +170,13 @@ impl<'a> Fields<'a> {
         self.has_reasoning_text = true;
     }
 
-    fn audio(&mut self, reader: &mut Reader<'a>) -> Result<Member> {
+    fn audio(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         let mut ahead = reader.checkpoint();
-        match read_audio(&mut ahead, self.place.step(Step::Audio))? {
-            Some(part) => {
-                *reader = ahead;
-                self.add(Slot::Audio, part);
-                Ok(Member::Read)
-            }
-            None => Ok(Member::Unknown),
+        if let Some(part) = read_audio(&mut ahead, self.place.step(Step::Audio))? {
+            *reader = ahead;
+            self.add(Slot::Audio, part);
         }
+        Ok(())
     }
 
     /// The first part of a kind.
@@ -250,13 +240,13 @@ fn read_audio<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'
     let mut id = None;
     let mut data = None;
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
+    read_object(reader, "", &mut extras, |key, reader| {
         match key {
             "id" => id = Some((reader.checkpoint().string()?, reader.raw()?)),
             "data" => data = Some(reader.string()?),
-            _ => return Ok(Member::Unknown),
+            _ => {}
         }
-        Ok(Member::Read)
+        Ok(())
     })?;
     let source = match (data, id) {
         (Some(data), id) => {
@@ -286,19 +276,17 @@ pub(in super::super) fn read_call<'a>(reader: &mut Reader<'a>, place: Place) -> 
     let mut call = CallFields { id, form, ..CallFields::default() };
     let mut semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
     let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, extras| {
-        match key {
-            "type" => reader.skip()?,
-            "id" => call.id = Some(reader.string()?),
-            "function" if key == payload => call.read(reader, "function", extras)?,
-            "custom" if key == payload => call.read(reader, "custom", extras)?,
-            "extra_content" => match read_signature(reader, extras)? {
-                Some(signature) => semantics.set_artefact(signature),
-                None => return Ok(Member::Unknown),
-            },
-            _ => return Ok(Member::Unknown),
+    unread.read(reader, "", &mut extras, |key, reader| match key {
+        "type" => reader.skip(),
+        "id" => set(&mut call.id, reader.string()),
+        "function" if key == payload => call.read(reader, "function"),
+        "custom" if key == payload => call.read(reader, "custom"),
+        "extra_content" => {
+            let signature = read_signature(reader.reader, reader.extras)?;
+            signature.into_iter().for_each(|signature| semantics.set_artefact(signature));
+            Ok(())
         }
-        Ok(Member::Read)
+        _ => Ok(()),
     })?;
     match call.into_content(&mut semantics) {
         Some(content) => {
@@ -321,18 +309,14 @@ pub(in super::super) fn read_signature<'a>(
         return Ok(None);
     }
     let (mut ahead, mut others, mut signature) = (reader.checkpoint(), Extras::default(), None);
-    read_object(&mut ahead, EXTRA_CONTENT, &mut others, |key, reader, others| {
+    read_object(&mut ahead, EXTRA_CONTENT, &mut others, |key, reader| {
         if key != "google" || reader.kind()? != Kind::Object {
-            return Ok(Member::Unknown);
+            return Ok(());
         }
-        read_object(reader, EXTRA_CONTENT_GOOGLE, others, |key, reader, _| {
-            if key != "thought_signature" || reader.kind()? != Kind::String {
-                return Ok(Member::Unknown);
-            }
-            signature = Some(reader.string()?);
-            Ok(Member::Read)
-        })?;
-        Ok(Member::Read)
+        reader.inside(EXTRA_CONTENT_GOOGLE, |key, reader| match (key, reader.kind()?) {
+            ("thought_signature", Kind::String) => set(&mut signature, reader.string()),
+            _ => Ok(()),
+        })
     })?;
     if signature.is_some() {
         *reader = ahead;
@@ -360,7 +344,7 @@ fn read_function_call<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<
     let mut semantics = NodeSemantics::at(place).shaped(shape::LEGACY);
     let mut extras = Extras::default();
     let mut ahead = reader.checkpoint();
-    call.read(&mut ahead, "", &mut extras)?;
+    call.read(&mut Members { reader: &mut ahead, extras: &mut extras }, "")?;
     match call.into_content(&mut semantics) {
         Some(content) => {
             *reader = ahead;
@@ -382,27 +366,20 @@ struct CallFields<'a> {
 }
 
 impl<'a> CallFields<'a> {
-    fn read(
-        &mut self,
-        reader: &mut Reader<'a>,
-        scope: &'static str,
-        extras: &mut Extras<'a>,
-    ) -> Result<()> {
+    fn read(&mut self, reader: &mut Members<'_, 'a>, scope: &'static str) -> Result<()> {
         let custom = self.form == CallForm::Custom;
-        read_object(reader, scope, extras, |key, reader, _| {
-            match (key, reader.kind()?) {
-                ("name", _) => self.name = Some(reader.string()?),
-                // Some servers give the arguments as the object that they are.
-                // Fixture `answer/tools/arguments-that-are-an-object`.
-                ("arguments", kind) if !custom && kind != Kind::String => {
-                    self.arguments = Some(reader.raw()?.to_text().into_owned());
-                    self.shape = Shape::AS_JSON;
-                }
-                ("arguments", _) if !custom => self.arguments = Some(reader.string()?),
-                ("input", _) if custom => self.arguments = Some(reader.string()?),
-                _ => return Ok(Member::Unknown),
+        reader.inside(scope, |key, reader| match (key, reader.kind()?) {
+            ("name", _) => set(&mut self.name, reader.string()),
+            // Some servers give the arguments as the object that they are.
+            // Fixture `answer/tools/arguments-that-are-an-object`.
+            ("arguments", kind) if !custom && kind != Kind::String => {
+                self.arguments = Some(reader.raw()?.to_text().into_owned());
+                self.shape = Shape::AS_JSON;
+                Ok(())
             }
-            Ok(Member::Read)
+            ("arguments", _) if !custom => set(&mut self.arguments, reader.string()),
+            ("input", _) if custom => set(&mut self.arguments, reader.string()),
+            _ => Ok(()),
         })
     }
 

@@ -9,7 +9,7 @@ use crate::conversation::Request;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
 use crate::protocol::codec::RequestAndSemantics;
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{read_object, set};
 use crate::protocol::openai_chat::ChatSemantics;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::{Extras, Semantics};
@@ -18,7 +18,7 @@ use crate::target::{Family, TokenLimit};
 pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
-    read_object(&mut reader, "", &mut extras, |key, reader, _| decoding.member(key, reader))?;
+    read_object(&mut reader, "", &mut extras, |key, reader| decoding.member(key, reader))?;
     reader.finish()?;
     decoding.semantics.extras_mut().update(extras);
     decoding.finish()
@@ -46,7 +46,7 @@ struct Decoding<'a> {
 }
 
 impl<'a> Decoding<'a> {
-    fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         let request = &mut self.request;
         match key {
             "messages" => {
@@ -76,26 +76,25 @@ impl<'a> Decoding<'a> {
             "prompt_cache_retention" => request.cache.retention = Some(reader.string()?),
             _ => return self.sampling(key, reader),
         }
-        Ok(Member::Read)
+        Ok(())
     }
 
-    fn sampling(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    fn sampling(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         let sampling = &mut self.request.sampling;
         match key {
-            "temperature" => sampling.temperature = Some(reader.number()?),
-            "top_p" => sampling.top_p = Some(reader.number()?),
-            "seed" => sampling.seed = Some(reader.number()?),
-            "presence_penalty" => sampling.presence_penalty = Some(reader.number()?),
-            "frequency_penalty" => sampling.frequency_penalty = Some(reader.number()?),
-            "n" => sampling.candidates = Some(reader.number()?),
-            "logprobs" => sampling.logprobs = Some(reader.boolean()?),
-            "top_logprobs" => sampling.top_logprobs = Some(reader.number()?),
-            _ => return self.declared(key, reader),
+            "temperature" => set(&mut sampling.temperature, reader.number()),
+            "top_p" => set(&mut sampling.top_p, reader.number()),
+            "seed" => set(&mut sampling.seed, reader.number()),
+            "presence_penalty" => set(&mut sampling.presence_penalty, reader.number()),
+            "frequency_penalty" => set(&mut sampling.frequency_penalty, reader.number()),
+            "n" => set(&mut sampling.candidates, reader.number()),
+            "logprobs" => set(&mut sampling.logprobs, reader.boolean()),
+            "top_logprobs" => set(&mut sampling.top_logprobs, reader.number()),
+            _ => self.declared(key, reader),
         }
-        Ok(Member::Read)
     }
 
-    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         let mut ahead = reader.checkpoint();
         let json = ahead.raw()?;
         if let Some(name) = LATER.into_iter().find(|name| *name == key) {
@@ -103,10 +102,10 @@ impl<'a> Decoding<'a> {
         } else if !ChatSemantics::DECLARED.iter().any(|it| it.path == key)
             || self.semantics.chat_mut().take(key, json).is_err()
         {
-            return Ok(Member::Unknown);
+            return Ok(());
         }
         *reader = ahead;
-        Ok(Member::Read)
+        Ok(())
     }
 
     /// Names the limit that is missing as the model takes it.

@@ -9,10 +9,10 @@ use crate::conversation::{
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{Members, read_object, set};
 use crate::protocol::openai_chat::decode_request::tools;
 use crate::protocol::openai_chat::types::{SELF, request_shape};
-use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
+use crate::protocol::semantics::{NodeSemantics, Semantics};
 
 /// Reads `stop`: a string, or a list of them.
 pub(super) fn read_stop<'a>(
@@ -31,42 +31,31 @@ pub(super) fn read_format<'a>(
     reader: &mut Reader<'a>,
     request: &mut Request<'a>,
     semantics: &mut Semantics<'a>,
-) -> Result<Member> {
+) -> Result<()> {
     let format = match reader.peek_tag("type")?.as_ref().map(Text::to_str).as_deref() {
         Some("text") => OutputFormat::Text,
         Some("json_object") => OutputFormat::JsonObject,
         Some("json_schema") => OutputFormat::JsonSchema(Box::default()),
-        _ => return Ok(Member::Unknown),
+        _ => return Ok(()),
     };
     request.output = format;
     let output = &mut request.output;
-    read_object(reader, "response_format", semantics.extras_mut(), |key, reader, extras| {
+    read_object(reader, "response_format", semantics.extras_mut(), |key, reader| {
         match (key, &mut *output) {
-            ("type", _) => reader.skip()?,
-            ("json_schema", OutputFormat::JsonSchema(schema)) => {
-                read_schema(reader, schema, extras)?;
-            }
-            _ => return Ok(Member::Unknown),
+            ("type", _) => reader.skip(),
+            ("json_schema", OutputFormat::JsonSchema(schema)) => read_schema(reader, schema),
+            _ => Ok(()),
         }
-        Ok(Member::Read)
-    })?;
-    Ok(Member::Read)
+    })
 }
 
-fn read_schema<'a>(
-    reader: &mut Reader<'a>,
-    schema: &mut OutputSchema<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<()> {
-    read_object(reader, "response_format/json_schema", extras, |key, reader, _| {
-        match key {
-            "name" => schema.name = Some(reader.string()?),
-            "description" => schema.description = Some(reader.string()?),
-            "schema" => schema.schema = Some(reader.raw()?),
-            "strict" => schema.strict = Some(reader.boolean()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+fn read_schema<'a>(reader: &mut Members<'_, 'a>, schema: &mut OutputSchema<'a>) -> Result<()> {
+    reader.inside("response_format/json_schema", |key, reader| match key {
+        "name" => set(&mut schema.name, reader.string()),
+        "description" => set(&mut schema.description, reader.string()),
+        "schema" => set(&mut schema.schema, reader.raw()),
+        "strict" => set(&mut schema.strict, reader.boolean()),
+        _ => Ok(()),
     })
 }
 
@@ -140,18 +129,18 @@ fn read_reasoning<'a>(
         return Ok(false);
     }
     let thinking = &mut request.thinking;
-    read_object(reader, "reasoning", semantics.extras_mut(), |key, reader, _| {
+    read_object(reader, "reasoning", semantics.extras_mut(), |key, reader| {
         match (key, reader.kind()?) {
-            ("effort", Kind::String) => thinking.effort = Some(reader.string()?),
-            ("max_tokens", Kind::Number) => thinking.budget = Some(reader.number()?),
+            ("effort", Kind::String) => set(&mut thinking.effort, reader.string()),
+            ("max_tokens", Kind::Number) => set(&mut thinking.budget, reader.number()),
             ("exclude", Kind::Boolean) => {
                 let exclude = reader.boolean()?;
                 thinking.show =
                     Some(if exclude { ThinkingShow::Hidden } else { ThinkingShow::Shown(None) });
+                Ok(())
             }
-            _ => return Ok(Member::Unknown),
+            _ => Ok(()),
         }
-        Ok(Member::Read)
     })?;
     semantics.add_shape(request_shape::REASONING_OBJECT);
     Ok(true)
@@ -172,12 +161,9 @@ fn read_switch<'a>(
         _ => return Ok(false),
     };
     request.thinking.mode = Some(mode);
-    read_object(reader, "thinking", semantics.extras_mut(), |key, reader, _| {
-        if key != "type" {
-            return Ok(Member::Unknown);
-        }
-        reader.skip()?;
-        Ok(Member::Read)
+    read_object(reader, "thinking", semantics.extras_mut(), |key, reader| match key {
+        "type" => reader.skip(),
+        _ => Ok(()),
     })?;
     semantics.add_shape(request_shape::THINKING_SWITCH);
     Ok(true)

@@ -7,7 +7,7 @@ use crate::conversation::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Member, read_object, read_tag};
+use crate::protocol::object::{Members, read_tag, set};
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
 
@@ -25,7 +25,7 @@ pub(super) fn read_functions<'a>(
 ) -> Result<Vec<Tool<'a>>> {
     read_list(reader, Step::Functions, semantics, |reader, place| {
         let mut extras = Extras::default();
-        let function = read_function(reader, "", &mut extras)?;
+        let function = read_function(&mut Members { reader, extras: &mut extras }, "")?;
         let semantics = NodeSemantics::at(place).keeping(extras);
         Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))
     })
@@ -52,18 +52,15 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
     let kind = kind.unwrap_or(Text::literal("function"));
     let mut tool = None;
     let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, extras| {
-        match (key, reader.kind()?) {
-            ("type", _) => reader.skip()?,
-            ("function", Kind::Object) if kind == *key => {
-                tool = Some(ToolKind::Function(read_function(reader, "function", extras)?));
-            }
-            ("custom", Kind::Object) if kind == *key => {
-                tool = Some(ToolKind::Custom(read_custom(reader, extras)?));
-            }
-            _ => return Ok(Member::Unknown),
+    unread.read(reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
+        ("type", _) => reader.skip(),
+        ("function", Kind::Object) if kind == *key => {
+            set(&mut tool, read_function(reader, "function").map(ToolKind::Function))
         }
-        Ok(Member::Read)
+        ("custom", Kind::Object) if kind == *key => {
+            set(&mut tool, read_custom(reader).map(ToolKind::Custom))
+        }
+        _ => Ok(()),
     })?;
     let mut semantics = NodeSemantics::at(place);
     let tool = match tool {
@@ -90,9 +87,8 @@ fn service(kind: &Text<'_>) -> HostedService {
 }
 
 fn read_function<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut Members<'_, 'a>,
     scope: &'static str,
-    extras: &mut Extras<'a>,
 ) -> Result<FunctionTool<'a>> {
     let mut name = None;
     let mut tool = FunctionTool {
@@ -102,38 +98,33 @@ fn read_function<'a>(
         strict: None,
         output_schema: None,
     };
-    read_object(reader, scope, extras, |key, reader, _| {
-        match key {
-            "name" => name = Some(reader.string()?),
-            "description" => tool.description = Some(reader.string()?),
-            "parameters" => tool.parameters = Some(reader.raw()?),
-            "strict" => tool.strict = Some(reader.boolean()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    reader.inside(scope, |key, reader| match key {
+        "name" => set(&mut name, reader.string()),
+        "description" => set(&mut tool.description, reader.string()),
+        "parameters" => set(&mut tool.parameters, reader.raw()),
+        "strict" => set(&mut tool.strict, reader.boolean()),
+        _ => Ok(()),
     })?;
     tool.name = name.ok_or_else(|| missing("`name`"))?;
     Ok(tool)
 }
 
-fn read_custom<'a>(reader: &mut Reader<'a>, extras: &mut Extras<'a>) -> Result<CustomTool<'a>> {
+fn read_custom<'a>(reader: &mut Members<'_, 'a>) -> Result<CustomTool<'a>> {
     let mut name = None;
     let mut description = None;
     let mut format = None;
-    read_object(reader, "custom", extras, |key, reader, _| {
-        match key {
-            "name" => name = Some(reader.string()?),
-            "description" => description = Some(reader.string()?),
-            "format" => {
-                let mut ahead = reader.checkpoint();
-                // A format of another shape rides along as it is.
-                let Ok(known) = read_format(&mut ahead) else { return Ok(Member::Unknown) };
-                *reader = ahead;
-                format = Some(known);
-            }
-            _ => return Ok(Member::Unknown),
+    reader.inside("custom", |key, reader| match key {
+        "name" => set(&mut name, reader.string()),
+        "description" => set(&mut description, reader.string()),
+        "format" => {
+            let mut ahead = reader.checkpoint();
+            // A format of another shape rides along as it is.
+            let Ok(known) = read_format(&mut ahead) else { return Ok(()) };
+            *reader.reader = ahead;
+            format = Some(known);
+            Ok(())
         }
-        Ok(Member::Read)
+        _ => Ok(()),
     })?;
     let name = name.ok_or_else(|| missing("`name`"))?;
     Ok(CustomTool { name, description, format })
@@ -145,13 +136,10 @@ fn read_format<'a>(reader: &mut Reader<'a>) -> Result<CustomFormat<'a>> {
     let mut syntax = None;
     reader.object(|key, reader| match &*key {
         "type" => reader.skip(),
-        "grammar" => reader.object(|key, reader| {
-            match &*key {
-                "definition" => definition = Some(reader.string()?),
-                "syntax" => syntax = Some(reader.string()?),
-                _ => return Err(missing("a known format")),
-            }
-            Ok(())
+        "grammar" => reader.object(|key, reader| match &*key {
+            "definition" => set(&mut definition, reader.string()),
+            "syntax" => set(&mut syntax, reader.string()),
+            _ => Err(missing("a known format")),
         }),
         _ => Err(missing("a known format")),
     })?;
@@ -185,18 +173,16 @@ fn read_choice_object<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
     let kind = reader.peek_tag("type")?.unwrap_or(Text::literal("function"));
     let kind = kind.to_str();
     let mut choice = None;
-    reader.object(|key, reader| {
-        match &*key {
-            "type" if reader.kind()? == Kind::String => reader.skip()?,
-            "function" | "custom" if kind == key => {
-                let is_custom = key == "custom";
-                let form = if is_custom { CallForm::Custom } else { CallForm::Function };
-                choice = Some(ToolChoice::Named { name: read_only_name(reader)?, form });
-            }
-            "allowed_tools" if kind == key => choice = Some(read_allowed(reader)?),
-            _ => return Err(missing("a known choice")),
+    reader.object(|key, reader| match &*key {
+        "type" if reader.kind()? == Kind::String => reader.skip(),
+        "function" | "custom" if kind == key => {
+            let is_custom = key == "custom";
+            let form = if is_custom { CallForm::Custom } else { CallForm::Function };
+            choice = Some(ToolChoice::Named { name: read_only_name(reader)?, form });
+            Ok(())
         }
-        Ok(())
+        "allowed_tools" if kind == key => set(&mut choice, read_allowed(reader)),
+        _ => Err(missing("a known choice")),
     })?;
     choice.ok_or_else(|| missing("a known choice"))
 }

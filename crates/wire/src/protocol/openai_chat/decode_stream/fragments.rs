@@ -49,9 +49,8 @@ impl Details {
         if details.is_empty() {
             return None;
         }
-        let mut writer = Writer::default();
-        writer.array(|writer| details.iter().for_each(|detail| detail.write(writer)));
-        Some((Json::parse(writer.into_string()).ok()?, self.place))
+        let list = Json::of_list(|list| details.iter().for_each(|detail| detail.write(list)));
+        Some((list, self.place))
     }
 }
 
@@ -147,9 +146,7 @@ impl Audio {
     /// The sound, and what else was stated about it.
     pub(super) fn finish(mut self) -> Option<(Text<'static>, NodeSemantics<'static>)> {
         if let Some((transcript, place)) = self.transcript {
-            let mut writer = Writer::default();
-            writer.value(&transcript);
-            let json = Json::parse(writer.into_string()).ok()?;
+            let json = Json::written(|writer| writer.value(&transcript));
             self.semantics.merge(extra(place, ("", "transcript"), json));
         }
         Some((self.data, self.semantics))

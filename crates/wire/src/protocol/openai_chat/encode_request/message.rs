@@ -129,7 +129,7 @@ impl Fields<'_, '_> {
             Content::Refusal(text) => Some(text),
             _ => None,
         });
-        object.optional("refusal", joined(refusals, "\n").as_ref());
+        object.optional("refusal", Text::joined(refusals, "\n").as_ref());
         for part in beside().filter(|_| !matches!(self.names, Names::Answer(..))) {
             if let Content::Media(media) = part.content() {
                 write_audio(object.key("audio"), media, part.semantics());
@@ -151,7 +151,7 @@ impl Fields<'_, '_> {
             }
             texts.extend(&reasoning.texts);
         }
-        object.optional(key, joined(texts.into_iter(), "\n\n").as_ref());
+        object.optional(key, Text::joined(texts.into_iter(), "\n\n").as_ref());
     }
 
     fn write_calls(&self, object: &mut Object<'_, '_>) {
@@ -292,19 +292,6 @@ pub(in super::super) fn words(form: CallForm) -> (&'static str, &'static str) {
         CallForm::Function => ("function", "arguments"),
         CallForm::Custom => ("custom", "input"),
     }
-}
-
-/// All texts as one; none if there is none.
-pub(in super::super) fn joined<'t>(
-    mut texts: impl Iterator<Item = &'t Text<'t>>,
-    between: &'static str,
-) -> Option<Text<'t>> {
-    let mut joined = texts.next()?.reborrow();
-    for text in texts {
-        joined.push(&Text::plain(between));
-        joined.push(text);
-    }
-    Some(joined)
 }
 
 /// Whether a part belongs into `content` rather than into a field of its own.

@@ -28,11 +28,8 @@ pub(in super::super) fn write_annotation(
 
 /// Whether a citation of this protocol says no more than others can: an address, a title and a stretch.
 pub(in crate::protocol) fn is_plain(citation: &Citation<'_>) -> bool {
-    let mut writer = Writer::default();
-    writer.array(|writer| write_address(writer, citation, (0, 0)));
-    let mut stated = Writer::default();
-    stated.array(|writer| writer.value(citation.json()));
-    Json::trusted(writer.into_string().into()) == Json::trusted(stated.into_string().into())
+    let written = Json::of_list(|list| write_address(list, citation, (0, 0)));
+    written == Json::of_list(|list| list.value(citation.json()))
 }
 
 fn write_address(writer: &mut Writer, citation: &Citation<'_>, (from, to): (u64, u64)) {

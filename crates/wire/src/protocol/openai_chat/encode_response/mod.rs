@@ -10,7 +10,7 @@ use crate::json::{Number, Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::message::{Fields, Names, joined};
+use crate::protocol::openai_chat::encode_request::message::{Fields, Names};
 use crate::protocol::openai_chat::encode_request::turns::Few;
 use crate::protocol::openai_chat::encode_request::{content, message};
 use crate::protocol::openai_chat::fault;
@@ -171,9 +171,8 @@ impl ChoiceWriter<'_, '_> {
             false => parts.iter().filter(|part| is_text(part)).collect(),
         };
         match content.iter().all(|part| content::bare_text(part, self.reporter).is_some()) {
-            true => {
-                object.field("content", &joined(content.iter().filter_map(|it| text_of(it)), ""))
-            }
+            true => object
+                .field("content", &Text::joined(content.iter().filter_map(|it| text_of(it)), "")),
             false => message::write_content(&mut object, &content, self.reporter),
         }
         if !parts.iter().any(is_refusal) {

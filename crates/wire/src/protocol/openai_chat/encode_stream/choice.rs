@@ -76,12 +76,12 @@ pub(super) enum PartKind {
 
 impl Encoder<'_> {
     /// Begins a choice if it has not begun: clients want the role first.
-    pub(super) fn choice(&mut self, index: u32, out: &mut String) -> usize {
+    pub(super) fn choice(&mut self, index: u32) -> usize {
         if let Some(position) = self.find_choice(index) {
             return position;
         }
         self.choices.push(Choice { index, ..Choice::default() });
-        self.chunk(index, out, |delta| {
+        self.chunk(index, |delta| {
             delta.field("role", "assistant");
             delta.field("content", "");
         });
@@ -93,8 +93,8 @@ impl Encoder<'_> {
     }
 
     /// Writes a chunk with one delta of one choice.
-    pub(super) fn chunk(&mut self, index: u32, out: &mut String, delta: impl FnOnce(&mut Writer)) {
-        self.choice_frame(index, out, |choice| {
+    pub(super) fn chunk(&mut self, index: u32, delta: impl FnOnce(&mut Writer)) {
+        self.choice_frame(index, |choice| {
             choice.literal_key("delta");
             choice.object(delta);
             choice.literal_key("finish_reason");
@@ -103,13 +103,8 @@ impl Encoder<'_> {
     }
 
     /// Writes a chunk for one choice.
-    pub(super) fn choice_frame(
-        &mut self,
-        index: u32,
-        out: &mut String,
-        members: impl FnOnce(&mut Writer),
-    ) {
-        self.frame(out, |writer| {
+    pub(super) fn choice_frame(&mut self, index: u32, members: impl FnOnce(&mut Writer)) {
+        self.frame(|writer| {
             writer.literal_key("choices");
             writer.array(|writer| {
                 writer.object(|choice| {
@@ -121,10 +116,10 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn open(&mut self, open: Open<'_>, out: &mut String) {
+    pub(super) fn open(&mut self, open: Open<'_>) {
         let Open { part, candidate, opening, semantics } = open;
-        self.begin_if_needed(out);
-        let choice = self.choice(candidate, out);
+        self.begin_if_needed();
+        let choice = self.choice(candidate);
         let place = semantics.place();
         let is_call = matches!(opening, Opening::ToolCall { .. });
         self.losses.add(NoteAt::Part(part), |reporter| match is_call {
@@ -135,12 +130,12 @@ impl Encoder<'_> {
         let kind = match opening {
             Opening::Text => PartKind::Text,
             Opening::Refusal => PartKind::Refusal,
-            Opening::Reasoning(_) => self.open_reasoning((part, candidate), &semantics, out),
+            Opening::Reasoning(_) => self.open_reasoning((part, candidate), &semantics),
             Opening::ToolCall { id, name, form } => {
-                self.open_call((part, choice), (id, name, form), &semantics, out)
+                self.open_call((part, choice), (id, name, form), &semantics)
             }
             Opening::Whole(content) => {
-                self.write_whole((part, candidate), &content, &semantics, out);
+                self.write_whole((part, candidate), &content, &semantics);
                 PartKind::Hidden
             }
         };
@@ -159,7 +154,7 @@ impl Encoder<'_> {
             is_closed: false,
         });
         for citation in semantics.citations() {
-            self.cite(part, citation.clone(), out);
+            self.cite(part, citation.clone());
         }
     }
 
@@ -200,7 +195,6 @@ impl Encoder<'_> {
         &mut self,
         (part, candidate): (PartId, u32),
         semantics: &NodeSemantics<'_>,
-        out: &mut String,
     ) -> PartKind {
         if !self.is_same() && !self.context.show_reasoning {
             self.losses.add(NoteAt::Part(part), |reporter| {
@@ -209,7 +203,7 @@ impl Encoder<'_> {
             });
             return PartKind::Hidden;
         }
-        if self.write_details(candidate, semantics, out) == IsWritten::Yes {
+        if self.write_details(candidate, semantics) == IsWritten::Yes {
             return PartKind::Hidden;
         }
         if self.is_same() && semantics.has_shape(shape::IN_CONTENT) {
@@ -226,10 +220,9 @@ impl Encoder<'_> {
         &mut self,
         candidate: u32,
         semantics: &NodeSemantics<'_>,
-        out: &mut String,
     ) -> IsWritten {
         let Some(json) = details(semantics) else { return IsWritten::No };
-        self.chunk(candidate, out, |delta| delta.field("reasoning_details", &json));
+        self.chunk(candidate, |delta| delta.field("reasoning_details", &json));
         IsWritten::Yes
     }
 
@@ -238,11 +231,10 @@ impl Encoder<'_> {
         (part, choice): (PartId, usize),
         (id, name, form): (Option<Text<'_>>, Text<'_>, CallForm),
         semantics: &NodeSemantics<'_>,
-        out: &mut String,
     ) -> PartKind {
         let candidate = self.choices[choice].index;
         if self.is_same() && semantics.has_shape(shape::LEGACY) {
-            self.chunk(candidate, out, |delta| {
+            self.chunk(candidate, |delta| {
                 delta.object_field("function_call", |it| {
                     it.field("name", &name);
                     it.field("arguments", "");
@@ -264,7 +256,7 @@ impl Encoder<'_> {
         let id = id.unwrap_or_else(|| made_up_id(&self.context, part.0 as usize));
         let extras = semantics.extras().filter(|_| self.is_same());
         let (kind, key) = words(form);
-        self.write_fragment((candidate, number), extras, out, |call| {
+        self.write_fragment((candidate, number), extras, |call| {
             call.field("id", &id);
             call.field("type", kind);
             let mut payload = Object::open(call.key(kind), extras.map(|extras| (extras, kind)));
@@ -285,17 +277,16 @@ impl Encoder<'_> {
         (part, candidate): (PartId, u32),
         content: &Content<'_>,
         semantics: &NodeSemantics<'_>,
-        out: &mut String,
     ) {
         let same = self.is_same();
         let sealed =
             matches!(content, Content::Reasoning(_)) && (same || self.context.show_reasoning);
-        if sealed && self.write_details(candidate, semantics, out) == IsWritten::Yes {
+        if sealed && self.write_details(candidate, semantics) == IsWritten::Yes {
             return;
         }
         match content {
             Content::Media(media) if same && media.kind == MediaKind::Audio => {
-                self.chunk(candidate, out, |delta| {
+                self.chunk(candidate, |delta| {
                     delta.key("audio");
                     write_audio(delta, media, semantics);
                 });
@@ -303,7 +294,7 @@ impl Encoder<'_> {
             Content::Opaque(opaque) if same => {
                 let in_calls = semantics.has_shape(shape::IN_CALLS);
                 let key = if in_calls { "tool_calls" } else { "content" };
-                self.chunk(candidate, out, |delta| {
+                self.chunk(candidate, |delta| {
                     delta.array_field(key, |writer| writer.value(&opaque.json));
                 });
             }
@@ -313,17 +304,12 @@ impl Encoder<'_> {
         }
     }
 
-    pub(super) fn note_choice(
-        &mut self,
-        index: u32,
-        semantics: &NodeSemantics<'_>,
-        out: &mut String,
-    ) {
+    pub(super) fn note_choice(&mut self, index: u32, semantics: &NodeSemantics<'_>) {
         let at = NoteAt::Candidate(index);
         self.losses.add(at, |reporter| reporter.semantics(semantics));
         let Some(extras) = semantics.extras().filter(|_| self.is_same()) else { return };
-        self.choice(index, out);
-        self.choice_frame(index, out, |choice| {
+        self.choice(index);
+        self.choice_frame(index, |choice| {
             choice.key("delta");
             Object::open(choice, Some((extras, "message"))).close();
             if extras.within("logprobs").next().is_some() {
@@ -334,14 +320,9 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn finish(
-        &mut self,
-        (candidate, place): (u32, Place),
-        finish: &Finish<'_>,
-        out: &mut String,
-    ) {
-        self.begin_if_needed(out);
-        let choice = self.choice(candidate, out);
+    pub(super) fn finish(&mut self, (candidate, place): (u32, Place), finish: &Finish<'_>) {
+        self.begin_if_needed();
+        let choice = self.choice(candidate);
         let ends_with = match (self.choices[choice].calls > 0, self.choices[choice].refused) {
             (true, _) => EndsWith::Calls,
             (false, true) => EndsWith::Refusal,
@@ -354,7 +335,7 @@ impl Encoder<'_> {
             word = encode_response::finish_word(finish.kind, ends_with, place, reporter);
         });
         let word = own.as_deref().unwrap_or(word);
-        self.choice_frame(candidate, out, |choice| {
+        self.choice_frame(candidate, |choice| {
             choice.object_field("delta", |_| {});
             choice.field("finish_reason", word);
         });

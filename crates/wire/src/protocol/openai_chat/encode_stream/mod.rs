@@ -3,12 +3,10 @@
 mod choice;
 mod part;
 
-use std::collections::BTreeSet;
-
 use crate::conversation::Usage;
 use crate::index::Index;
 use crate::json::Writer;
-use crate::loss::{LossKind, Report};
+use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::machine::EncodeStream;
 use crate::protocol::object::Object;
@@ -17,8 +15,8 @@ use crate::protocol::openai_chat::encode_stream::choice::{Choice, Part};
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::openai_chat::usage::USAGE;
-use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::stream_losses::StreamLosses;
 use crate::protocol::{
     AnswerContext, Delta, Event, Note, NoteAt, NoteKind, PartId, Protocol, Start,
 };
@@ -29,6 +27,8 @@ use crate::sse;
 pub(in super::super) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
+    /// The frames of the step that is being taken.
+    out: String,
     /// The members that every chunk begins with, behind an opening brace.
     head: String,
     /// Vendor fields of this protocol's own answer, which the next chunk has.
@@ -39,32 +39,7 @@ pub(in super::super) struct Encoder<'a> {
     parts: Vec<Part>,
     usage: Option<Usage<'static>>,
     failed: bool,
-    losses: Losses,
-}
-
-/// The report of a stream, in which the same thing stands once however many frames it fills.
-#[derive(Debug)]
-struct Losses {
-    source: Protocol,
-    report: Report,
-    seen: BTreeSet<(NoteAt, LossKind, String)>,
-}
-
-impl Losses {
-    /// Reports what `report` finds of what stands there, unless an earlier frame had it too.
-    fn add(&mut self, at: NoteAt, report: impl FnOnce(&mut Reporter<'_>)) {
-        if self.source == SELF {
-            return;
-        }
-        let mut found = Report::default();
-        report(&mut Reporter::new(self.source, SELF, &mut found));
-        for loss in found.entries() {
-            let below = loss.pointer.splitn(3, '/').nth(2).unwrap_or_default();
-            if self.seen.insert((at, loss.kind, below.to_owned())) {
-                self.report.lose(loss.pointer.clone(), loss.kind, loss.reason.clone());
-            }
-        }
-    }
+    losses: StreamLosses,
 }
 
 impl<'a> Encoder<'a> {
@@ -72,6 +47,7 @@ impl<'a> Encoder<'a> {
         Self {
             source,
             context,
+            out: String::new(),
             head: String::new(),
             extras: Extras::default(),
             choices: Vec::new(),
@@ -79,45 +55,32 @@ impl<'a> Encoder<'a> {
             parts: Vec::new(),
             usage: None,
             failed: false,
-            losses: Losses { source, report: Report::default(), seen: BTreeSet::new() },
+            losses: StreamLosses::new(source, SELF),
         }
     }
 }
 
 impl EncodeStream for Encoder<'_> {
     fn step(&mut self, event: Event<'_>, out: &mut String) {
-        if self.failed {
-            return;
+        std::mem::swap(&mut self.out, out);
+        if !self.failed {
+            self.event(event);
         }
-        match event {
-            Event::Start(start) => self.start(start, out),
-            Event::Open(open) => self.open(open, out),
-            Event::Delta(part, Delta::Text(text)) => self.delta(part, &text, out),
-            Event::Delta(part, Delta::NextPiece) => self.next_piece(part, out),
-            Event::Note(note) => self.note(note, out),
-            Event::Close(closed) => self.close(closed, out),
-            Event::Usage(usage) => self.count(usage),
-            Event::Finish { candidate, place, finish } => {
-                self.finish((candidate, place), &finish, out);
-            }
-            Event::Fault(fault) => {
-                self.failed = true;
-                sse::data_frame(out, |writer| fault::write_body(writer, &fault));
-            }
-        }
+        std::mem::swap(&mut self.out, out);
     }
 
     fn end(mut self: Box<Self>, out: &mut String) -> Report {
+        std::mem::swap(&mut self.out, out);
         self.report_usage();
         if !self.failed {
-            self.begin_if_needed(out);
+            self.begin_if_needed();
             let usage = self.usage.take().filter(|_| self.context.include_usage);
             if let Some(usage) = &usage {
                 self.losses.add(NoteAt::Response, |reporter| USAGE.report(usage, reporter));
             }
             let stating = USAGE.stating(self.source);
             if usage.is_some() || !self.extras.is_empty() {
-                self.frame(out, |writer| {
+                self.frame(|writer| {
                     writer.array_field("choices", |_| {});
                     if let Some(usage) = &usage {
                         writer.key(USAGE.member);
@@ -125,18 +88,39 @@ impl EncodeStream for Encoder<'_> {
                     }
                 });
             }
-            out.push_str("data: [DONE]\n\n");
+            self.out.push_str("data: [DONE]\n\n");
         }
-        self.losses.report
+        std::mem::swap(&mut self.out, out);
+        self.losses.into_report()
     }
 }
 
 impl Encoder<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(start) => self.start(start),
+            Event::Open(open) => self.open(open),
+            Event::Delta(part, Delta::Text(text)) => self.delta(part, &text),
+            Event::Delta(part, Delta::NextPiece) => self.next_piece(part),
+            Event::Note(note) => self.note(note),
+            Event::Close(closed) => self.close(closed),
+            // What is lost of all reports is reported at the end.
+            Event::Usage(usage) => usage.add_to(&mut self.usage),
+            Event::Finish { candidate, place, finish } => {
+                self.finish((candidate, place), &finish);
+            }
+            Event::Fault(fault) => {
+                self.failed = true;
+                sse::data_frame(&mut self.out, |writer| fault::write_body(writer, &fault));
+            }
+        }
+    }
+
     fn is_same(&self) -> bool {
         self.source == SELF
     }
 
-    fn start(&mut self, start: Start<'_>, out: &mut String) {
+    fn start(&mut self, start: Start<'_>) {
         let Start { id, model, created, service_tier, semantics } = &start;
         let (id, model, created, tier) =
             (id.as_ref(), model.as_ref(), created.as_ref(), service_tier.as_ref());
@@ -152,7 +136,7 @@ impl Encoder<'_> {
             reporter.semantics(semantics);
         });
         self.keep_head(start.semantics);
-        self.choice(0, out);
+        self.choice(0);
     }
 
     /// Keeps vendor fields of this protocol's own for the next chunk.
@@ -163,8 +147,8 @@ impl Encoder<'_> {
     }
 
     /// Writes one chunk: what every chunk begins with, then `rest`.
-    fn frame(&mut self, out: &mut String, rest: impl FnOnce(&mut Writer)) {
-        sse::data_frame(out, |writer| {
+    fn frame(&mut self, rest: impl FnOnce(&mut Writer)) {
+        sse::data_frame(&mut self.out, |writer| {
             writer.object(|writer| {
                 writer.raw_members(&self.head);
                 for extra in std::mem::take(&mut self.extras).within("") {
@@ -176,32 +160,24 @@ impl Encoder<'_> {
     }
 
     /// The answers that had no event still begin.
-    fn begin_if_needed(&mut self, out: &mut String) {
+    fn begin_if_needed(&mut self) {
         if self.head.is_empty() {
-            self.start(Start::default(), out);
+            self.start(Start::default());
         }
     }
 
-    fn note(&mut self, note: Note<'_>, out: &mut String) {
+    fn note(&mut self, note: Note<'_>) {
         match (note.at, note.kind) {
             (NoteAt::Response, NoteKind::Semantics(semantics)) => {
                 self.losses.add(NoteAt::Response, |reporter| reporter.semantics(&semantics));
                 self.keep_head(semantics);
             }
             (NoteAt::Candidate(index), NoteKind::Semantics(semantics)) => {
-                self.note_choice(index, &semantics, out);
+                self.note_choice(index, &semantics);
             }
-            (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
+            (NoteAt::Part(part), kind) => self.note_part(part, kind),
             // Nobody says such things of a whole answer.
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
-        }
-    }
-
-    /// Takes a usage report; a later one adds to it. What is lost of them all is reported at the end.
-    fn count(&mut self, usage: Usage<'_>) {
-        match &mut self.usage {
-            Some(known) => known.update(usage.into_owned()),
-            None => self.usage = Some(usage.into_owned()),
         }
     }
 

@@ -19,11 +19,11 @@ use crate::protocol::{Citation, Closed, Logprobs, NoteAt, NoteKind, PartId, argu
 const EMPTY: &str = "an empty text has no effect";
 
 impl Encoder<'_> {
-    pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>, out: &mut String) {
+    pub(super) fn delta(&mut self, id: PartId, text: &Text<'_>) {
         if text.is_empty() {
             return;
         }
-        self.part_reasonings(id, out);
+        self.part_reasonings(id);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let candidate = part.candidate;
         let logprobs = part.logprobs.take();
@@ -31,25 +31,25 @@ impl Encoder<'_> {
         match &mut part.kind {
             PartKind::Text => {
                 self.count_emitted(candidate, text);
-                self.write_text(candidate, ("content", text), logprobs, out);
+                self.write_text(candidate, ("content", text), logprobs);
             }
             PartKind::Refusal => {
                 if let Some(choice) = self.find_choice(candidate) {
                     self.choices[choice].refused = true;
                 }
-                self.write_text(candidate, ("refusal", text), logprobs, out);
+                self.write_text(candidate, ("refusal", text), logprobs);
             }
-            PartKind::Reasoning("content") => self.write_thinking(candidate, text, out),
+            PartKind::Reasoning("content") => self.write_thinking(candidate, text),
             PartKind::Reasoning(key) => {
                 let key = *key;
-                self.chunk(candidate, out, |delta| delta.field(key, text));
+                self.chunk(candidate, |delta| delta.field(key, text));
             }
             PartKind::Call { number, form, grown } => {
                 *grown = true;
                 let (number, form) = (*number, *form);
-                self.write_arguments(candidate, (number, form), text, out);
+                self.write_arguments(candidate, (number, form), text);
             }
-            PartKind::Legacy => self.chunk(candidate, out, |delta| {
+            PartKind::Legacy => self.chunk(candidate, |delta| {
                 delta.object_field("function_call", |it| it.field("arguments", text));
             }),
             PartKind::Wrapped { number: _, arguments } => arguments.push(text),
@@ -68,7 +68,7 @@ impl Encoder<'_> {
     }
 
     /// Begins a new paragraph where one reasoning follows another: clients see all of it as one text.
-    fn part_reasonings(&mut self, id: PartId, out: &mut String) {
+    fn part_reasonings(&mut self, id: PartId) {
         let Some(Part { kind: PartKind::Reasoning(key), candidate, .. }) =
             self.parts.get(id.0 as usize)
         else {
@@ -78,7 +78,7 @@ impl Encoder<'_> {
         let Some(choice) = self.find_choice(candidate) else { return };
         let before = self.choices[choice].reasoned.replace(id);
         if before.is_some_and(|before| before != id) && !self.is_same() {
-            self.chunk(candidate, out, |delta| delta.field(key, "\n\n"));
+            self.chunk(candidate, |delta| delta.field(key, "\n\n"));
         }
     }
 
@@ -87,12 +87,11 @@ impl Encoder<'_> {
         index: u32,
         (key, text): (&str, &Text<'_>),
         logprobs: Option<Logprobs<'_>>,
-        out: &mut String,
     ) {
         let Some(logprobs) = logprobs else {
-            return self.chunk(index, out, |delta| delta.field(key, text));
+            return self.chunk(index, |delta| delta.field(key, text));
         };
-        self.choice_frame(index, out, |choice| {
+        self.choice_frame(index, |choice| {
             choice.object_field("delta", |delta| delta.field(key, text));
             choice.object_field("logprobs", |it| it.field(key, &logprobs.entries()));
             choice.key("finish_reason");
@@ -101,19 +100,19 @@ impl Encoder<'_> {
     }
 
     /// Keeps log probabilities for the text that follows them; none follows in a part that is closed.
-    fn note_logprobs(&mut self, id: PartId, logprobs: Logprobs<'_>, out: &mut String) {
+    fn note_logprobs(&mut self, id: PartId, logprobs: Logprobs<'_>) {
         let place = self.place(id);
         self.losses.add(NoteAt::Part(id), |reporter| reporter.logprobs(place, &logprobs));
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         add_to(&mut part.logprobs, logprobs.into_owned());
         if part.is_closed {
-            self.write_waiting_logprobs(id, out);
+            self.write_waiting_logprobs(id);
         }
     }
 
     /// Writes log probabilities that came after all of the text they speak of, unless a foreign answer has none of it: a
     /// stream has no empty texts. Fixture `stream/logprobs/log-probabilities-of-an-empty-text`.
-    fn write_waiting_logprobs(&mut self, id: PartId, out: &mut String) {
+    fn write_waiting_logprobs(&mut self, id: PartId) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let key = match part.kind {
             PartKind::Text => "content",
@@ -127,12 +126,12 @@ impl Encoder<'_> {
                 reporter.weights(place, &logprobs, (LossKind::Dropped, EMPTY));
             });
         }
-        self.write_text(candidate, (key, &Text::default()), Some(logprobs), out);
+        self.write_text(candidate, (key, &Text::default()), Some(logprobs));
     }
 
     /// Writes thinking as the chunk of content that some servers give.
-    fn write_thinking(&mut self, index: u32, text: &Text<'_>, out: &mut String) {
-        self.chunk(index, out, |delta| {
+    fn write_thinking(&mut self, index: u32, text: &Text<'_>) {
+        self.chunk(index, |delta| {
             delta.array_field("content", |writer| {
                 writer.object(|chunk| {
                     chunk.field("type", "thinking");
@@ -143,15 +142,9 @@ impl Encoder<'_> {
         });
     }
 
-    fn write_arguments(
-        &mut self,
-        index: u32,
-        (number, form): (u32, CallForm),
-        text: &Text<'_>,
-        out: &mut String,
-    ) {
+    fn write_arguments(&mut self, index: u32, (number, form): (u32, CallForm), text: &Text<'_>) {
         let (kind, key) = words(form);
-        self.write_fragment((index, number), None, out, |call| {
+        self.write_fragment((index, number), None, |call| {
             call.key(kind).object(|payload| payload.field(key, text));
         });
     }
@@ -161,10 +154,9 @@ impl Encoder<'_> {
         &mut self,
         (candidate, number): (u32, u32),
         extras: Option<&Extras<'_>>,
-        out: &mut String,
         members: impl FnOnce(&mut Object<'_, '_>),
     ) {
-        self.chunk(candidate, out, |delta| {
+        self.chunk(candidate, |delta| {
             delta.array_field("tool_calls", |writer| {
                 let mut call = Object::open(writer, extras.map(|extras| (extras, "")));
                 call.field("index", &number);
@@ -175,7 +167,7 @@ impl Encoder<'_> {
     }
 
     /// A new piece of reasoning begins a new paragraph: this protocol has one text for all pieces.
-    pub(super) fn next_piece(&mut self, id: PartId, out: &mut String) {
+    pub(super) fn next_piece(&mut self, id: PartId) {
         if let Some(Part { kind: PartKind::Reasoning(_), place, .. }) =
             self.parts.get(id.0 as usize)
         {
@@ -183,19 +175,19 @@ impl Encoder<'_> {
             self.losses.add(NoteAt::Part(id), |reporter| {
                 reporter.renamed(place, encode_response::ONE_TEXT);
             });
-            self.delta(id, &Text::plain("\n\n"), out);
+            self.delta(id, &Text::plain("\n\n"));
         }
     }
 
-    pub(super) fn close(&mut self, closed: Closed<'_>, out: &mut String) {
+    pub(super) fn close(&mut self, closed: Closed<'_>) {
         let Closed { part: id, semantics } = closed;
         let same = self.is_same();
         let mut placed = NodeSemantics::at(self.place(id));
         placed.merge(semantics);
         self.report_late(id, &placed);
-        self.cite_waiting(id, out);
-        self.write_waiting_logprobs(id, out);
-        self.emit_details(id, &placed, out);
+        self.cite_waiting(id);
+        self.write_waiting_logprobs(id);
+        self.emit_details(id, &placed);
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         part.is_closed = true;
         let candidate = part.candidate;
@@ -204,7 +196,7 @@ impl Encoder<'_> {
             // Fixture `stream/tools/anthropic-call-without-deltas`.
             PartKind::Call { number, form: CallForm::Function, grown: false } if !same => {
                 let call = (*number, CallForm::Function);
-                self.write_arguments(candidate, call, &Text::literal("{}"), out);
+                self.write_arguments(candidate, call, &Text::literal("{}"));
             }
             PartKind::Wrapped { number, arguments } => {
                 let number = *number;
@@ -214,7 +206,7 @@ impl Encoder<'_> {
                     (None, Arguments::Text(text)) => text,
                     (None, Arguments::Json(json)) => json.to_text().into_owned(),
                 };
-                self.write_arguments(candidate, (number, CallForm::Custom), &input, out);
+                self.write_arguments(candidate, (number, CallForm::Custom), &input);
             }
             PartKind::Reasoning(_) if !part.is_emitted => {
                 let place = part.place;
@@ -237,23 +229,23 @@ impl Encoder<'_> {
     }
 
     /// Writes what came late of what a server wants back: its own thinking, or the signature of a call.
-    fn emit_details(&mut self, id: PartId, semantics: &NodeSemantics<'_>, out: &mut String) {
+    fn emit_details(&mut self, id: PartId, semantics: &NodeSemantics<'_>) {
         let Some(part) = self.parts.get(id.0 as usize) else { return };
         if let PartKind::Call { number, .. } | PartKind::Wrapped { number, .. } = &part.kind
             && call_signature(semantics).is_some()
         {
             let extras = semantics.extras().filter(|_| self.is_same());
-            return self.write_fragment((part.candidate, *number), None, out, |call| {
+            return self.write_fragment((part.candidate, *number), None, |call| {
                 write_signature(call, semantics, extras);
             });
         }
         let reasons = matches!(part.kind, PartKind::Reasoning(_));
-        if reasons && self.write_details(part.candidate, semantics, out) == IsWritten::Yes {
+        if reasons && self.write_details(part.candidate, semantics) == IsWritten::Yes {
             self.parts[id.0 as usize].is_emitted = true;
         }
     }
 
-    pub(super) fn note_part(&mut self, id: PartId, kind: NoteKind<'_>, out: &mut String) {
+    pub(super) fn note_part(&mut self, id: PartId, kind: NoteKind<'_>) {
         let place = self.place(id);
         match kind {
             NoteKind::Citation(citation) => {
@@ -262,20 +254,20 @@ impl Encoder<'_> {
                 self.losses.add(NoteAt::Part(id), |reporter| {
                     encode_response::report_citations(&cited, reporter);
                 });
-                self.cite(id, citation, out);
+                self.cite(id, citation);
             }
-            NoteKind::Logprobs(more) => self.note_logprobs(id, more, out),
+            NoteKind::Logprobs(more) => self.note_logprobs(id, more),
             NoteKind::Semantics(semantics) => {
                 let mut placed = NodeSemantics::at(place);
                 placed.merge(semantics);
                 self.report_late(id, &placed);
-                self.emit_details(id, &placed, out);
+                self.emit_details(id, &placed);
             }
         }
     }
 
     /// Emits a citation; one that covers all of its part, or comes before any of it, waits for the part's end.
-    pub(super) fn cite(&mut self, id: PartId, citation: Citation<'_>, out: &mut String) {
+    pub(super) fn cite(&mut self, id: PartId, citation: Citation<'_>) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         if !encode_response::is_cited(&citation) {
             return;
@@ -285,12 +277,12 @@ impl Encoder<'_> {
             return part.citations.push(citation.into_owned());
         }
         let (candidate, from) = (part.candidate, part.from);
-        self.write_citation(candidate, &citation, (from, from), out);
+        self.write_citation(candidate, &citation, (from, from));
     }
 
     /// Emits the citations of all of a part, unless nothing of the part was: a stream has no empty texts.
     /// Fixture `stream/hosted/citation-of-an-empty-text`.
-    fn cite_waiting(&mut self, id: PartId, out: &mut String) {
+    fn cite_waiting(&mut self, id: PartId) {
         let Some(part) = self.parts.get_mut(id.0 as usize) else { return };
         let (candidate, from) = (part.candidate, part.from);
         let waiting = std::mem::take(&mut part.citations);
@@ -304,18 +296,12 @@ impl Encoder<'_> {
         let choice = self.find_choice(candidate);
         let emitted = choice.map_or(from, |choice| self.choices[choice].emitted);
         for citation in waiting {
-            self.write_citation(candidate, &citation, (from, emitted), out);
+            self.write_citation(candidate, &citation, (from, emitted));
         }
     }
 
-    fn write_citation(
-        &mut self,
-        candidate: u32,
-        citation: &Citation<'_>,
-        stretch: (u64, u64),
-        out: &mut String,
-    ) {
-        self.chunk(candidate, out, |delta| {
+    fn write_citation(&mut self, candidate: u32, citation: &Citation<'_>, stretch: (u64, u64)) {
+        self.chunk(candidate, |delta| {
             delta.array_field("annotations", |writer| {
                 encode_response::write_annotation(writer, citation, stretch)
             });

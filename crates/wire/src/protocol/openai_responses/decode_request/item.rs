@@ -7,7 +7,7 @@ use crate::conversation::{
 use crate::error::Result;
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Member, Unread, read_tag};
+use crate::protocol::object::{Members, Unread, put, read_tag, set};
 use crate::protocol::openai_responses::decode_request::part::decode_part;
 use crate::protocol::openai_responses::types::{
     CONTINUES, SELF, SUMMARY, Shape, THOUGHTS, namespace_of, piece_scope, qualified,
@@ -104,18 +104,15 @@ fn opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<P
 fn read_item<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    mut member: impl FnMut(&str, &mut Reader<'a>, &mut Extras<'a>) -> Result<Member>,
+    mut member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
 ) -> Result<Item<'a>> {
     let (mut item, mut extras) = (Item::default(), Extras::default());
-    unread.read(reader, "", &mut extras, |key, reader, extras| {
-        match key {
-            "type" => reader.skip()?,
-            "id" => item.id = Some(reader.string()?),
-            "status" => item.status = Some(reader.string()?),
-            "phase" => item.phase = Some(reader.string()?),
-            _ => return member(key, reader, extras),
-        }
-        Ok(Member::Read)
+    unread.read(reader, "", &mut extras, |key, reader| match key {
+        "type" => reader.skip(),
+        "id" => set(&mut item.id, reader.string()),
+        "status" => set(&mut item.status, reader.string()),
+        "phase" => set(&mut item.phase, reader.string()),
+        _ => member(key, reader),
     })?;
     item.extras = extras;
     Ok(item)
@@ -135,13 +132,13 @@ fn decode_message<'a>(
     place: Place,
 ) -> Result<Option<Decoded<'a>>> {
     let (mut role, mut parts) = (None, None);
-    let item = read_item(reader, unread, |key, reader, _| {
+    let item = read_item(reader, unread, |key, reader| {
         match key {
             "role" => role = role_of(&reader.string()?.to_str()),
             "content" => parts = Some(decode_parts(reader, place, Step::Content)?),
-            _ => return Ok(Member::Unknown),
+            _ => {}
         }
-        Ok(Member::Read)
+        Ok(())
     })?;
     let (Some(role), Some(mut parts)) = (role, parts) else { return Ok(None) };
     let mut semantics = NodeSemantics::at(place);
@@ -191,21 +188,19 @@ fn decode_call<'a>(
 ) -> Result<Option<Decoded<'a>>> {
     let (mut id, mut name, mut text) = (None, None, None);
     let mut semantics = NodeSemantics::at(place);
-    let item = read_item(reader, unread, |key, reader, _| {
-        match (key, form) {
-            ("call_id", _) => id = Some(reader.string()?),
-            ("name", _) => name = Some(reader.string()?),
-            // Some servers give the arguments as the object that they are. Fixture `answer/tools/arguments-that-are-an-object`.
-            ("arguments", CallForm::Function) if reader.kind()? == Kind::Object => {
-                text = Some(reader.raw()?.to_text().into_owned());
-                semantics.add_shape(Shape::AS_JSON);
-            }
-            ("arguments", CallForm::Function) | ("input", CallForm::Custom) => {
-                text = Some(reader.string()?);
-            }
-            _ => return Ok(Member::Unknown),
+    let item = read_item(reader, unread, |key, reader| match (key, form) {
+        ("call_id", _) => set(&mut id, reader.string()),
+        ("name", _) => set(&mut name, reader.string()),
+        // Some servers give the arguments as the object that they are. Fixture `answer/tools/arguments-that-are-an-object`.
+        ("arguments", CallForm::Function) if reader.kind()? == Kind::Object => {
+            text = Some(reader.raw()?.to_text().into_owned());
+            semantics.add_shape(Shape::AS_JSON);
+            Ok(())
         }
-        Ok(Member::Read)
+        ("arguments", CallForm::Function) | ("input", CallForm::Custom) => {
+            set(&mut text, reader.string())
+        }
+        _ => Ok(()),
     })?;
     let (Some(name), Some(text)) = (name, text) else { return Ok(None) };
     let name = in_namespace(name, &item.extras);
@@ -229,14 +224,11 @@ fn decode_result<'a>(
     form: CallForm,
 ) -> Result<Option<Decoded<'a>>> {
     let (mut call_id, mut name, mut parts) = (None, None, None);
-    let item = read_item(reader, unread, |key, reader, _| {
-        match key {
-            "call_id" => call_id = Some(reader.string()?),
-            "name" => name = Some(reader.string()?),
-            "output" => parts = Some(decode_parts(reader, place, Step::Output)?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    let item = read_item(reader, unread, |key, reader| match key {
+        "call_id" => set(&mut call_id, reader.string()),
+        "name" => set(&mut name, reader.string()),
+        "output" => set(&mut parts, decode_parts(reader, place, Step::Output)),
+        _ => Ok(()),
     })?;
     let Some(parts) = parts else { return Ok(None) };
     let name = name.map(|name| in_namespace(name, &item.extras));
@@ -255,14 +247,11 @@ fn decode_reasoning<'a>(
 ) -> Result<Option<Decoded<'a>>> {
     let (mut summary, mut content) = (Some(Vec::new()), Some(Vec::new()));
     let mut encrypted = None;
-    let item = read_item(reader, unread, |key, reader, extras| {
-        match key {
-            "summary" => summary = pieces(reader, SUMMARY, extras)?,
-            "content" => content = pieces(reader, THOUGHTS, extras)?,
-            "encrypted_content" => encrypted = Some(reader.string()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    let item = read_item(reader, unread, |key, reader| match key {
+        "summary" => put(&mut summary, pieces(reader.reader, SUMMARY, reader.extras)),
+        "content" => put(&mut content, pieces(reader.reader, THOUGHTS, reader.extras)),
+        "encrypted_content" => set(&mut encrypted, reader.string()),
+        _ => Ok(()),
     })?;
     let (Some(summary), Some(content)) = (summary, content) else { return Ok(None) };
     let mut semantics = NodeSemantics::at(place);

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader};
 use crate::place::{Place, Step};
 use crate::protocol::codec::RequestAndSemantics;
-use crate::protocol::object::{Member, messages_expected, read_object};
+use crate::protocol::object::{Members, messages_expected, read_object, set};
 use crate::protocol::openai_responses::decode_request::item::{Decoded, decode_item};
 use crate::protocol::openai_responses::types::{
     INCLUDE_LOGPROBS, INSTRUCTIONS, ResponsesSemantics,
@@ -23,9 +23,7 @@ pub(super) use part::{citation, decode_part};
 pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<RequestAndSemantics<'_>> {
     let mut decoding = Decoding::default();
     let mut extras = Extras::default();
-    read_object(&mut reader, "", &mut extras, |key, reader, extras| {
-        decoding.member(key, reader, extras)
-    })?;
+    read_object(&mut reader, "", &mut extras, |key, reader| decoding.member(key, reader))?;
     reader.finish()?;
     Ok(decoding.finish(extras))
 }
@@ -48,70 +46,61 @@ impl<'a> Decoding<'a> {
         (request, semantics)
     }
 
-    fn member(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'a>,
-        extras: &mut Extras<'a>,
-    ) -> Result<Member> {
+    fn member(&mut self, key: &str, reader: &mut Members<'_, 'a>) -> Result<()> {
         match key {
-            "model" => self.request.model = Some(reader.string()?),
-            "stream" => self.request.stream = Some(reader.boolean()?),
-            "input" => decode_input(reader, &mut self.request.messages)?,
-            "instructions" => self.instructions = Some(instructions(reader)?),
-            "tools" => self.tools(reader)?,
-            "tool_choice" => self.request.tool_choice = Some(tools::decode_choice(reader)?),
-            "text" => {
-                settings::decode_text(reader, &mut self.request, extras)?;
-            }
+            "model" => set(&mut self.request.model, reader.string()),
+            "stream" => set(&mut self.request.stream, reader.boolean()),
+            "input" => decode_input(reader, &mut self.request.messages),
+            "instructions" => set(&mut self.instructions, instructions(reader)),
+            "tools" => self.tools(reader),
+            "tool_choice" => set(&mut self.request.tool_choice, tools::decode_choice(reader)),
+            "text" => settings::decode_text(reader, &mut self.request),
             "reasoning" => {
-                settings::decode_reasoning(reader, &mut self.request, &mut self.semantics, extras)?;
+                settings::decode_reasoning(reader, &mut self.request, &mut self.semantics)
             }
-            "include" => self.include(reader)?,
+            "include" => self.include(reader),
             "previous_response_id" => {
-                self.semantics.session_mut().previous_response_id = Some(reader.string()?);
+                set(&mut self.semantics.session_mut().previous_response_id, reader.string())
             }
-            "conversation" => self.semantics.session_mut().conversation = Some(reader.raw()?),
-            _ => return self.scalar(key, reader),
+            "conversation" => set(&mut self.semantics.session_mut().conversation, reader.raw()),
+            _ => self.scalar(key, reader),
         }
-        Ok(Member::Read)
     }
 
-    fn scalar(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    fn scalar(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         let request = &mut self.request;
         match key {
-            "parallel_tool_calls" => request.parallel_tool_calls = Some(reader.boolean()?),
-            "max_output_tokens" => request.max_output_tokens = Some(reader.number()?),
-            "temperature" => request.sampling.temperature = Some(reader.number()?),
-            "top_p" => request.sampling.top_p = Some(reader.number()?),
-            "top_logprobs" => request.sampling.top_logprobs = Some(reader.number()?),
-            "safety_identifier" => request.safety_identifier = Some(reader.string()?),
-            "user" => request.user = Some(reader.string()?),
-            "metadata" => request.metadata = Some(reader.raw()?),
-            "service_tier" => request.service_tier = Some(reader.string()?),
-            "store" => request.store = Some(reader.boolean()?),
-            "prompt_cache_key" => request.cache.key = Some(reader.string()?),
-            "prompt_cache_options" => request.cache.options = Some(reader.raw()?),
-            "prompt_cache_retention" => request.cache.retention = Some(reader.string()?),
-            _ => return self.declared(key, reader),
+            "parallel_tool_calls" => set(&mut request.parallel_tool_calls, reader.boolean()),
+            "max_output_tokens" => set(&mut request.max_output_tokens, reader.number()),
+            "temperature" => set(&mut request.sampling.temperature, reader.number()),
+            "top_p" => set(&mut request.sampling.top_p, reader.number()),
+            "top_logprobs" => set(&mut request.sampling.top_logprobs, reader.number()),
+            "safety_identifier" => set(&mut request.safety_identifier, reader.string()),
+            "user" => set(&mut request.user, reader.string()),
+            "metadata" => set(&mut request.metadata, reader.raw()),
+            "service_tier" => set(&mut request.service_tier, reader.string()),
+            "store" => set(&mut request.store, reader.boolean()),
+            "prompt_cache_key" => set(&mut request.cache.key, reader.string()),
+            "prompt_cache_options" => set(&mut request.cache.options, reader.raw()),
+            "prompt_cache_retention" => set(&mut request.cache.retention, reader.string()),
+            _ => self.declared(key, reader),
         }
-        Ok(Member::Read)
     }
 
     /// Takes a field of the namespace. A stated default is an extra instead, because leaving it out loses nothing.
-    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<Member> {
+    fn declared(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         if !ResponsesSemantics::DECLARED.iter().any(|declared| declared.path == key) {
-            return Ok(Member::Unknown);
+            return Ok(());
         }
         let value = reader.checkpoint().raw()?;
         if matches!((key, value.as_str()), ("background", "false") | ("truncation", "\"disabled\""))
         {
-            return Ok(Member::Unknown);
+            return Ok(());
         }
         reader.skip()?;
         // The path is declared, so it is taken.
         let _ = self.semantics.responses_mut().take(key, value);
-        Ok(Member::Read)
+        Ok(())
     }
 
     fn tools(&mut self, reader: &mut Reader<'a>) -> Result<()> {

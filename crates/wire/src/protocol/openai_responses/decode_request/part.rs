@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::Place;
-use crate::protocol::object::{Member, Unread, read_object, read_tag};
+use crate::protocol::object::{Unread, read_object, read_tag, set};
 use crate::protocol::openai_responses::types::{IN_CONTENT, SELF, Shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{CacheMarker, Citation, Logprobs, media_type};
@@ -42,16 +42,16 @@ fn read_part<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
     semantics: &mut NodeSemantics<'a>,
-    mut member: impl FnMut(&str, &mut Reader<'a>, &mut NodeSemantics<'a>) -> Result<Member>,
+    mut member: impl FnMut(&str, &mut Reader<'a>, &mut NodeSemantics<'a>) -> Result<()>,
 ) -> Result<()> {
     let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader| {
         match key {
             "type" => reader.skip()?,
             "prompt_cache_breakpoint" => semantics.set_cache(cache_marker(reader.raw()?)),
             _ => return member(key, reader, semantics),
         }
-        Ok(Member::Read)
+        Ok(())
     })?;
     semantics.keep(extras);
     Ok(())
@@ -63,26 +63,25 @@ fn decode_text<'a>(
     semantics: &mut NodeSemantics<'a>,
 ) -> Result<Option<Content<'a>>> {
     let mut text = None;
-    read_part(reader, unread, semantics, |key, reader, semantics| {
-        match (key, reader.kind()?) {
-            ("text", Kind::String) => text = Some(reader.string()?),
-            ("text", _) => {
-                text = Some(reader.raw()?.to_text().into_owned());
-                semantics.add_shape(Shape::AS_JSON);
-            }
-            ("annotations", Kind::Array) => reader.array(|_, reader| {
-                semantics.add_citation(citation(reader.raw()?));
-                Ok(())
-            })?,
-            ("logprobs", Kind::Array) => {
-                let logprobs = reader.raw()?;
-                if logprobs.compact() != "[]" {
-                    semantics.set_logprobs(Logprobs::new(logprobs));
-                }
-            }
-            _ => return Ok(Member::Unknown),
+    read_part(reader, unread, semantics, |key, reader, semantics| match (key, reader.kind()?) {
+        ("text", Kind::String) => set(&mut text, reader.string()),
+        ("text", _) => {
+            text = Some(reader.raw()?.to_text().into_owned());
+            semantics.add_shape(Shape::AS_JSON);
+            Ok(())
         }
-        Ok(Member::Read)
+        ("annotations", Kind::Array) => reader.array(|_, reader| {
+            semantics.add_citation(citation(reader.raw()?));
+            Ok(())
+        }),
+        ("logprobs", Kind::Array) => {
+            let logprobs = reader.raw()?;
+            if logprobs.compact() != "[]" {
+                semantics.set_logprobs(Logprobs::new(logprobs));
+            }
+            Ok(())
+        }
+        _ => Ok(()),
     })?;
     Ok(text.map(Content::Text))
 }
@@ -94,11 +93,8 @@ fn decode_refusal<'a>(
 ) -> Result<Option<Content<'a>>> {
     let mut refusal = None;
     read_part(reader, unread, semantics, |key, reader, _| match key {
-        "refusal" => {
-            refusal = Some(reader.string()?);
-            Ok(Member::Read)
-        }
-        _ => Ok(Member::Unknown),
+        "refusal" => set(&mut refusal, reader.string()),
+        _ => Ok(()),
     })?;
     Ok(refusal.map(Content::Refusal))
 }
@@ -146,9 +142,9 @@ fn decode_media<'a>(
             }
             "filename" if !is_image => name = Some(reader.string()?),
             "detail" => detail = Some(reader.string()?),
-            _ => return Ok(Member::Unknown),
+            _ => {}
         }
-        Ok(Member::Read)
+        Ok(())
     })?;
     if let Some(Source::Base64 { mime: mime @ None, .. } | Source::Url { mime: mime @ None, .. }) =
         &mut source
@@ -168,17 +164,13 @@ fn decode_audio<'a>(
     let mut inside = Extras::default();
     read_part(reader, unread, semantics, |key, reader, _| {
         if key != "input_audio" || reader.kind()? != Kind::Object {
-            return Ok(Member::Unknown);
+            return Ok(());
         }
-        read_object(reader, "input_audio", &mut inside, |key, reader, _| {
-            match key {
-                "data" => data = Some(reader.string()?),
-                "format" => format = Some(reader.string()?),
-                _ => return Ok(Member::Unknown),
-            }
-            Ok(Member::Read)
-        })?;
-        Ok(Member::Read)
+        read_object(reader, "input_audio", &mut inside, |key, reader| match key {
+            "data" => set(&mut data, reader.string()),
+            "format" => set(&mut format, reader.string()),
+            _ => Ok(()),
+        })
     })?;
     semantics.keep(inside);
     Ok(data.map(|data| {

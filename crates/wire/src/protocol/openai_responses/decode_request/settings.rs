@@ -2,77 +2,59 @@
 
 use crate::conversation::{OutputFormat, Request, ThinkingShow};
 use crate::error::Result;
-use crate::json::{Kind, Reader};
-use crate::protocol::object::{Member, read_object};
-use crate::protocol::semantics::{Extras, Semantics};
+use crate::json::Kind;
+use crate::protocol::object::{Members, set};
+use crate::protocol::semantics::Semantics;
 
 pub(super) fn decode_text<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut Members<'_, 'a>,
     request: &mut Request<'a>,
-    extras: &mut Extras<'a>,
 ) -> Result<()> {
-    read_object(reader, "text", extras, |key, reader, extras| {
-        match key {
-            "verbosity" => request.verbosity = Some(reader.string()?),
-            "format" => return decode_format(reader, &mut request.output, extras),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    reader.inside("text", |key, reader| match key {
+        "verbosity" => set(&mut request.verbosity, reader.string()),
+        "format" => decode_format(reader, &mut request.output),
+        _ => Ok(()),
     })
 }
 
 /// A format of unknown type stands unread and becomes an extra.
-fn decode_format<'a>(
-    reader: &mut Reader<'a>,
-    output: &mut OutputFormat<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<Member> {
+fn decode_format<'a>(reader: &mut Members<'_, 'a>, output: &mut OutputFormat<'a>) -> Result<()> {
     let kind = reader.peek_tag("type")?.unwrap_or_default();
     *output = match &*kind.to_str() {
         "text" => OutputFormat::Text,
         "json_object" => OutputFormat::JsonObject,
         "json_schema" => OutputFormat::JsonSchema(Box::default()),
-        _ => return Ok(Member::Unknown),
+        _ => return Ok(()),
     };
-    read_object(reader, "text/format", extras, |key, reader, _| {
-        match (key, &mut *output) {
-            ("type", _) => reader.skip()?,
-            ("name", OutputFormat::JsonSchema(it)) => it.name = Some(reader.string()?),
-            ("description", OutputFormat::JsonSchema(it)) => {
-                it.description = Some(reader.string()?);
-            }
-            ("schema", OutputFormat::JsonSchema(it)) => it.schema = Some(reader.raw()?),
-            ("strict", OutputFormat::JsonSchema(it)) => it.strict = Some(reader.boolean()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
-    })?;
-    Ok(Member::Read)
+    reader.inside("text/format", |key, reader| match (key, &mut *output) {
+        ("type", _) => reader.skip(),
+        ("name", OutputFormat::JsonSchema(it)) => set(&mut it.name, reader.string()),
+        ("description", OutputFormat::JsonSchema(it)) => set(&mut it.description, reader.string()),
+        ("schema", OutputFormat::JsonSchema(it)) => set(&mut it.schema, reader.raw()),
+        ("strict", OutputFormat::JsonSchema(it)) => set(&mut it.strict, reader.boolean()),
+        _ => Ok(()),
+    })
 }
 
 pub(super) fn decode_reasoning<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut Members<'_, 'a>,
     request: &mut Request<'a>,
     semantics: &mut Semantics<'a>,
-    extras: &mut Extras<'a>,
 ) -> Result<()> {
-    read_object(reader, "reasoning", extras, |key, reader, _| {
+    reader.inside("reasoning", |key, reader| {
         let path = match (key, reader.kind()?) {
-            ("effort", _) => {
-                request.thinking.effort = Some(reader.string()?);
-                return Ok(Member::Read);
-            }
+            ("effort", _) => return set(&mut request.thinking.effort, reader.string()),
             ("summary", Kind::String) => {
-                request.thinking.show = Some(ThinkingShow::Shown(Some(reader.string()?)));
-                return Ok(Member::Read);
+                let shown = reader.string().map(|word| ThinkingShow::Shown(Some(word)));
+                return set(&mut request.thinking.show, shown);
             }
             ("context", _) => "reasoning/context",
             ("generate_summary", _) => "reasoning/generate_summary",
             ("mode", _) => "reasoning/mode",
-            _ => return Ok(Member::Unknown),
+            _ => return Ok(()),
         };
         // The path is declared, so it is taken.
         let _ = semantics.responses_mut().take(path, reader.raw()?);
-        Ok(Member::Read)
+        Ok(())
     })
 }

@@ -7,7 +7,7 @@ use crate::conversation::{
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Member, Unread, read_object, read_tag};
+use crate::protocol::object::{Members, Unread, read_object, read_tag, set};
 use crate::protocol::openai_responses::types::{SELF, qualified};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
@@ -75,7 +75,7 @@ fn decode_function<'a>(
     let mut name = None;
     let (mut description, mut parameters, mut strict, mut output_schema) = (None, None, None, None);
     let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, _| {
+    unread.read(reader, "", &mut extras, |key, reader| {
         match key {
             "type" => reader.skip()?,
             "name" => name = Some(named(reader.string()?, namespace)),
@@ -83,9 +83,9 @@ fn decode_function<'a>(
             "parameters" => parameters = Some(reader.raw()?),
             "strict" => strict = Some(reader.boolean()?),
             "output_schema" => output_schema = Some(reader.raw()?),
-            _ => return Ok(Member::Unknown),
+            _ => {}
         }
-        Ok(Member::Read)
+        Ok(())
     })?;
     let Some(name) = name else { return Ok(None) };
     let tool = FunctionTool { name, description, parameters, strict, output_schema };
@@ -103,32 +103,29 @@ fn decode_custom<'a>(
 ) -> Result<Option<Tool<'a>>> {
     let (mut name, mut description, mut format) = (None, None, None);
     let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader, extras| {
+    unread.read(reader, "", &mut extras, |key, reader| {
         match (key, reader.kind()?) {
             ("type", _) => reader.skip()?,
             ("name", _) => name = Some(named(reader.string()?, namespace)),
             ("description", _) => description = Some(reader.string()?),
             ("format", Kind::Object) => {
                 let start = reader.checkpoint();
-                format = decode_custom_format(reader, extras)?;
+                format = decode_custom_format(reader)?;
                 if format.is_none() {
-                    *reader = start;
-                    return Ok(Member::Unknown);
+                    *reader.reader = start;
+                    return Ok(());
                 }
             }
-            _ => return Ok(Member::Unknown),
+            _ => {}
         }
-        Ok(Member::Read)
+        Ok(())
     })?;
     let Some(name) = name else { return Ok(None) };
     let tool = CustomTool { name, description, format };
     Ok(Some(with_extras(ToolKind::Custom(tool), place, extras)))
 }
 
-fn decode_custom_format<'a>(
-    reader: &mut Reader<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<Option<CustomFormat<'a>>> {
+fn decode_custom_format<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<CustomFormat<'a>>> {
     let kind = reader.peek_tag("type")?.unwrap_or_default();
     let is_grammar = kind == *"grammar";
     if !is_grammar && kind != *"text" {
@@ -136,21 +133,18 @@ fn decode_custom_format<'a>(
     }
     let (mut definition, mut syntax) = (None, None);
     let mut own = Extras::default();
-    read_object(reader, "format", &mut own, |key, reader, _| {
-        match key {
-            "type" => reader.skip()?,
-            "definition" if is_grammar => definition = Some(reader.string()?),
-            "syntax" if is_grammar => syntax = Some(reader.string()?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    read_object(reader, "format", &mut own, |key, reader| match key {
+        "type" => reader.skip(),
+        "definition" if is_grammar => set(&mut definition, reader.string()),
+        "syntax" if is_grammar => set(&mut syntax, reader.string()),
+        _ => Ok(()),
     })?;
     let format = match (is_grammar, definition, syntax) {
         (false, ..) => CustomFormat::Text,
         (true, Some(definition), Some(syntax)) => CustomFormat::Grammar { definition, syntax },
         (true, ..) => return Ok(None),
     };
-    extras.update(own);
+    reader.extras.update(own);
     Ok(Some(format))
 }
 
@@ -159,15 +153,12 @@ fn decode_namespace<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<
     let own = own.to_str();
     let (mut name, mut description, mut tools) = (None, None, None);
     let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader, _| {
-        match key {
-            "type" => reader.skip()?,
-            "name" => name = Some(reader.string()?),
-            "description" => description = Some(reader.string()?),
-            "tools" => tools = Some(decode_tools(reader, place, Some(&own))?),
-            _ => return Ok(Member::Unknown),
-        }
-        Ok(Member::Read)
+    read_object(reader, "", &mut extras, |key, reader| match key {
+        "type" => reader.skip(),
+        "name" => set(&mut name, reader.string()),
+        "description" => set(&mut description, reader.string()),
+        "tools" => set(&mut tools, decode_tools(reader, place, Some(&own))),
+        _ => Ok(()),
     })?;
     let (Some(name), Some(tools)) = (name, tools) else { return Ok(None) };
     let tool = NamespaceTool { name, description, tools };
@@ -199,18 +190,15 @@ fn word<'a>(json: &Json<'_>) -> Option<ToolChoice<'a>> {
 fn choice<'a>(mut reader: Reader<'a>) -> Result<Option<ToolChoice<'a>>> {
     let (mut kind, mut name, mut mode, mut tools) = (None, None, None, None);
     let mut is_plain = true;
-    reader.object(|key, reader| {
-        match (&*key, reader.kind()?) {
-            ("type", Kind::String) => kind = Some(reader.string()?),
-            ("name", Kind::String) => name = Some(reader.string()?),
-            ("mode", Kind::String) => mode = Some(reader.string()?),
-            ("tools", Kind::Array) => tools = Some(allowed(reader)?),
-            _ => {
-                is_plain = false;
-                reader.skip()?;
-            }
+    reader.object(|key, reader| match (&*key, reader.kind()?) {
+        ("type", Kind::String) => set(&mut kind, reader.string()),
+        ("name", Kind::String) => set(&mut name, reader.string()),
+        ("mode", Kind::String) => set(&mut mode, reader.string()),
+        ("tools", Kind::Array) => set(&mut tools, allowed(reader)),
+        _ => {
+            is_plain = false;
+            reader.skip()
         }
-        Ok(())
     })?;
     let Some(kind) = kind.filter(|_| is_plain) else { return Ok(None) };
     let mode = mode.as_ref().map(Text::to_str);

@@ -164,7 +164,7 @@ impl Items {
         self.items[at].parts.len() - 1
     }
 
-    /// Opens a part that begins with a delta, without an event that announced it.
+    /// Opens a part that begins with a delta, or comes whole, without an event that announced it.
     fn open_slot<'f>(&mut self, at: usize, slot: Slot, place: Place, emit: Emit<'_, 'f>) -> usize {
         let content = match slot {
             Slot::Refusal(_) => Content::Refusal(Text::default()),
@@ -172,7 +172,7 @@ impl Items {
             Slot::Thought => reasoning(ReasoningForm::Raw),
             Slot::Text(_) | Slot::Input | Slot::Whole(_) => Content::Text(Text::default()),
         };
-        let semantics = NodeSemantics::at(place.step(Step::Delta));
+        let semantics = NodeSemantics::at(place);
         self.open(at, slot, Part::new(content).with_semantics(semantics), emit)
     }
 
@@ -184,7 +184,13 @@ impl Items {
         if self.items[at].ended || (found.is_none() && slot == Slot::Input) {
             return;
         }
-        let found = found.unwrap_or_else(|| self.open_slot(at, slot, place, emit));
+        // Fixture `stream/thinking/responses-empty-piece-without-a-delta`.
+        let step = match (&fields.delta, slot) {
+            (Some(_), _) => Step::Delta,
+            (None, Slot::Refusal(_)) => Step::Refusal,
+            (None, _) => Step::Text,
+        };
+        let found = found.unwrap_or_else(|| self.open_slot(at, slot, place.step(step), emit));
         let part = &mut self.items[at].parts[found];
         if !part.open {
             return;

@@ -12,8 +12,8 @@ use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::calls::{Calls, Position, REDIRECTED};
+use crate::protocol::fresh_ids::FreshIds;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::disambiguate::FreshIds;
 use crate::protocol::openai_responses::encode_request::item::{
     Call, Header, is_content, item_len, open_result, write_call, write_message, write_reasoning,
 };

@@ -1,6 +1,5 @@
 //! Writing requests. Items and parts are written by files of their own, which answers and streams use too.
 
-mod disambiguate;
 mod input;
 pub(super) mod item;
 pub(super) mod part;
@@ -11,14 +10,15 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::iter::once;
 
+use crate::alias::CallIdRule;
 use crate::conversation::{Content, Message, Part, Request, Role};
 use crate::error::Result;
 use crate::json::{Text, Writer};
 use crate::loss::Report;
 use crate::protocol::calls::Calls;
 use crate::protocol::choosing::Offer;
+use crate::protocol::fresh_ids::fresh_ids;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::disambiguate::fresh_ids;
 use crate::protocol::openai_responses::encode_request::input::Items;
 use crate::protocol::openai_responses::encode_request::item::{Header, write_message};
 use crate::protocol::openai_responses::encode_request::settings::Settings;
@@ -125,7 +125,7 @@ fn write_messages(
         if let Some(word) = &word {
             write_message(writer, reporter, &Header::default(), system_role.as_str(), once(word));
         }
-        let fresh_ids = fresh_ids(&decoded.request, calls);
+        let fresh_ids = fresh_ids(&decoded.request, calls, CallIdRule::RESPONSES);
         let custom_calls = HashSet::new();
         let mut items =
             Items { writer, reporter, calls, fresh_ids: &fresh_ids, system_role, custom_calls };

@@ -33,11 +33,11 @@ pub(super) fn write_own_logprobs(
 
 impl Encoder<'_> {
     /// Completes the items all of whose parts are closed.
-    pub(super) fn finish_closed(&mut self, out: &mut String) {
+    pub(super) fn finish_closed(&mut self) {
         let mut unfinished = std::mem::take(&mut self.unfinished);
         unfinished.retain(|item| {
             if self.items[*item].is_closed() {
-                self.finish_item(*item, out);
+                self.finish_item(*item);
             }
             self.items[*item].json.is_none()
         });
@@ -45,21 +45,21 @@ impl Encoder<'_> {
     }
 
     /// Completes every item.
-    pub(super) fn finish_items(&mut self, out: &mut String) {
+    pub(super) fn finish_items(&mut self) {
         for item in 0..self.items.len() {
-            self.finish_item(item, out);
+            self.finish_item(item);
         }
     }
 
-    pub(super) fn finish_item(&mut self, item: usize, out: &mut String) {
+    pub(super) fn finish_item(&mut self, item: usize) {
         if self.items[item].json.is_some() {
             return;
         }
         for at in 0..self.items[item].parts.len() {
-            self.part_done((item, at), out);
+            self.part_done((item, at));
         }
         let json = self.written(item, if self.is_cut(item) { Stage::Cut } else { Stage::Complete });
-        self.frame(out, "response.output_item.done", |writer| {
+        self.frame("response.output_item.done", |writer| {
             writer.field("output_index", &item);
             writer.field("item", &Json::trusted(json.as_str().into()));
         });
@@ -97,17 +97,15 @@ impl Encoder<'_> {
     fn written(&mut self, item: usize, stage: Stage) -> String {
         let OutItem { parts, doubled, .. } = &self.items[item];
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
-        let mut writer = Writer::default();
         let thing = Thing { parts, number: item, handed: None, doubled: *doubled, stage };
-        write_item(&mut writer, &mut reporter, &self.context, &thing);
-        writer.into_string()
+        Writer::written(|writer| write_item(writer, &mut reporter, &self.context, &thing))
     }
 
     /// Completes the closed parts of a message that goes on.
-    pub(super) fn finish_parts(&mut self, item: usize, out: &mut String) {
+    pub(super) fn finish_parts(&mut self, item: usize) {
         for at in self.items[item].finished..self.items[item].parts.len() {
             if self.items[item].states[at].closed {
-                self.part_done((item, at), out);
+                self.part_done((item, at));
             }
         }
         let OutItem { states, finished, .. } = &mut self.items[item];
@@ -115,36 +113,31 @@ impl Encoder<'_> {
     }
 
     /// Emits that a part is complete, with all that it has grown to; once.
-    fn part_done(&mut self, (item, at): ItemPart, out: &mut String) {
+    fn part_done(&mut self, (item, at): ItemPart) {
         if std::mem::replace(&mut self.items[item].states[at].done, true) {
             return;
         }
         if let Some((names, text)) = words_of(&mut self.items[item].parts[at]) {
             let text = text.clone();
-            return self.text_done((item, at), (names, &text), out);
+            return self.text_done((item, at), (names, &text));
         }
-        self.end_piece((item, at), out);
-        self.call_done((item, at), out);
+        self.end_piece((item, at));
+        self.call_done((item, at));
     }
 
-    fn text_done(
-        &mut self,
-        (item, at): ItemPart,
-        (names, text): (&Names, &Text<'_>),
-        out: &mut String,
-    ) {
-        self.add_part((item, at), out);
+    fn text_done(&mut self, (item, at): ItemPart, (names, text): (&Names, &Text<'_>)) {
+        self.add_part((item, at));
         let citations = self.items[item].parts[at].semantics().citations();
         let waiting: Vec<_> = citations.iter().filter(|it| cites_all(it)).cloned().collect();
-        waiting.iter().for_each(|citation| self.annotate((item, at), citation, out));
+        waiting.iter().for_each(|citation| self.annotate((item, at), citation));
         let is_owed = self.is_same() && self.items[item].states[at].logprobs.is_some();
         if names.done == TEXT.done && is_owed {
-            self.text_delta((item, at), (names, &Text::default()), out);
+            self.text_delta((item, at), (names, &Text::default()));
         }
         let position = (item, Some((names.index, at)));
         let logprobs = self.items[item].parts[at].semantics().logprobs().cloned();
         let source = self.source;
-        self.item_frame(out, names.done, position, |writer| {
+        self.item_frame(names.done, position, |writer| {
             writer.field(names.key, text);
             if names.done == TEXT.done {
                 write_own_logprobs(writer, source, logprobs.as_ref());
@@ -155,18 +148,18 @@ impl Encoder<'_> {
         let mut part = Writer::default();
         write_part(&mut part, &mut reporter, &self.items[item].parts[at], Side::Output);
         let part = part.into_string();
-        self.item_frame(out, names.part_done, position, |writer| {
+        self.item_frame(names.part_done, position, |writer| {
             writer.field("part", &Json::trusted(part.into()));
         });
     }
 
-    fn call_done(&mut self, (item, at): ItemPart, out: &mut String) {
+    fn call_done(&mut self, (item, at): ItemPart) {
         let mut unread = Report::default();
         let reporter = Reporter::new(self.source, SELF, &mut unread);
         if let Content::ToolCall(call) = self.items[item].parts[at].content()
             && let Some(Arguments::Text(empty)) = no_arguments(&reporter, call)
         {
-            self.grow_call((item, at), &empty, out);
+            self.grow_call((item, at), &empty);
         }
         let Content::ToolCall(call) = self.items[item].parts[at].content() else { return };
         let Arguments::Text(text) = &call.arguments else { return };
@@ -175,9 +168,9 @@ impl Encoder<'_> {
         let (delta, done, key) = input_names(form);
         if form == CallForm::Custom && call.form == CallForm::Function {
             text = arguments::custom_input(&call.arguments).unwrap_or(text);
-            self.item_frame(out, delta, (item, None), |writer| writer.field("delta", &text));
+            self.item_frame(delta, (item, None), |writer| writer.field("delta", &text));
         }
-        self.item_frame(out, done, (item, None), |writer| writer.field(key, &text));
+        self.item_frame(done, (item, None), |writer| writer.field(key, &text));
     }
 }
 

@@ -111,7 +111,7 @@ pub(super) fn input_names(form: CallForm) -> (&'static str, &'static str, &'stat
 }
 
 impl Encoder<'_> {
-    pub(super) fn open(&mut self, open: Open<'static>, out: &mut String) {
+    pub(super) fn open(&mut self, open: Open<'static>) {
         let Open { part: _, candidate, opening, semantics } = open;
         let part = Part::new(opening.into_content()).with_semantics(semantics);
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
@@ -129,7 +129,7 @@ impl Encoder<'_> {
             self.places.push(Placed::Waiting(self.left_out.len()));
             return self.left_out.push(part);
         }
-        let place = self.add(part, out);
+        let place = self.add(part);
         self.places.push(Placed::At(place));
     }
 
@@ -148,16 +148,16 @@ impl Encoder<'_> {
     }
 
     /// Adds a part to the message before it, or the item that it begins.
-    fn add(&mut self, part: Part<'static>, out: &mut String) -> ItemPart {
+    fn add(&mut self, part: Part<'static>) -> ItemPart {
         self.hand(&part);
         match self.message_before(&part) {
             Some(item) => {
                 if !self.source.conventions().has_late_logprobs {
-                    self.finish_parts(item, out);
+                    self.finish_parts(item);
                 }
                 self.continue_item(item, part)
             }
-            None => self.add_item(part, out),
+            None => self.add_item(part),
         }
     }
 
@@ -178,8 +178,8 @@ impl Encoder<'_> {
     }
 
     /// Adds an item that begins with a part.
-    fn add_item(&mut self, part: Part<'static>, out: &mut String) -> ItemPart {
-        self.finish_closed(out);
+    fn add_item(&mut self, part: Part<'static>) -> ItemPart {
+        self.finish_closed();
         self.interrupted = false;
         let index = self.items.len();
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
@@ -191,7 +191,7 @@ impl Encoder<'_> {
         let mut item = Writer::default();
         write_item(&mut item, &mut reporter, &self.context, &thing);
         let item = item.into_string();
-        self.frame(out, "response.output_item.added", |writer| {
+        self.frame("response.output_item.added", |writer| {
             writer.field("output_index", &index);
             writer.field("item", &Json::trusted(item.into()));
         });
@@ -203,11 +203,11 @@ impl Encoder<'_> {
     }
 
     /// Adds the item of a text that has begun to say something.
-    fn add_waiting(&mut self, part: PartId, out: &mut String) {
+    fn add_waiting(&mut self, part: PartId) {
         let index = part.0 as usize;
         if let Some(Placed::Waiting(at)) = self.places.get(index).copied() {
             let part = std::mem::replace(&mut self.left_out[at], Part::text(Text::default()));
-            let place = self.add(part, out);
+            let place = self.add(part);
             self.places[index] = Placed::At(place);
         }
     }
@@ -215,13 +215,12 @@ impl Encoder<'_> {
     /// Writes one frame about a part or a piece of an item.
     pub(super) fn item_frame(
         &mut self,
-        out: &mut String,
         kind: &str,
         (item, position): (usize, Option<(&str, usize)>),
         members: impl FnOnce(&mut Writer),
     ) {
         let id = std::mem::take(&mut self.items[item].id);
-        self.frame(out, kind, |writer| {
+        self.frame(kind, |writer| {
             writer.field("item_id", &id);
             writer.field("output_index", &item);
             if let Some((key, index)) = position {
@@ -232,40 +231,40 @@ impl Encoder<'_> {
         self.items[item].id = id;
     }
 
-    pub(super) fn grow(&mut self, part: PartId, delta: Delta<'_>, out: &mut String) {
+    pub(super) fn grow(&mut self, part: PartId, delta: Delta<'_>) {
         if matches!(&delta, Delta::Text(text) if !text.is_empty()) {
-            self.add_waiting(part, out);
+            self.add_waiting(part);
         }
         let Some((item, at)) = self.find(part) else { return };
         match (self.items[item].parts[at].content(), delta) {
             (Content::Text(_) | Content::Refusal(_), Delta::Text(text)) => {
-                self.grow_text((item, at), &text, out);
+                self.grow_text((item, at), &text);
             }
-            (Content::Reasoning(_), Delta::Text(text)) => self.think((item, at), &text, out),
-            (Content::Reasoning(_), Delta::NextPiece) => self.next_piece((item, at), out),
-            (Content::ToolCall(_), Delta::Text(text)) => self.grow_call((item, at), &text, out),
+            (Content::Reasoning(_), Delta::Text(text)) => self.think((item, at), &text),
+            (Content::Reasoning(_), Delta::NextPiece) => self.next_piece((item, at)),
+            (Content::ToolCall(_), Delta::Text(text)) => self.grow_call((item, at), &text),
             (Content::Text(_) | Content::Refusal(_) | Content::ToolCall(_), Delta::NextPiece)
             | (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_), _) => {}
         }
     }
 
     /// Announces a part of a message, unless that has been done. Those before it are empty so far and come first.
-    pub(super) fn add_part(&mut self, (item, at): ItemPart, out: &mut String) {
+    pub(super) fn add_part(&mut self, (item, at): ItemPart) {
         if self.items[item].states[at].added {
             return;
         }
         for before in self.items[item].begun..at {
             let is_text = is_words(&self.items[item].parts[before]);
             if is_text && !self.items[item].states[before].added {
-                self.add_one((item, before), out);
+                self.add_one((item, before));
             }
         }
-        self.add_one((item, at), out);
+        self.add_one((item, at));
         let begun = &mut self.items[item].begun;
         *begun = at.max(*begun);
     }
 
-    fn add_one(&mut self, (item, at): ItemPart, out: &mut String) {
+    fn add_one(&mut self, (item, at): ItemPart) {
         self.items[item].states[at].added = true;
         let is_refusal = matches!(self.items[item].parts[at].content(), Content::Refusal(_));
         let position = (item, Some((TEXT.index, at)));
@@ -273,28 +272,23 @@ impl Encoder<'_> {
             true => r#"{"type":"refusal","refusal":""}"#,
             false => r#"{"type":"output_text","text":"","annotations":[]}"#,
         };
-        self.item_frame(out, TEXT.added, position, |writer| {
+        self.item_frame(TEXT.added, position, |writer| {
             writer.field("part", &Json::literal(begun));
         });
     }
 
-    fn grow_text(&mut self, (item, at): ItemPart, text: &Text<'_>, out: &mut String) {
-        self.add_part((item, at), out);
+    fn grow_text(&mut self, (item, at): ItemPart, text: &Text<'_>) {
+        self.add_part((item, at));
         let Some((names, own)) = words_of(&mut self.items[item].parts[at]) else { return };
         own.push(text);
-        self.text_delta((item, at), (names, text), out);
+        self.text_delta((item, at), (names, text));
     }
 
     /// Writes more of a text, with the log probabilities that came before it.
-    pub(super) fn text_delta(
-        &mut self,
-        (item, at): ItemPart,
-        (names, text): (&Names, &Text<'_>),
-        out: &mut String,
-    ) {
+    pub(super) fn text_delta(&mut self, (item, at): ItemPart, (names, text): (&Names, &Text<'_>)) {
         let logprobs = self.items[item].states[at].logprobs.take();
         let source = self.source;
-        self.item_frame(out, names.delta, (item, Some((names.index, at))), |writer| {
+        self.item_frame(names.delta, (item, Some((names.index, at))), |writer| {
             writer.field("delta", text);
             if names.delta == TEXT.delta {
                 write_own_logprobs(writer, source, logprobs.as_ref());
@@ -302,7 +296,7 @@ impl Encoder<'_> {
         });
     }
 
-    pub(super) fn grow_call(&mut self, (item, at): ItemPart, text: &Text<'_>, out: &mut String) {
+    pub(super) fn grow_call(&mut self, (item, at): ItemPart, text: &Text<'_>) {
         let Content::ToolCall(call) = self.items[item].parts[at].content_mut() else { return };
         if let Arguments::Text(own) = &mut call.arguments {
             own.push(text);
@@ -310,13 +304,13 @@ impl Encoder<'_> {
         let (form, own) = (client_form(&self.context, call), call.form);
         // Where a function stands for a custom tool, the input is inside JSON that is not complete yet.
         if form == own || form == CallForm::Function {
-            self.item_frame(out, input_names(form).0, (item, None), |writer| {
+            self.item_frame(input_names(form).0, (item, None), |writer| {
                 writer.field("delta", text);
             });
         }
     }
 
-    pub(super) fn note_part(&mut self, part: PartId, kind: NoteKind<'static>, out: &mut String) {
+    pub(super) fn note_part(&mut self, part: PartId, kind: NoteKind<'static>) {
         let part = match self.places.get(part.0 as usize).copied() {
             Some(Placed::Waiting(at)) => &mut self.left_out[at],
             Some(Placed::At((item, at))) if self.items[item].json.is_some() => {
@@ -324,7 +318,7 @@ impl Encoder<'_> {
             }
             Some(Placed::At((item, at))) => {
                 match &kind {
-                    NoteKind::Citation(it) if !cites_all(it) => self.annotate((item, at), it, out),
+                    NoteKind::Citation(it) if !cites_all(it) => self.annotate((item, at), it),
                     NoteKind::Logprobs(more) => {
                         add_to(&mut self.items[item].states[at].logprobs, more.clone());
                     }
@@ -358,23 +352,18 @@ impl Encoder<'_> {
     }
 
     /// Emits a citation of a part, if the protocol has a place for it.
-    pub(super) fn annotate(
-        &mut self,
-        (item, at): ItemPart,
-        citation: &Citation<'_>,
-        out: &mut String,
-    ) {
+    pub(super) fn annotate(&mut self, (item, at): ItemPart, citation: &Citation<'_>) {
         let part = &self.items[item].parts[at];
         let mut annotation = Writer::default();
         if !write_citation(&mut annotation, citation, chars_of(part)) {
             return;
         }
         let annotation = annotation.into_string();
-        self.add_part((item, at), out);
+        self.add_part((item, at));
         let number = self.items[item].states[at].cited;
         self.items[item].states[at].cited += 1;
         let kind = "response.output_text.annotation.added";
-        self.item_frame(out, kind, (item, Some(("content_index", at))), |writer| {
+        self.item_frame(kind, (item, Some(("content_index", at))), |writer| {
             writer.field("annotation_index", &number);
             writer.field("annotation", &Json::trusted(annotation.into()));
         });
@@ -387,7 +376,7 @@ impl Encoder<'_> {
         self.hand(&part);
     }
 
-    pub(super) fn close(&mut self, part: PartId, later: NodeSemantics<'static>, out: &mut String) {
+    pub(super) fn close(&mut self, part: PartId, later: NodeSemantics<'static>) {
         if let Some(Placed::Waiting(at)) = self.places.get(part.0 as usize).copied() {
             return self.close_waiting(at, later);
         }
@@ -408,7 +397,7 @@ impl Encoder<'_> {
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => true,
         };
         if is_complete {
-            self.finish_item(item, out);
+            self.finish_item(item);
         }
     }
 }

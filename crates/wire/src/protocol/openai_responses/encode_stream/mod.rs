@@ -36,6 +36,8 @@ const EVENTS_BEFORE: u64 = 2;
 pub(in super::super) struct Encoder<'a> {
     source: Protocol,
     context: AnswerContext<'a>,
+    /// The frames of the step that is being taken.
+    out: String,
     report: Report,
     sequence: u64,
     stage: Stage,
@@ -86,6 +88,7 @@ impl<'a> Encoder<'a> {
         Self {
             source,
             context,
+            out: String::new(),
             report: Report::default(),
             sequence: 0,
             stage: Stage::Before,
@@ -107,54 +110,58 @@ impl<'a> Encoder<'a> {
 
 impl EncodeStream for Encoder<'_> {
     fn step(&mut self, event: Event<'_>, out: &mut String) {
-        if self.stage == Stage::Ended {
-            return;
+        std::mem::swap(&mut self.out, out);
+        if self.stage != Stage::Ended {
+            self.event(event);
         }
-        match event {
-            Event::Start(start) => self.begin(start.into_owned(), out),
-            Event::Open(open) => {
-                self.begin_if_needed(out);
-                self.open(open.into_owned(), out);
-            }
-            Event::Delta(part, delta) => self.grow(part, delta, out),
-            Event::Note(note) => self.note(note, out),
-            Event::Close(closed) => self.close(closed.part, closed.semantics.into_owned(), out),
-            Event::Usage(usage) => match &mut self.usage {
-                Some(known) => known.update(usage.into_owned()),
-                None => self.usage = Some(usage.into_owned()),
-            },
-            Event::Finish { candidate: 0, place, finish } => {
-                self.finish((finish.into_owned(), place), out);
-            }
-            Event::Finish { candidate, place, .. } => self.report_answer(candidate, place),
-            Event::Fault(fault) => {
-                self.begin_if_needed(out);
-                self.fail(fault.into_owned(), out);
-            }
-        }
+        std::mem::swap(&mut self.out, out);
     }
 
     fn end(mut self: Box<Self>, out: &mut String) -> Report {
-        self.begin_if_needed(out);
+        std::mem::swap(&mut self.out, out);
+        self.begin_if_needed();
         if self.stage != Stage::Ended {
-            self.finish_items(out);
-            self.terminal(out);
+            self.finish_items();
+            self.terminal();
         }
         self.report_whole();
+        std::mem::swap(&mut self.out, out);
         self.report
     }
 }
 
 impl Encoder<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(start) => self.begin(start.into_owned()),
+            Event::Open(open) => {
+                self.begin_if_needed();
+                self.open(open.into_owned());
+            }
+            Event::Delta(part, delta) => self.grow(part, delta),
+            Event::Note(note) => self.note(note),
+            Event::Close(closed) => self.close(closed.part, closed.semantics.into_owned()),
+            Event::Usage(usage) => usage.add_to(&mut self.usage),
+            Event::Finish { candidate: 0, place, finish } => {
+                self.finish((finish.into_owned(), place));
+            }
+            Event::Finish { candidate, place, .. } => self.report_answer(candidate, place),
+            Event::Fault(fault) => {
+                self.begin_if_needed();
+                self.fail(fault.into_owned());
+            }
+        }
+    }
+
     fn is_same(&self) -> bool {
         self.source == SELF
     }
 
     /// Writes one frame with the next sequence number.
-    fn frame(&mut self, out: &mut String, kind: &str, members: impl FnOnce(&mut Writer)) {
+    fn frame(&mut self, kind: &str, members: impl FnOnce(&mut Writer)) {
         let sequence = self.sequence;
         self.sequence += 1;
-        named_frame(out, kind, |writer| {
+        named_frame(&mut self.out, kind, |writer| {
             writer.object(|writer| {
                 writer.field("type", kind);
                 writer.field("sequence_number", &sequence);
@@ -163,13 +170,13 @@ impl Encoder<'_> {
         });
     }
 
-    fn begin_if_needed(&mut self, out: &mut String) {
+    fn begin_if_needed(&mut self) {
         if self.stage == Stage::Before {
-            self.begin(Start::default(), out);
+            self.begin(Start::default());
         }
     }
 
-    fn begin(&mut self, mut start: Start<'static>, out: &mut String) {
+    fn begin(&mut self, mut start: Start<'static>) {
         if self.stage != Stage::Before {
             return;
         }
@@ -188,7 +195,7 @@ impl Encoder<'_> {
             self.sequence = EVENTS_BEFORE;
         }
         for kind in kinds {
-            self.frame(out, kind, |writer| writer.field("response", &response));
+            self.frame(kind, |writer| writer.field("response", &response));
         }
     }
 
@@ -196,13 +203,11 @@ impl Encoder<'_> {
     fn response(&self, end: &End<'_>) -> Json<'static> {
         let mut unread = Report::default();
         let reporter = Reporter::new(self.source, SELF, &mut unread);
-        let mut writer = Writer::default();
         let start = (&self.start, &self.start.semantics, end);
-        write_response(&mut writer, &reporter, &self.context, start);
-        Json::trusted(writer.into_string().into())
+        Json::written(|writer| write_response(writer, &reporter, &self.context, start))
     }
 
-    fn note(&mut self, note: Note<'_>, out: &mut String) {
+    fn note(&mut self, note: Note<'_>) {
         let Note { at, kind } = note.into_owned();
         match (at, kind) {
             (NoteAt::Response, NoteKind::Semantics(later)) if self.is_same() => {
@@ -212,7 +217,7 @@ impl Encoder<'_> {
                 Reporter::new(self.source, SELF, &mut self.report).semantics(&later);
             }
             (NoteAt::Candidate(0), NoteKind::Semantics(later)) => self.note_answer(later),
-            (NoteAt::Part(part), kind) => self.note_part(part, kind, out),
+            (NoteAt::Part(part), kind) => self.note_part(part, kind),
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
         }
     }
@@ -230,7 +235,7 @@ impl Encoder<'_> {
         self.candidate.merge(later);
     }
 
-    fn finish(&mut self, (finish, place): (Finish<'static>, Place), out: &mut String) {
+    fn finish(&mut self, (finish, place): (Finish<'static>, Place)) {
         if self.candidate.place().is_root() {
             let earlier = std::mem::replace(&mut self.candidate, NodeSemantics::at(place));
             self.candidate.merge(earlier);
@@ -241,18 +246,18 @@ impl Encoder<'_> {
             // The fault that follows says why.
             return;
         }
-        self.finish_items(out);
+        self.finish_items();
         if self.usage.is_some() && !self.source.conventions().has_late_usage {
-            self.terminal(out);
+            self.terminal();
         }
     }
 
     /// A failure. Items that are not complete stay so: a client must not act on half a call. What came of them is emitted with
     /// the failure. Fixture `stream/tools/truncated-in-tool-arguments`.
-    fn fail(&mut self, fault: Fault<'static>, out: &mut String) {
+    fn fail(&mut self, fault: Fault<'static>) {
         for index in 0..self.items.len() {
             if self.items[index].is_closed() && !self.is_half(index) {
-                self.finish_item(index, out);
+                self.finish_item(index);
             } else {
                 self.break_item(index);
             }
@@ -262,17 +267,17 @@ impl Encoder<'_> {
                 Some(code) => code.clone(),
                 None => response_code(&fault),
             };
-            self.frame(out, "error", |writer| {
+            self.frame("error", |writer| {
                 writer.field("code", &code);
                 writer.field("message", &message(&fault));
                 writer.field("param", &fault.param);
             });
         }
         self.fault = Some(fault);
-        self.terminal(out);
+        self.terminal();
     }
 
-    fn terminal(&mut self, out: &mut String) {
+    fn terminal(&mut self) {
         self.stage = Stage::Ended;
         let mut output = String::from("[");
         for json in self.items.iter().filter_map(|item| item.json.as_deref()) {
@@ -286,7 +291,7 @@ impl Encoder<'_> {
         let kind = ending.event();
         let end = End { ending, usage: self.usage.as_ref(), output: Some(&output) };
         let response = self.response(&end);
-        self.frame(out, kind, |writer| writer.field("response", &response));
+        self.frame(kind, |writer| writer.field("response", &response));
     }
 
     /// How the answer ends, as far as is known.

@@ -37,9 +37,9 @@ impl Encoder<'_> {
         Some((if is_raw { &THOUGHT } else { &SUMMARY }, thought))
     }
 
-    pub(super) fn think(&mut self, (item, at): ItemPart, text: &Text<'_>, out: &mut String) {
+    pub(super) fn think(&mut self, (item, at): ItemPart, text: &Text<'_>) {
         if self.thought((item, at)).is_some_and(|(_, thought)| thought.texts.is_empty()) {
-            self.next_piece((item, at), out);
+            self.next_piece((item, at));
         }
         let Some((names, thought)) = self.thought((item, at)) else { return };
         let piece = thought.texts.len().saturating_sub(1);
@@ -47,25 +47,25 @@ impl Encoder<'_> {
             last.push(text);
         }
         let position = (item, Some((names.index, piece)));
-        self.item_frame(out, names.delta, position, |writer| writer.field("delta", text));
+        self.item_frame(names.delta, position, |writer| writer.field("delta", text));
     }
 
-    pub(super) fn next_piece(&mut self, (item, at): ItemPart, out: &mut String) {
-        self.end_piece((item, at), out);
+    pub(super) fn next_piece(&mut self, (item, at): ItemPart) {
+        self.end_piece((item, at));
         let Some((names, thought)) = self.thought((item, at)) else { return };
         thought.texts.push(Text::default());
         let piece = thought.texts.len() - 1;
-        self.piece_frame((item, piece), (names, names.added), &Text::default(), out);
+        self.piece_frame((item, piece), (names, names.added), &Text::default());
     }
 
     /// Emits that the current piece is complete.
-    pub(super) fn end_piece(&mut self, (item, at): ItemPart, out: &mut String) {
+    pub(super) fn end_piece(&mut self, (item, at): ItemPart) {
         let Some((names, thought)) = self.thought((item, at)) else { return };
         let Some(text) = thought.texts.last().cloned() else { return };
         let piece = thought.texts.len() - 1;
         let position = (item, Some((names.index, piece)));
-        self.item_frame(out, names.done, position, |writer| writer.field(names.key, &text));
-        self.piece_frame((item, piece), (names, names.part_done), &text, out);
+        self.item_frame(names.done, position, |writer| writer.field(names.key, &text));
+        self.piece_frame((item, piece), (names, names.part_done), &text);
     }
 
     /// Emits that a piece begins or is complete.
@@ -74,11 +74,10 @@ impl Encoder<'_> {
         (item, piece): (usize, usize),
         (names, kind): (&Names, &str),
         text: &Text<'_>,
-        out: &mut String,
     ) {
         let is_summary = names.index == SUMMARY.index;
         let word = if is_summary { "summary_text" } else { "reasoning_text" };
-        self.item_frame(out, kind, (item, Some((names.index, piece))), |writer| {
+        self.item_frame(kind, (item, Some((names.index, piece))), |writer| {
             writer.key("part");
             write_piece(writer, word, text);
         });

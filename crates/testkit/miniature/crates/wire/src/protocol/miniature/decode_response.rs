@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Member, read_object};
+use crate::protocol::object::{Members, read_object};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
 pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
@@ -43,13 +43,13 @@ impl<'a> AnswerObject<'a> {
     pub(super) fn read(body: &'a str, place: Place) -> Result<Self> {
         let mut reader = Reader::new(body);
         let (mut answer, mut extras) = (Self::default(), Extras::default());
-        read_object(&mut reader, "", &mut extras, |key, reader, _| answer.member(key, reader, place))?;
+        read_object(&mut reader, "", &mut extras, |key, reader| answer.member(key, reader, place))?;
         reader.finish()?;
         answer.extras = extras;
         Ok(answer)
     }
 
-    fn member(&mut self, key: &str, reader: &mut Reader<'a>, place: Place) -> Result<Member> {
+    fn member(&mut self, key: &str, reader: &mut Members<'_, 'a>, place: Place) -> Result<()> {
         match (key, reader.kind()?) {
             ("id", Kind::String) => self.id = Some(reader.string()?),
             ("model", Kind::String) => self.model = Some(reader.string()?),
@@ -59,9 +59,9 @@ impl<'a> AnswerObject<'a> {
                 self.usage = Some(USAGE.decode(reader, place.step(Step::Usage))?);
             }
             ("error", Kind::Object) => self.fault = Some(fault(&reader.raw()?)),
-            _ => return Ok(Member::Unknown),
+            _ => {}
         }
-        Ok(Member::Read)
+        Ok(())
     }
 }
 

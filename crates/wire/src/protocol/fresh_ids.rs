@@ -10,8 +10,9 @@ use crate::protocol::calls::{Calls, Position};
 /// The ids of calls that share theirs with an earlier one, and of the results that answer them.
 pub(super) type FreshIds = BTreeMap<Position, String>;
 
-pub(super) fn fresh_ids(request: &Request<'_>, calls: &Calls<'_>) -> FreshIds {
-    let mut walk = Walk::default();
+/// The fresh ids of a request, each as `rule` takes it.
+pub(super) fn fresh_ids(request: &Request<'_>, calls: &Calls<'_>, rule: CallIdRule) -> FreshIds {
+    let mut walk = Walk::new(rule);
     if !calls.may_share_ids(request) {
         return walk.ids;
     }
@@ -31,8 +32,8 @@ pub(super) fn fresh_ids(request: &Request<'_>, calls: &Calls<'_>) -> FreshIds {
     walk.ids
 }
 
-#[derive(Default)]
 struct Walk<'c> {
+    rule: CallIdRule,
     ids: FreshIds,
     /// Which of the assistant's turns the walk is in.
     round: usize,
@@ -52,6 +53,11 @@ struct Sharing {
 }
 
 impl<'c> Walk<'c> {
+    fn new(rule: CallIdRule) -> Self {
+        let (calls, taken) = (HashMap::new(), HashSet::new());
+        Self { rule, ids: FreshIds::new(), round: 0, calls, taken }
+    }
+
     fn call(&mut self, at: Position, id: Cow<'c, str>) {
         let other = self.taken.contains(&id).then(|| self.other(&id));
         if let Some(other) = &other {
@@ -67,7 +73,7 @@ impl<'c> Walk<'c> {
         let mut number = self.taken.len();
         loop {
             let numbered = format!("{id}_{number}");
-            let other = CallIdRule::RESPONSES.alias(&numbered);
+            let other = self.rule.alias(&numbered);
             if !self.taken.contains(&other) {
                 return other.into_owned();
             }
@@ -92,7 +98,8 @@ impl Sharing {
     }
 
     /// The id that is written for the call that the next result answers, if it is another: the first that waits in the
-    /// last round that has one. A second result answers the last call.
+    /// last round that has one. A second result answers the last call. Fixtures `request/ids/late-results-of-calls-of-three-rounds`
+    /// and `request/ids/late-results-of-calls-that-share-an-id`.
     fn answer(&mut self) -> Option<String> {
         let Some((_, calls)) = self.waiting.last_mut() else { return self.last.clone() };
         let other = calls.pop_front().flatten();
@@ -110,7 +117,7 @@ mod tests {
     /// Walks over rounds of calls and results, each named by its id; a result begins with `=`.
     #[track_caller]
     fn check(rounds: &[&[&'static str]], expected: &[&str]) {
-        let mut walk = Walk::default();
+        let mut walk = Walk::new(CallIdRule::RESPONSES);
         let mut ids = Vec::new();
         for (round, parts) in rounds.iter().enumerate() {
             walk.round = round;
@@ -150,7 +157,7 @@ mod tests {
     #[test]
     fn an_id_made_up_is_no_longer_than_the_vendor_takes() {
         let long: &'static str = "call_0123456789012345678901234567890123456789012345678901234567";
-        let mut walk = Walk::default();
+        let mut walk = Walk::new(CallIdRule::RESPONSES);
         walk.call((0, 0), long.into());
         for index in 1..2000 {
             walk.call((0, index), long.into());
