@@ -124,6 +124,8 @@ fn closing(id: String, base: Option<(TurnId, Hash)>, size: usize) -> Outcome<Clo
         items: Vec::new(),
         conversation: None,
         begins: None,
+        beside: None,
+        follows: None,
         job: None,
     })
 }

@@ -1,6 +1,8 @@
-//! The one error of this crate: a kind for code, a message for people. No content, no id and no password is ever in it.
+//! The one error of this crate: a kind for code, a message for people. No content, no id and no password is ever in it, but for
+//! the path of a file that somebody has to mend.
 
 use std::fmt;
+use std::path::Path;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -60,6 +62,12 @@ impl Error {
     /// What a [`Form`](crate::Form) cannot read, with the reason.
     pub fn unreadable(reason: impl fmt::Display) -> Self {
         Self::new(Kind::Corrupt, format!("the conversation's file cannot be read: {reason}"))
+    }
+
+    /// The same with the file that is the trouble.
+    pub(crate) fn in_file(mut self, path: &Path) -> Self {
+        self.text = format!("{}: {}", path.display(), self.text);
+        self
     }
 
     /// What a [`Form`](crate::Form) has no room for.

@@ -140,6 +140,11 @@ pub(crate) struct ReadPieces {
     pub(crate) from: u64,
 }
 
+pub(crate) struct ReadLastPiece {
+    pub(crate) owner: Owner,
+    pub(crate) id: ResponseId,
+}
+
 impl Work for AddJob {
     type Output = ();
 
@@ -295,6 +300,17 @@ impl Work for ReadPieces {
         let params = [(&self.owner).into(), (&self.id).into(), from.into(), PIECES_AT_ONCE.into()];
         let rows = session.query(sql, &params).await?;
         rows.into_iter().map(piece).collect()
+    }
+}
+
+impl Work for ReadLastPiece {
+    type Output = Option<Piece>;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Option<Piece>> {
+        let sql = "SELECT first, last, record FROM job_event
+            WHERE owner = $1 AND job = $2 ORDER BY first DESC LIMIT 1";
+        let row = session.first(sql, &[(&self.owner).into(), (&self.id).into()]).await?;
+        row.map(piece).transpose()
     }
 }
 

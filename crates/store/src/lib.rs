@@ -47,8 +47,8 @@ mod turn;
 pub use artefact::{Artefact, ArtefactKey};
 pub use clock::{Clock, Time};
 pub use conversation::{
-    Addition, Change, Conversation, Deletion, Followed, Fork, Listing, NewConversation, Origin,
-    Overview, Page, Search,
+    Addition, After, Begun, Change, Conversation, Cursor, Deletion, Followed, Fork, Listing,
+    NewConversation, Origin, Overview, Page, Search, TurnCount,
 };
 pub use engine::Activity;
 pub use error::{Error, Kind, Result};
@@ -69,4 +69,4 @@ pub use retention::{Keep, Swept};
 pub use secret::Secret;
 pub use store::{Options, Store};
 pub use summary::Summary;
-pub use turn::{Advance, Closing, Ending, Opening, Status, Turn};
+pub use turn::{Advance, Closing, Ending, Follows, Opening, Status, Turn};

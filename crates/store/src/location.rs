@@ -33,6 +33,16 @@ impl Location {
     }
 }
 
+impl Location {
+    /// Whether nothing has been kept there yet.
+    pub(crate) fn is_missing(&self) -> bool {
+        match self {
+            Self::File(path) | Self::Folder(path) => matches!(path.try_exists(), Ok(false)),
+            Self::Memory | Self::Postgres(_) => false,
+        }
+    }
+}
+
 /// `sqlite:PATH`, and the habit of other programs to write `sqlite:///path`; the same with `files:`.
 fn local_path(path: &str) -> PathBuf {
     PathBuf::from(path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path))

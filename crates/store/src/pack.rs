@@ -3,6 +3,8 @@
 //! The first byte tells. One that is neither of the marks is the record's own: what was kept before anything was packed, and
 //! what does not pack.
 
+mod block;
+
 use std::borrow::Cow;
 
 use lz4_flex::block::{
@@ -42,11 +44,14 @@ fn pack(record: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let length = u32::try_from(record.len()).ok()?;
-    let mut packed = vec![0; HEAD_BYTES + get_maximum_output_size(record.len())];
-    packed[0] = PACKED;
-    packed[1..HEAD_BYTES].copy_from_slice(&length.to_le_bytes());
-    let block = compress_into_with_dict(record, &mut packed[HEAD_BYTES..], WORDS).ok()?;
-    packed.truncate(HEAD_BYTES + block);
+    let mut packed = Vec::with_capacity(HEAD_BYTES + get_maximum_output_size(record.len()));
+    packed.push(PACKED);
+    packed.extend_from_slice(&length.to_le_bytes());
+    if !block::append(record, &mut packed) {
+        packed.resize(packed.capacity(), 0);
+        let block = compress_into_with_dict(record, &mut packed[HEAD_BYTES..], WORDS).ok()?;
+        packed.truncate(HEAD_BYTES + block);
+    }
     (packed.len() < record.len()).then_some(packed)
 }
 

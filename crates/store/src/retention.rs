@@ -139,12 +139,18 @@ const OLD_TURNS: &str = "SELECT owner, id, previous, used_at, base, tip, system,
 
 /// Only turns that nothing goes on from: a chain goes from its end.
 async fn turns<S: Session>(session: &mut S, before: Time) -> Result<u64> {
-    let old = session.query(OLD_TURNS, &[before.into(), AT_ONCE.into()]).await?;
-    let count = old.len() as u64;
-    for row in old {
-        delete_turn(session, row).await?;
+    let mut count = 0;
+    while count < AT_ONCE {
+        let old = session.query(OLD_TURNS, &[before.into(), (AT_ONCE - count).into()]).await?;
+        if old.is_empty() {
+            break;
+        }
+        for row in old {
+            delete_turn(session, row).await?;
+            count += 1;
+        }
     }
-    Ok(count)
+    Ok(count.unsigned_abs())
 }
 
 async fn delete_turn<S: Session>(session: &mut S, mut row: Row) -> Result<()> {
@@ -236,26 +242,38 @@ async fn jobs<S: Session>(session: &mut S, before: Time) -> Result<u64> {
     Ok(count)
 }
 
+#[derive(Default)]
 struct Orphans {
-    looked: u64,
+    looked: i64,
     deleted: u64,
 }
 
+/// What is deleted may have been the last user of the next.
 async fn orphans<S: Session>(session: &mut S) -> Result<Orphans> {
-    let rows = session.query("SELECT kind, number FROM orphan LIMIT $1", &[AT_ONCE.into()]).await?;
-    let mut result = Orphans { looked: rows.len() as u64, deleted: 0 };
-    for mut row in rows {
-        let (kind, number): (String, i64) = (row.take()?, row.take()?);
-        let sql = "DELETE FROM orphan WHERE kind = $1 AND number = $2";
-        session.execute(sql, &[kind.as_str().into(), number.into()]).await?;
-        let is_gone = if kind == Kind::Message.as_str() {
-            delete_message(session, number).await?
-        } else {
-            delete_setting(session, number).await?
-        };
-        result.deleted += u64::from(is_gone);
+    let mut orphans = Orphans::default();
+    while orphans.looked < AT_ONCE {
+        let sql = "SELECT kind, number FROM orphan LIMIT $1";
+        let rows = session.query(sql, &[(AT_ONCE - orphans.looked).into()]).await?;
+        if rows.is_empty() {
+            break;
+        }
+        for row in rows {
+            orphans.looked += 1;
+            orphans.deleted += u64::from(delete_orphan(session, row).await?);
+        }
     }
-    Ok(result)
+    Ok(orphans)
+}
+
+/// Deletes it if nothing uses it, and says so.
+async fn delete_orphan<S: Session>(session: &mut S, mut row: Row) -> Result<bool> {
+    let (kind, number): (String, i64) = (row.take()?, row.take()?);
+    let sql = "DELETE FROM orphan WHERE kind = $1 AND number = $2";
+    session.execute(sql, &[kind.as_str().into(), number.into()]).await?;
+    match kind == Kind::Message.as_str() {
+        true => delete_message(session, number).await,
+        false => delete_setting(session, number).await,
+    }
 }
 
 /// A message goes when none follows it and no turn and no conversation ends or continues there; then its parent may.

@@ -9,7 +9,7 @@ mod turns;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::clock::{Clock, Time};
 use crate::engine::{Activity, Durability, Engine, Postgres, Sqlite};
@@ -18,7 +18,7 @@ use crate::files::{Files, Form};
 use crate::folder::Folder;
 use crate::id::{Name, NodeId};
 use crate::location::Location;
-use crate::migration::Migrate;
+use crate::migration::{CheckTables, Migrate};
 use crate::node::{Heartbeat, LEASE, Recover};
 use crate::secret::{EnsureSecret, Secret};
 use crate::turn::Unopened;
@@ -46,11 +46,31 @@ struct Inner {
     engine: Engine,
     /// Where conversations are files; the engine is then their index.
     files: Option<Files>,
+    access: Access,
     node: NodeId,
     clock: Clock,
     /// When this node last renewed its lease.
     renewed_at: AtomicI64,
     unopened: Arc<Unopened>,
+    /// Changes with every deletion of messages that is known here.
+    epoch: AtomicU64,
+    /// Whether something was deleted that may still be found on disk. A process before this one may have left something.
+    is_unerased: AtomicBool,
+}
+
+/// What can be done with a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Full,
+    Reading,
+}
+
+impl Options {
+    /// The conversations of a folder.
+    fn files(&self, folder: Folder) -> Result<Files> {
+        let form = self.form.clone().ok_or_else(|| Error::new(Kind::Url, NO_FORM))?;
+        Ok(Files::new(folder, form))
+    }
 }
 
 impl Store {
@@ -60,20 +80,76 @@ impl Store {
         let engine = match Location::parse(url, &options.data_folder)? {
             Location::Memory => Engine::Sqlite(Sqlite::in_memory()?),
             Location::Folder(path) => {
-                let form = options.form.ok_or_else(|| Error::new(Kind::Url, NO_FORM))?;
                 let folder = Folder::new(path);
                 folder.check()?;
-                files = Some(Files::new(folder, form));
+                files = Some(options.files(folder)?);
                 Engine::Sqlite(Sqlite::in_memory()?)
             }
             Location::File(path) => Engine::Sqlite(Sqlite::open(&path)?),
             Location::Postgres(url) => Engine::Postgres(Postgres::new(&url)?),
         };
         engine.write(Durability::Durable, Migrate).await?;
+        Ok(Self::of(engine, files, options, Access::Full))
+    }
+
+    /// The same for whoever reads: one that cannot be written is opened as it is, and refuses to be written. One that is not
+    /// there is empty, and not made: its place may be misspelt.
+    pub async fn open_to_read(url: &str, options: Options) -> Result<Self> {
+        if Location::parse(url, &options.data_folder)?.is_missing() {
+            return Self::open_missing(url, options).await;
+        }
+        match Self::open(url, options.clone()).await {
+            Err(error) if matches!(error.kind(), Kind::ReadOnly | Kind::Unavailable) => {
+                let opened = Self::open_unwritable(url, options).await;
+                opened
+                    .map_err(|reason| if reason.kind() == Kind::NotFound { error } else { reason })
+            }
+            opened => opened,
+        }
+    }
+
+    async fn open_missing(url: &str, options: Options) -> Result<Self> {
+        let files = match Location::parse(url, &options.data_folder)? {
+            Location::Folder(path) => Some(options.files(Folder::new(path))?),
+            Location::Memory | Location::File(_) | Location::Postgres(_) => None,
+        };
+        let engine = Engine::Sqlite(Sqlite::in_memory()?);
+        engine.write(Durability::Volatile, Migrate).await?;
+        Ok(Self::of(engine, files, options, Access::Reading))
+    }
+
+    /// Opens what is there without writing anything.
+    async fn open_unwritable(url: &str, options: Options) -> Result<Self> {
+        let mut files = None;
+        let engine = match Location::parse(url, &options.data_folder)? {
+            Location::Folder(path) => {
+                let folder = Folder::new(path);
+                folder.list()?;
+                files = Some(options.files(folder)?);
+                let engine = Engine::Sqlite(Sqlite::in_memory()?);
+                engine.write(Durability::Volatile, Migrate).await?;
+                engine
+            }
+            Location::File(path) => Engine::Sqlite(Sqlite::open_unwritable(&path)?),
+            Location::Postgres(url) => Engine::Postgres(Postgres::new(&url)?),
+            Location::Memory => return Err(Error::not_found("store")),
+        };
+        engine.read(CheckTables).await?;
+        Ok(Self::of(engine, files, options, Access::Reading))
+    }
+
+    fn of(engine: Engine, files: Option<Files>, options: Options, access: Access) -> Self {
         let Options { node, clock, .. } = options;
         let (renewed_at, unopened) = (AtomicI64::new(i64::MIN), Arc::default());
-        let inner = Inner { engine, files, node, clock, renewed_at, unopened };
-        Ok(Self { inner: Arc::new(inner) })
+        let (epoch, is_unerased) = (AtomicU64::new(1), AtomicBool::new(true));
+        let inner =
+            Inner { engine, files, access, node, clock, renewed_at, unopened, epoch, is_unerased };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Whether nothing can be written.
+    pub fn is_read_only(&self) -> bool {
+        self.inner.access == Access::Reading
     }
 
     /// Whether conversations are files, which hold less than a database does.
@@ -93,6 +169,17 @@ impl Store {
 
     pub fn now(&self) -> Time {
         self.inner.clock.now()
+    }
+
+    /// Messages that were there in an epoch are there as long as it lasts, as far as this process knows: others may delete as well.
+    /// It is never zero.
+    pub fn epoch(&self) -> u64 {
+        self.inner.epoch.load(Ordering::Acquire)
+    }
+
+    /// From here on, what was there may be gone.
+    fn end_epoch(&self) {
+        self.inner.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
     /// How much was written durably, and in how many syncs of the disk.

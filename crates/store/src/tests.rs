@@ -67,6 +67,8 @@ fn closing(owner: &Owner, id: &str, previous: Option<(&str, Hash)>) -> Closing {
         ],
         conversation: None,
         begins: None,
+        beside: None,
+        follows: None,
         job: None,
     }
 }
@@ -93,7 +95,7 @@ async fn turns(store: &Store, owner: &Owner) -> Hash {
     store.close_turn(first).await.unwrap();
     store.close_turn(closing(owner, "t2", Some(("t1", tip)))).await.unwrap();
     store.open_turn(closing(owner, "t3", None).turn).await.unwrap();
-    store.abandon_turn(owner, &turn_id("t3")).await.unwrap();
+    store.abandon_turn(owner, &turn_id("t3"), None).await.unwrap();
     store.open_turn(closing(owner, "t4", None).turn).await.unwrap();
     store.known(owner, vec![tip]).await.unwrap();
     store.history(owner, tip, Window::default()).await.unwrap();
@@ -114,7 +116,7 @@ async fn conversations(store: &Store, owner: &Owner, tip: Hash) -> ConversationI
         metadata,
         origin: Origin::Followed,
     };
-    store.ensure_conversation(new).await.unwrap();
+    store.ensure_conversation(new.clone()).await.unwrap();
     let t5 = turn_id("t5");
     store.hold(owner, Purpose::Conversation(id.clone()), &t5).await.unwrap();
     store.hold(owner, Purpose::Conversation(id.clone()), &turn_id("t6")).await.unwrap();
@@ -123,6 +125,11 @@ async fn conversations(store: &Store, owner: &Owner, tip: Hash) -> ConversationI
     let end = last.messages[0].hash;
     store.close_turn(last).await.unwrap();
     store.follow(owner, vec![tip, end]).await.unwrap().conversation.unwrap();
+    let mut follows = closing(owner, "t17", Some(("t1", tip)));
+    let begins = NewConversation { id: ConversationId::new("d").unwrap(), ..new };
+    (follows.turn.previous, follows.follows) = (None, Some(Follows { sent: 1, begins }));
+    store.open_turn(follows.turn.clone()).await.unwrap();
+    store.close_turn(follows).await.unwrap();
     store.put_summary(owner, &id, tip, record("summary")).await.unwrap();
     store.summary(owner, &id).await.unwrap();
     let (from, after) = (id.clone(), Some(t5.clone()));
@@ -140,6 +147,7 @@ async fn conversations(store: &Store, owner: &Owner, tip: Hash) -> ConversationI
     store.change_conversation(owner, &id, change).await.unwrap();
     store.conversation(owner, &id).await.unwrap();
     for after in [None, Some(id.clone())] {
+        let after = after.map(crate::After::Conversation);
         let page = Page { after, limit: 10, search: Some(Search::new("c")) };
         store.list_conversations(owner, page).await.unwrap();
     }

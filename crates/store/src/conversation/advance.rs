@@ -1,7 +1,7 @@
 //! How a conversation goes on: its tip moves from where the caller saw it, or not at all.
 
 use super::read::read;
-use super::{Addition, NewConversation, searchable};
+use super::{Addition, Conversation, NewConversation, TurnCount, searchable};
 use crate::clock::Time;
 use crate::engine::{Session, Work, optional};
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use crate::limit::{ITEMS_MAX, MESSAGES_MAX, NAMES_MAX, count};
 use crate::message::{Tip, append};
 use crate::response::name_items;
 use crate::retention::{Kind, suspect_orphan};
-use crate::turn::drop_reference;
+use crate::turn::{add_reference, drop_reference};
 
 /// A step of a conversation, by a turn or by messages that were put there.
 pub(crate) struct Step<'a> {
@@ -19,8 +19,7 @@ pub(crate) struct Step<'a> {
     /// Whether messages were added behind `from`, which is used by them from now on.
     pub(crate) is_longer: bool,
     pub(crate) turn: Option<&'a TurnId>,
-    /// How many turns it is more.
-    pub(crate) turns: u64,
+    pub(crate) turns: TurnCount,
     pub(crate) protocol: Option<&'a Name>,
     pub(crate) model: Option<&'a Name>,
     pub(crate) now: Time,
@@ -30,7 +29,7 @@ impl Step<'_> {
     /// From nothing to nothing.
     pub(super) fn none(now: Time) -> Self {
         let (from, to, turn, protocol, model) = (None, None, None, None, None);
-        Self { from, to, is_longer: false, turn, turns: 0, protocol, model, now }
+        Self { from, to, is_longer: false, turn, turns: TurnCount::default(), protocol, model, now }
     }
 }
 
@@ -87,7 +86,7 @@ pub(crate) async fn begin<S: Session>(
         (&new.metadata).into(),
         step.now.into(),
         new.origin.column().into(),
-        step.turns.cast_signed().into(),
+        step.turns.after(0).cast_signed().into(),
         step.protocol.map_or("", Name::as_str).into(),
         step.model.map_or("", Name::as_str).into(),
         Tip::column(step.to),
@@ -106,10 +105,10 @@ pub(crate) async fn advance<S: Session>(
     let was = read(session, owner, id).await?;
     let protocols = with(&was.protocols, step.protocol);
     let models = with(&was.models, step.model);
-    let turn = step.turn.or(was.last_turn.as_ref());
+    let turn = last_turn(session, owner, &was, step).await?;
     // A turn that was taken for dead and is not counts once.
     let is_new = step.turn.is_none() || step.turn != was.last_turn.as_ref();
-    let turns = was.turns.saturating_add(if is_new { step.turns } else { 0 }).cast_signed();
+    let turns = if is_new { step.turns.after(was.turns) } else { was.turns };
     let sql =
         "UPDATE conversation SET tip = $3, last_turn = $4, turns = $5, protocols = $6, models = $7,
             updated_at = $8, used_at = $8
@@ -123,8 +122,8 @@ pub(crate) async fn advance<S: Session>(
         owner.into(),
         id.into(),
         Tip::column(step.to),
-        optional(turn),
-        turns.into(),
+        optional(turn.as_ref()),
+        turns.cast_signed().into(),
         protocols.as_str().into(),
         models.as_str().into(),
         step.now.into(),
@@ -136,11 +135,58 @@ pub(crate) async fn advance<S: Session>(
     if was.tip != step.from || session.execute(sql, &params).await? == 0 {
         return Err(Error::conflict("the conversation has gone on, or another call works on it"));
     }
-    if step.turn.is_some() {
+    if step.turn.is_some() || turn != was.last_turn {
         drop_reference(session, owner, was.last_turn.as_ref()).await?;
+    }
+    // A turn that ends counts the conversation itself.
+    if let Some(turn) =
+        turn.filter(|turn| step.turn.is_none() && was.last_turn.as_ref() != Some(turn))
+    {
+        add_reference(session, owner, &turn, step.now).await?;
     }
     let left = was.tip.filter(|tip| !step.is_longer && step.to.map(|to| to.hash) != Some(*tip));
     suspect_orphan(session, owner, Kind::Message, left.as_ref()).await
+}
+
+/// The turn that a conversation ends on after a step.
+async fn last_turn<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    was: &Conversation,
+    step: &Step<'_>,
+) -> Result<Option<TurnId>> {
+    match (step.turn, step.turns, &was.last_turn) {
+        (Some(turn), ..) => Ok(Some(turn.clone())),
+        (None, TurnCount::All(_), Some(last)) => {
+            let params = [owner.into(), last.into(), Tip::column(step.to)];
+            let row = session.first(NEWEST_ON_PATH, &params).await?;
+            row.map(|mut row| row.take()).transpose()
+        }
+        (None, _, last) => Ok(last.clone()),
+    }
+}
+
+/// The newest of a turn and those before it that ends with a message of a path.
+const NEWEST_ON_PATH: &str = "WITH RECURSIVE chain (place, id, previous, tip) AS (
+        SELECT CAST(1 AS BIGINT), id, previous, tip FROM turn WHERE owner = $1 AND id = $2
+        UNION ALL
+        SELECT chain.place + 1, t.id, t.previous, t.tip
+        FROM chain JOIN turn t ON t.owner = $1 AND t.id = chain.previous
+    ), path (number, parent) AS (
+        SELECT number, parent FROM message WHERE number = $3
+        UNION ALL
+        SELECT m.number, m.parent FROM path JOIN message m ON m.number = path.parent
+    )
+    SELECT chain.id FROM chain JOIN path ON path.number = chain.tip ORDER BY chain.place LIMIT 1";
+
+impl TurnCount {
+    /// How many there are after so many before.
+    fn after(self, before: u64) -> u64 {
+        match self {
+            Self::More(more) => before.saturating_add(more),
+            Self::All(all) => all,
+        }
+    }
 }
 
 /// The names with one more, if it is new and there is room.

@@ -2,12 +2,12 @@
 
 use super::advance::{Step, begin};
 use super::read::read;
-use super::{Change, Conversation, Deletion, NewConversation, searchable};
+use super::{Begun, Change, Conversation, Deletion, NewConversation, searchable};
 use crate::clock::Time;
 use crate::engine::{Param, Session, Work, optional};
-use crate::error::Result;
+use crate::error::{Kind as Trouble, Result};
 use crate::hold;
-use crate::id::{ConversationId, Hash, Owner};
+use crate::id::{ConversationId, Hash, Owner, TurnId};
 use crate::response::forget_items;
 use crate::retention::{Kind, suspect_orphan};
 use crate::setting::keep;
@@ -53,7 +53,8 @@ impl Work for Edit {
         let search = searchable(&self.id, title);
         let sql = "UPDATE conversation SET title = $3, search = $4, metadata = $5,
                 system = (SELECT number FROM setting WHERE owner = $1 AND hash = $6),
-                tools = (SELECT number FROM setting WHERE owner = $1 AND hash = $7), used_at = $8
+                tools = (SELECT number FROM setting WHERE owner = $1 AND hash = $7), used_at = $8,
+                created_at = $9
             WHERE owner = $1 AND id = $2";
         let params = [
             (&self.owner).into(),
@@ -64,6 +65,7 @@ impl Work for Edit {
             optional(system.as_ref()),
             optional(tools.as_ref()),
             self.now.into(),
+            self.change.created_at.unwrap_or(was.created_at).into(),
         ];
         session.execute(sql, &params).await?;
         read(session, &self.owner, &self.id).await
@@ -124,4 +126,27 @@ pub(crate) async fn delete<S: Session>(
     suspect_orphan(session, owner, Kind::Message, conversation.tip.as_ref()).await?;
     suspect_orphan(session, owner, Kind::Setting, conversation.system.as_ref()).await?;
     suspect_orphan(session, owner, Kind::Setting, conversation.tools.as_ref()).await
+}
+
+/// Deletes a conversation that began with a turn which never was, if the turn still holds it and nothing was added. Says whether
+/// it did.
+pub(crate) async fn withdraw<S: Session>(
+    session: &mut S,
+    (owner, turn): (&Owner, &TurnId),
+    begun: &Begun,
+) -> Result<bool> {
+    let sql = "SELECT 1 FROM hold WHERE owner = $1 AND id = $2 AND purpose = $3 AND turn = $4";
+    let key = [owner.into(), (&begun.id).into(), hold::CONVERSATION.into(), turn.into()];
+    if session.first(sql, &key).await?.is_none() {
+        return Ok(false);
+    }
+    let conversation = match read(session, owner, &begun.id).await {
+        Err(error) if error.kind() == Trouble::NotFound => return Ok(false),
+        conversation => conversation?,
+    };
+    if conversation.tip != begun.tip {
+        return Ok(false);
+    }
+    delete(session, owner, &conversation, Deletion::Name).await?;
+    Ok(true)
 }

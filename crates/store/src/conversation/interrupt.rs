@@ -1,5 +1,6 @@
 //! Turns that died with their node: each stays the last of its conversation, interrupted and without messages.
 
+use super::TurnCount;
 use super::advance::{Step, advance};
 use super::read::read;
 use crate::clock::Time;
@@ -74,7 +75,7 @@ pub(crate) async fn interrupt<S: Session>(
         to,
         is_longer: false,
         turn: Some(turn),
-        turns: 1,
+        turns: TurnCount::More(1),
         protocol: Some(&dead.protocol),
         model: None,
         now,

@@ -1,6 +1,6 @@
 //! An owner's conversations, the newest first, page by page.
 
-use super::{Listing, Overview, Page, names};
+use super::{After, Cursor, Listing, Overview, Page, names};
 use crate::clock::Time;
 use crate::engine::{Row, Session, Work};
 use crate::error::{Error, Result};
@@ -25,32 +25,45 @@ impl Work for List {
     type Output = Listing;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Listing> {
-        let (before, id) = self.cursor(session).await?;
+        let Behind { time, id } = self.behind(session).await?;
         let limit = page(self.page.limit);
         let pattern = self.page.search.as_ref().map_or("%".to_owned(), |search| search.pattern());
         let params = [
             (&self.owner).into(),
-            before.into(),
+            time.into(),
             id.as_str().into(),
             pattern.as_str().into(),
             (limit + 1).into(),
         ];
         let rows = session.query(NEWEST, &params).await?;
         let has_more = rows.len() as i64 > limit;
-        let data = rows.into_iter().take(limit as usize).map(overview).collect::<Result<_>>()?;
-        Ok(Listing { data, has_more })
+        let data = rows.into_iter().take(limit as usize).map(overview);
+        let data = data.collect::<Result<Vec<Overview>>>()?;
+        let last = data.last().filter(|_| has_more);
+        let next = last.map(|last| Cursor { time: last.updated_at.0, id: last.id.clone() });
+        Ok(Listing { data, next })
     }
 }
 
+/// What the rows of a page stand behind.
+struct Behind {
+    time: Time,
+    id: String,
+}
+
 impl List {
-    async fn cursor<S: Session>(&self, session: &mut S) -> Result<(Time, String)> {
-        let Some(after) = &self.page.after else {
-            return Ok((Time(i64::MAX), String::new()));
+    async fn behind<S: Session>(&self, session: &mut S) -> Result<Behind> {
+        let after = match &self.page.after {
+            None => return Ok(Behind { time: Time(i64::MAX), id: String::new() }),
+            Some(After::Place(Cursor { time, id })) => {
+                return Ok(Behind { time: Time(*time), id: id.as_str().to_owned() });
+            }
+            Some(After::Conversation(id)) => id,
         };
         let sql = "SELECT updated_at, id FROM conversation WHERE owner = $1 AND id = $2";
         let row = session.first(sql, &[(&self.owner).into(), after.into()]).await?;
         let mut row = row.ok_or_else(|| Error::not_found("conversation"))?;
-        Ok((row.take()?, row.take()?))
+        Ok(Behind { time: row.take()?, id: row.take()? })
     }
 }
 
@@ -63,5 +76,6 @@ fn overview(mut row: Row) -> Result<Overview> {
         turns: row.take::<i64>()?.cast_unsigned(),
         protocols: names(&row.take::<String>()?)?,
         models: names(&row.take::<String>()?)?,
+        unreadable: None,
     })
 }

@@ -34,7 +34,8 @@ impl Work for Load {
         let search = searchable(&self.id, &outline.title);
         let sql = "UPDATE conversation SET
                 tip = $3, last_turn = NULL, system = $4, tools = NULL,
-                title = $5, search = $6, created_at = $7, updated_at = $8, used_at = $8
+                title = $5, search = $6, created_at = $7, updated_at = $8, used_at = $8,
+                turns = $9
             WHERE owner = $1 AND id = $2";
         let params = [
             (&self.owner).into(),
@@ -45,6 +46,7 @@ impl Work for Load {
             search.as_str().into(),
             outline.created_at.unwrap_or(was.created_at).into(),
             self.now.into(),
+            outline.turns.cast_signed().into(),
         ];
         session.execute(sql, &params).await?;
         drop_reference(session, &self.owner, was.last_turn.as_ref()).await?;

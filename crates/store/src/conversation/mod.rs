@@ -15,12 +15,12 @@ use crate::record::{Record, Title};
 use crate::response::NewItem;
 
 pub(crate) use advance::{Append, Step, advance, begin};
-pub(crate) use edit::{Create, Delete, Edit, delete};
+pub(crate) use edit::{Create, Delete, Edit, delete, withdraw};
 pub(crate) use fork::ForkConversation;
 pub(crate) use interrupt::{interrupt, interrupt_all};
 pub(crate) use list::List;
 pub(crate) use load::Load;
-pub(crate) use read::{Follow, ReadConversation};
+pub(crate) use read::{Follow, ReadConversation, followed};
 
 /// What a conversation begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,9 +76,18 @@ pub struct Addition {
     pub base: Option<Hash>,
     pub messages: Vec<NewMessage>,
     /// How many turns they stand for.
-    pub turns: u64,
+    pub turns: TurnCount,
     /// Ids by which clients know parts of them. An id that the conversation has already names another part from now on.
     pub items: Vec<NewItem>,
+}
+
+/// How many turns a conversation has once something was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnCount {
+    /// So many more than before.
+    More(u64),
+    /// So many in all, since it went another way: its last turn is the newest that it still has.
+    All(u64),
 }
 
 /// What is changed of a conversation; `None` leaves it as it is. The inner `None` of a setting takes it away.
@@ -88,6 +97,8 @@ pub struct Change {
     pub metadata: Option<Record>,
     pub system: Option<Option<Record>>,
     pub tools: Option<Option<Record>>,
+    /// When it began, where that was elsewhere and earlier.
+    pub created_at: Option<Time>,
 }
 
 /// Where a fork begins: after a turn, under a new id.
@@ -98,6 +109,14 @@ pub struct Fork {
     /// The last turn that the fork shares; without one it shares all.
     pub after: Option<TurnId>,
     pub id: ConversationId,
+}
+
+/// A conversation that begins with a turn, as it is before that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    pub id: ConversationId,
+    /// What it shares with the one that it is a fork of.
+    pub tip: Option<Hash>,
 }
 
 /// How much goes with a conversation that is deleted.
@@ -112,9 +131,26 @@ pub enum Deletion {
 /// A part of an owner's conversations, the newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    pub after: Option<ConversationId>,
+    pub after: Option<After>,
     pub limit: u32,
     pub search: Option<Search>,
+}
+
+/// Where a page begins: behind something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum After {
+    /// A conversation, where it is in the list now.
+    Conversation(ConversationId),
+    /// A place, whatever became of the conversation that was there.
+    Place(Cursor),
+}
+
+/// A place in a list, by the time and the id of a conversation that was there. For a client it is a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// In the unit of the store, which alone reads it.
+    pub(crate) time: i64,
+    pub(crate) id: ConversationId,
 }
 
 /// Text that titles and ids are searched for, in any case of letters.
@@ -125,7 +161,8 @@ pub struct Search(String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     pub data: Vec<Overview>,
-    pub has_more: bool,
+    /// Behind which place there is more, if there is.
+    pub next: Option<Cursor>,
 }
 
 /// A conversation in a list.
@@ -138,6 +175,37 @@ pub struct Overview {
     pub turns: u64,
     pub protocols: Vec<Name>,
     pub models: Vec<Name>,
+    /// Why it cannot be read, if it cannot.
+    pub unreadable: Option<String>,
+}
+
+impl Default for TurnCount {
+    fn default() -> Self {
+        Self::More(0)
+    }
+}
+
+impl After {
+    /// Reads what a client gives: a place that a list named, or an id.
+    pub fn parse(text: &str) -> crate::Result<Self> {
+        match Cursor::parse(text) {
+            Some(cursor) => Ok(Self::Place(cursor)),
+            None => ConversationId::new(text).map(Self::Conversation),
+        }
+    }
+}
+
+impl Cursor {
+    fn parse(text: &str) -> Option<Self> {
+        let (time, id) = text.split_once(':')?;
+        Some(Self { time: time.parse().ok()?, id: ConversationId::new(id).ok()? })
+    }
+}
+
+impl std::fmt::Display for Cursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.time, self.id)
+    }
 }
 
 impl Origin {

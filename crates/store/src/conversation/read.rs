@@ -37,12 +37,21 @@ impl Work for Follow {
         let Some(last) = known.checked_sub(1).map(|last| &self.hashes[last]) else {
             return Ok(Followed { known, conversation: None });
         };
-        let params = [(&self.owner).into(), last.into(), (TIPS_MAX as i64).into()];
-        let conversation = match session.first(FOLLOWED, &params).await? {
-            Some(mut row) => Some(read(session, &self.owner, &row.take()?).await?),
-            None => None,
-        };
+        let conversation = followed(session, &self.owner, last).await?;
         Ok(Followed { known, conversation })
+    }
+}
+
+/// The conversation that nobody asked for and that goes on with what ends with this message.
+pub(crate) async fn followed<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    last: &Hash,
+) -> Result<Option<Conversation>> {
+    let params = [owner.into(), last.into(), (TIPS_MAX as i64).into()];
+    match session.first(FOLLOWED, &params).await? {
+        Some(mut row) => read(session, owner, &row.take()?).await.map(Some),
+        None => Ok(None),
     }
 }
 

@@ -63,6 +63,18 @@ pub(crate) trait Work: Send + Sync + 'static {
     -> impl Future<Output = Result<Self::Output>> + Send;
 }
 
+/// What is long is moved once, and not with every future that it goes through.
+impl<W: Work> Work for Box<W> {
+    type Output = W::Output;
+
+    fn run<S: Session>(
+        &self,
+        session: &mut S,
+    ) -> impl Future<Output = Result<Self::Output>> + Send {
+        W::run(self, session)
+    }
+}
+
 /// What a writer may take for done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
@@ -93,7 +105,8 @@ impl Engine {
     pub(crate) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
         match self {
             Self::Sqlite(sqlite) => sqlite.read(work).await,
-            Self::Postgres(postgres) => postgres.read(work).await,
+            // Boxed here and below: a connection's futures are large, and part of every future that asks the store.
+            Self::Postgres(postgres) => Box::pin(postgres.read(work)).await,
         }
     }
 
@@ -104,7 +117,7 @@ impl Engine {
     ) -> Result<W::Output> {
         match self {
             Self::Sqlite(sqlite) => sqlite.write(durability, work).await,
-            Self::Postgres(postgres) => postgres.write(durability, work).await,
+            Self::Postgres(postgres) => Box::pin(postgres.write(durability, work)).await,
         }
     }
 
@@ -117,7 +130,7 @@ impl Engine {
         match self {
             Self::Sqlite(sqlite) => sqlite.start(durability, work).await,
             // A server is asked without waiting for its disk.
-            Self::Postgres(postgres) => postgres.write(durability, work).await,
+            Self::Postgres(postgres) => Box::pin(postgres.write(durability, work)).await,
         }
     }
 
@@ -130,10 +143,11 @@ impl Engine {
         }
     }
 
-    /// Leaves nothing beside what a backup copies. Blocks.
-    pub(crate) fn settle(&self) -> Result<()> {
+    /// Leaves nothing beside what a backup copies, and nothing of what was deleted.
+    pub(crate) async fn settle(&self) -> Result<()> {
         match self {
-            Self::Sqlite(sqlite) => sqlite.settle(),
+            Self::Sqlite(sqlite) => sqlite.settle().await,
+            // A server has its own upkeep.
             Self::Postgres(_) => Ok(()),
         }
     }

@@ -15,7 +15,7 @@ pub trait Form: fmt::Debug + Send + Sync {
     /// What a list shows of a file.
     fn outline(&self, file: &[u8]) -> Outline;
 
-    /// The file with more in it. What was there stays as it stands, but for the instructions where they change. Content that the
+    /// The file with more in it. What stays stands as it was, but for the instructions where they change. Content that the
     /// form has no room for is an error: it is refused, not left out.
     fn extend(&self, file: &[u8], added: &Added<'_>) -> Result<Vec<u8>>;
 
@@ -38,6 +38,8 @@ pub struct Outline {
     /// When it began, if the file says so.
     pub created_at: Option<Time>,
     pub turns: u64,
+    /// Why the file cannot be read, if it cannot.
+    pub unreadable: Option<String>,
 }
 
 /// What a file is extended by.
@@ -45,6 +47,8 @@ pub struct Outline {
 pub struct Added<'a> {
     /// The instructions; the outer `None` leaves them as they are.
     pub system: Option<Option<&'a Record>>,
+    /// Behind how many of the messages the new ones stand; those that stood there go. Without it they stand at the end.
+    pub after: Option<u64>,
     pub messages: &'a [NewMessage],
     pub now: Time,
 }

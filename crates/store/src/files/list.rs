@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::form::{Form, Outline};
-use crate::conversation::{Listing, Overview, Page};
+use crate::conversation::{After, Cursor, Listing, Overview, Page};
 use crate::error::{Error, Result};
 use crate::folder::{Folder, Listed, SessionId, Stamp};
 use crate::id::ConversationId;
@@ -24,15 +24,9 @@ impl Outlines {
         page: &Page,
     ) -> Result<Listing> {
         let all = folder.list()?;
-        let start = match &page.after {
-            None => 0,
-            Some(after) => {
-                let place = all.iter().position(|listed| listed.id.as_str() == after.as_str());
-                place.ok_or_else(|| Error::not_found("conversation"))? + 1
-            }
-        };
+        let start = start(&all, page.after.as_ref())?;
         let most = usize::try_from(limit::page(page.limit)).unwrap_or(usize::MAX);
-        let mut data = Vec::new();
+        let (mut data, mut next) = (Vec::new(), None);
         for listed in &all[start..] {
             let outline = self.outline(folder, form, listed)?;
             let is_sought =
@@ -41,11 +35,12 @@ impl Outlines {
                 continue;
             }
             if data.len() == most {
-                return Ok(Listing { data, has_more: true });
+                return Ok(Listing { data, next });
             }
             data.push(overview(listed, outline)?);
+            next = Some(cursor(listed)?);
         }
-        Ok(Listing { data, has_more: false })
+        Ok(Listing { data, next: None })
     }
 
     fn outline(&mut self, folder: &Folder, form: &dyn Form, listed: &Listed) -> Result<Outline> {
@@ -54,8 +49,15 @@ impl Outlines {
         {
             return Ok(outline.clone());
         }
-        // What cannot be read is listed all the same; whoever opens it learns why it cannot.
-        let Ok(Some(file)) = folder.read(&listed.id) else { return Ok(Outline::default()) };
+        // What cannot be read is listed all the same, with the reason.
+        let file = match folder.read(&listed.id) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(Outline::default()),
+            Err(error) => {
+                let unreadable = Some(error.to_string());
+                return Ok(Outline { unreadable, ..Outline::default() });
+            }
+        };
         let outline = form.outline(&file.bytes);
         if self.0.len() >= OUTLINES_MAX {
             self.0.clear();
@@ -63,6 +65,26 @@ impl Outlines {
         self.0.insert(listed.id.clone(), (file.stamp, outline.clone()));
         Ok(outline)
     }
+}
+
+/// The number of the first that a page shows.
+fn start(all: &[Listed], after: Option<&After>) -> Result<usize> {
+    match after {
+        None => Ok(0),
+        Some(After::Conversation(id)) => {
+            let place = all.iter().position(|listed| listed.id.as_str() == id.as_str());
+            place.map(|place| place + 1).ok_or_else(|| Error::not_found("conversation"))
+        }
+        Some(After::Place(Cursor { time, id })) => Ok(all.partition_point(|listed| {
+            let at = listed.stamp.nanoseconds();
+            at > *time || at == *time && listed.id.as_str() <= id.as_str()
+        })),
+    }
+}
+
+fn cursor(listed: &Listed) -> Result<Cursor> {
+    let id = ConversationId::new(listed.id.as_str())?;
+    Ok(Cursor { time: listed.stamp.nanoseconds(), id })
 }
 
 fn overview(listed: &Listed, outline: Outline) -> Result<Overview> {
@@ -74,5 +96,6 @@ fn overview(listed: &Listed, outline: Outline) -> Result<Overview> {
         turns: outline.turns,
         protocols: Vec::new(),
         models: Vec::new(),
+        unreadable: outline.unreadable,
     })
 }

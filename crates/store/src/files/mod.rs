@@ -20,6 +20,7 @@ use crate::engine::{Durability, Engine};
 use crate::error::{Error, Kind, Result};
 use crate::folder::{Folder, Replaces, SessionFile, SessionId, Stamp};
 use crate::id::{ConversationId, Hash, Owner};
+use crate::message::{Path, Window};
 use crate::record::Record;
 use crate::retention::Keep;
 use crate::turn::Close;
@@ -52,7 +53,7 @@ impl Files {
         if *owner != Owner::nobody() {
             return Err(Error::not_found("conversation"));
         }
-        let session = session(id)?;
+        let session = session(id).map_err(|_| Error::not_found("conversation"))?;
         let (folder, known) = (self.folder.clone(), session.clone());
         let stamp = on_disk(move || folder.stamp(&known)).await?;
         let read = ReadConversation { owner: owner.clone(), id: id.clone() };
@@ -81,7 +82,8 @@ impl Files {
             let Some(SessionFile { bytes, stamp }) = folder.read(&session)? else {
                 return Ok(None);
             };
-            Ok(Some((form.read(&bytes)?, stamp)))
+            let content = form.read(&bytes).map_err(|error| error.in_file(&folder.path(&session)));
+            Ok(Some((content?, stamp)))
         })
         .await
     }
@@ -107,25 +109,24 @@ impl Files {
     }
 
     pub(crate) async fn append(&self, engine: &Engine, append: Append) -> Result<Option<Hash>> {
-        if append.addition.base != append.from {
-            return Err(Error::unsupported("messages are added to their end alone"));
-        }
         if !append.addition.items.is_empty() {
             return Err(Error::unsupported("parts of messages have no ids"));
         }
         let (owner, id, now) = (append.owner.clone(), append.id.clone(), append.now);
         self.refresh(engine, (&owner, &id), now).await?;
+        let after = kept(engine, &append).await?;
         let messages = append.addition.messages.clone();
         let changed = engine.write(Durability::Volatile, append).await?;
         self.extend(&id, move |form, file| {
-            form.extend(file, &Added { system: None, messages: &messages, now })
+            form.extend(file, &Added { system: None, after, messages: &messages, now })
         })
         .await?;
         Ok(changed)
     }
 
     pub(crate) async fn change(&self, engine: &Engine, edit: Edit) -> Result<Conversation> {
-        let Change { title, metadata, system, tools } = &edit.change;
+        // A file says itself when it began.
+        let Change { title, metadata, system, tools, created_at: _ } = &edit.change;
         if title.is_some() || tools.as_ref().is_some_and(Option::is_some) {
             return Err(Error::unsupported("they have no titles and no tools of their own"));
         }
@@ -137,7 +138,7 @@ impl Files {
         if let Some(system) = system {
             self.extend(&id, move |form, file| {
                 let system = Some(system.as_ref());
-                form.extend(file, &Added { system, messages: &[], now })
+                form.extend(file, &Added { system, after: None, messages: &[], now })
             })
             .await?;
         }
@@ -151,7 +152,7 @@ impl Files {
         let Some(advance) = closing.conversation.clone() else {
             return Err(Error::unsupported("a call that belongs to no conversation is not kept"));
         };
-        if closing.begins.is_some() {
+        if closing.begins.is_some() || closing.beside.is_some() {
             return Err(Error::unsupported("none begins that nobody asked for"));
         }
         if !closing.responses.is_empty() || !closing.items.is_empty() {
@@ -164,8 +165,9 @@ impl Files {
         let (system, messages, now) = (closing.system.clone(), closing.messages.clone(), close.now);
         engine.write(Durability::Volatile, close).await?;
         self.extend(&advance.id, move |form, file| {
-            let system = Some(system.as_ref());
-            form.extend(file, &Added { system, messages: &messages, now })
+            // Without instructions, what stands where they would are messages.
+            let system = system.as_ref().map(Some);
+            form.extend(file, &Added { system, after: None, messages: &messages, now })
         })
         .await
     }
@@ -193,16 +195,35 @@ impl Files {
     }
 
     pub(crate) async fn delete(&self, engine: &Engine, delete: Delete, now: Time) -> Result<()> {
-        self.refresh(engine, (&delete.owner, &delete.id), now).await?;
+        let is_indexed = match self.refresh(engine, (&delete.owner, &delete.id), now).await {
+            Ok(()) => true,
+            Err(error) if error.kind() == Kind::NotFound => return Err(error),
+            // Whoever wants a file gone need not be able to read it.
+            Err(_) => false,
+        };
         let (folder, session) = (self.folder.clone(), session(&delete.id)?);
         on_disk(move || folder.delete(&session)).await?;
         self.seen().remove(&delete.id);
-        engine.write(Durability::Volatile, delete).await
+        match engine.write(Durability::Volatile, delete).await {
+            Err(error) if error.kind() == Kind::NotFound && !is_indexed => Ok(()),
+            gone => gone,
+        }
+    }
+
+    /// Takes away the file of a conversation that the index has no more, unless somebody else has changed it.
+    pub(crate) async fn withdraw(&self, id: &ConversationId) -> Result<()> {
+        let Some(stamp) = self.seen().remove(id) else { return Ok(()) };
+        let (folder, session) = (self.folder.clone(), session(id)?);
+        on_disk(move || match folder.stamp(&session)? == Some(stamp) {
+            true => folder.delete(&session).map(|_| ()),
+            false => Ok(()),
+        })
+        .await
     }
 
     pub(crate) async fn list(&self, owner: &Owner, page: Page) -> Result<Listing> {
         if *owner != Owner::nobody() {
-            return Ok(Listing { data: Vec::new(), has_more: false });
+            return Ok(Listing { data: Vec::new(), next: None });
         }
         let (folder, form) = (self.folder.clone(), Arc::clone(&self.form));
         let outlines = Arc::clone(&self.outlines);
@@ -239,6 +260,20 @@ impl Files {
 }
 
 const CHANGED: &str = "the conversation's file was changed by somebody else";
+
+/// Behind how many messages something is put, where that is not the end.
+async fn kept(engine: &Engine, append: &Append) -> Result<Option<u64>> {
+    let Append { owner, from, addition, .. } = append;
+    match addition.base {
+        base if base == *from => Ok(None),
+        None => Ok(Some(0)),
+        Some(tip) => {
+            let window = Window { messages: 1, ..Window::default() };
+            let history = engine.read(Path { owner: owner.clone(), tip, window }).await?;
+            Ok(history.messages.last().map(|base| base.depth + 1))
+        }
+    }
+}
 
 /// Files know no owners.
 fn belongs_to_nobody(owner: &Owner) -> Result<()> {

@@ -84,9 +84,10 @@ impl Folder {
             let Some(stamp) = self.stamp(id)? else { return Ok(None) };
             if stamp.bytes > RECORD_BYTES_MAX as u64 {
                 let text = format!("the session's file has more than {RECORD_BYTES_MAX} bytes");
-                return Err(Error::invalid(text));
+                return Err(Error::invalid(text).in_file(&path));
             }
-            let Some(bytes) = found(fs::read(&path))? else { return Ok(None) };
+            let bytes = found(fs::read(&path)).map_err(|error| error.in_file(&path))?;
+            let Some(bytes) = bytes else { return Ok(None) };
             if self.stamp(id)? == Some(stamp) {
                 return Ok(Some(SessionFile { bytes, stamp }));
             }
@@ -95,11 +96,12 @@ impl Folder {
 
     /// The version of a session's file.
     pub fn stamp(&self, id: &SessionId) -> Result<Option<Stamp>> {
-        let metadata = found(fs::metadata(self.path(id)))?;
-        // Whoever opened a pipe would wait for its other end.
+        replace::refuse_link(&self.sessions.join(id.as_str()))?;
+        let path = self.path(id);
+        let metadata = found(fs::symlink_metadata(&path)).map_err(|error| error.in_file(&path))?;
+        // Whoever opened a pipe would wait for its other end, and a link may lead out of the folder.
         if metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-            let text = format!("{FILE} of the session {} is no file", id.as_str());
-            return Err(Error::invalid(text));
+            return Err(Error::invalid("a session is a file, and this is none").in_file(&path));
         }
         Ok(metadata.map(|metadata| Stamp::of(&metadata)))
     }
@@ -130,8 +132,9 @@ impl Folder {
         let mut ids = Vec::new();
         for folder in folders {
             let folder = folder.map_err(|error| trouble(&error))?;
+            let is_folder = folder.file_type().is_ok_and(|kind| kind.is_dir());
             let id = folder.file_name().to_str().map(SessionId::new);
-            ids.extend(id.and_then(Result::ok));
+            ids.extend(id.and_then(Result::ok).filter(|_| is_folder));
         }
         let mut sessions = self.look_at_all(&ids);
         sessions.sort_unstable_by(|one, other| {
@@ -158,13 +161,18 @@ impl Folder {
 
     /// One that cannot be looked at does not hide the others.
     fn look_at(&self, id: &SessionId) -> Option<Listed> {
-        let stamp = Stamp::of(&fs::metadata(self.path(id)).ok()?);
+        let stamp = Stamp::of(&fs::symlink_metadata(self.path(id)).ok()?);
         let modified_at = Time(i64::try_from(stamp.modified_ns / 1_000_000).unwrap_or(0));
         Some(Listed { id: id.clone(), modified_at, stamp })
     }
 }
 
 impl Stamp {
+    /// When the file was written, in nanoseconds since 1970.
+    pub(crate) fn nanoseconds(&self) -> i64 {
+        i64::try_from(self.modified_ns).unwrap_or(i64::MAX)
+    }
+
     fn of(metadata: &Metadata) -> Self {
         let modified = metadata.modified().ok();
         let since = modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());

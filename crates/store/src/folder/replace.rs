@@ -28,9 +28,11 @@ pub(super) fn replace(
         return Err(Error::invalid(format!("a session has more than {RECORD_BYTES_MAX} bytes")));
     }
     let folder = sessions.join(id.as_str());
+    refuse_link(&folder)?;
     make(sessions, &folder).map_err(|error| trouble(&error))?;
     let lock = Lock::of(&folder).map_err(|error| trouble(&error))?;
     let file = folder.join(FILE);
+    refuse_link(&file)?;
     if let Replaces::Version(expected) = replaces {
         let is = found(fs::metadata(&file))?.map(|metadata| Stamp::of(&metadata));
         if is != expected {
@@ -40,6 +42,17 @@ pub(super) fn replace(
     let stamp = put(&folder, &file, bytes).map_err(|error| trouble(&error))?;
     lock.release();
     Ok(stamp)
+}
+
+/// A link in the place of a session's folder or file could lead out of the folder of sessions.
+pub(super) fn refuse_link(path: &Path) -> Result<()> {
+    match found(fs::symlink_metadata(path))? {
+        Some(metadata) if metadata.is_symlink() => {
+            let text = "a session has a folder and a file of its own, and this is a link";
+            Err(Error::invalid(text).in_file(path))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Makes a folder and tries to write in it.

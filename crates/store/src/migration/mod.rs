@@ -37,6 +37,22 @@ impl Work for Migrate {
     }
 }
 
+/// Says why the tables cannot be used as they are, if they cannot.
+pub(crate) struct CheckTables;
+
+impl Work for CheckTables {
+    type Output = ();
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+        let applied = applied(session).await?;
+        check(&applied, MIGRATIONS)?;
+        match applied.len() == MIGRATIONS.len() {
+            true => Ok(()),
+            false => Err(older()),
+        }
+    }
+}
+
 async fn bring_up_to_date<S: Session>(session: &mut S, known: &[Migration]) -> Result<()> {
     session.batch(TABLE).await?;
     let applied = applied(session).await?;
@@ -80,6 +96,12 @@ impl Migration {
         let hash = Hash::of_bytes(self.text.as_bytes());
         hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+fn older() -> Error {
+    let text = "the store was written by an older version of this program, and cannot be brought up to date as long as it \
+                cannot be written";
+    Error::new(Kind::Schema, text)
 }
 
 fn newer(number: i64, known: usize) -> Error {

@@ -1,5 +1,7 @@
 //! Artefacts, exchanges and what is deleted.
 
+use std::sync::atomic::Ordering;
+
 use crate::artefact::{Artefact, PutArtefacts, ReadArtefacts};
 use crate::clock::Time;
 use crate::engine::Durability;
@@ -60,10 +62,29 @@ impl Store {
         self.inner.engine.read(SumUsage { owner: owner.clone(), from, by }).await
     }
 
-    /// Deletes some of what is not to be kept. To be called again while there is more.
+    /// Deletes some of what is not to be kept. To be called again while there is more; the last step leaves nothing of it on disk.
     pub async fn sweep(&self, keep: Keep) -> Result<Swept> {
         // Files are their owner's to delete.
         let keep = if self.is_of_files() { INDEXED } else { keep };
-        self.inner.engine.write(Durability::Volatile, Sweep { keep, now: self.now() }).await
+        let sweep = Sweep { keep, now: self.now() };
+        self.end_epoch();
+        let swept = self.inner.engine.write(Durability::Volatile, sweep).await;
+        // Whoever looked meanwhile may have seen what is gone now.
+        if swept.as_ref().map_or(true, |swept| swept.contents > 0) {
+            self.end_epoch();
+        }
+        let swept = swept?;
+        self.erase_behind(swept).await;
+        Ok(swept)
+    }
+
+    /// A log still says what was deleted, until it is emptied. If somebody reads it just now, that is done after a later step.
+    async fn erase_behind(&self, swept: Swept) {
+        let is_unerased = &self.inner.is_unerased;
+        is_unerased.fetch_or(swept.more, Ordering::Relaxed);
+        if !swept.more && is_unerased.swap(false, Ordering::Relaxed) {
+            let settled = self.inner.engine.settle().await;
+            is_unerased.fetch_or(settled.is_err(), Ordering::Relaxed);
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::id::{Owner, ResponseId};
 use crate::job::{
     AddJob, AddPiece, BeginJob, EndJob, Job, JobStatus, NewJob, Piece, ReadJob, ReadJobStatus,
-    ReadPieces,
+    ReadLastPiece, ReadPieces,
 };
 use crate::record::Record;
 use crate::store::Store;
@@ -56,6 +56,12 @@ impl Store {
     /// Some of what was said, from the event of this number on.
     pub async fn pieces(&self, owner: &Owner, id: &ResponseId, from: u64) -> Result<Vec<Piece>> {
         let read = ReadPieces { owner: owner.clone(), id: id.clone(), from };
+        self.inner.engine.read(read).await
+    }
+
+    /// The newest of what was said, if anything was.
+    pub async fn last_piece(&self, owner: &Owner, id: &ResponseId) -> Result<Option<Piece>> {
+        let read = ReadLastPiece { owner: owner.clone(), id: id.clone() };
         self.inner.engine.read(read).await
     }
 }

@@ -1,8 +1,9 @@
 //! Turns, and what only one of them at a time may do.
 
 use crate::clock::Time;
+use crate::conversation::Begun;
 use crate::engine::Durability;
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::hold::{Held, Purpose, Release, Take, Working};
 use crate::id::{ConversationId, Owner, TurnId};
 use crate::store::Store;
@@ -16,16 +17,16 @@ impl Store {
     pub async fn open_turn(&self, opening: Opening) -> Result<()> {
         self.stay_alive().await?;
         let open = Open { opening, node: self.inner.node.clone(), now: self.now() };
-        self.inner.engine.start(Durability::Volatile, open).await
+        self.inner.engine.start(Durability::Volatile, Box::new(open)).await
     }
 
-    /// The same for a turn that nobody waits for: it is written before long, with others. If it ends before, that alone is
-    /// written.
+    /// The same for a turn that nothing else in the store knows of before it ends: it is written before long, with others. If it
+    /// ends before, that alone is written.
     pub async fn open_turn_late(&self, opening: Opening) -> Result<()> {
         self.stay_alive().await?;
         let open = Open { opening, node: self.inner.node.clone(), now: self.now() };
         let late = OpenLate::new(open, &self.inner.unopened);
-        self.inner.engine.start(Durability::Late, late).await
+        self.inner.engine.start(Durability::Late, Box::new(late)).await
     }
 
     /// The first event of the answer is there.
@@ -35,23 +36,27 @@ impl Store {
     }
 
     /// Ends a turn with all that it leaves. It is on disk when this returns.
-    pub async fn close_turn(&self, closing: Closing) -> Result<()> {
-        self.close(Durability::Durable, closing).await
+    pub async fn close_turn(&self, closing: impl Into<Box<Closing>>) -> Result<()> {
+        self.close(Durability::Durable, closing.into()).await
     }
 
     /// The same for a turn that nobody waits for. It is there when this returns, and a crash of the machine may undo it.
-    pub async fn close_turn_late(&self, closing: Closing) -> Result<()> {
-        self.close(Durability::Late, closing).await
+    pub async fn close_turn_late(&self, closing: impl Into<Box<Closing>>) -> Result<()> {
+        self.close(Durability::Late, closing.into()).await
     }
 
-    async fn close(&self, durability: Durability, closing: Closing) -> Result<()> {
+    async fn close(&self, durability: Durability, closing: Box<Closing>) -> Result<()> {
         let unopened_since = self.inner.unopened.take(&closing.turn);
         let (node, now) = (self.inner.node.clone(), self.now());
         let close = Close { closing, node, now, unopened_since };
         if let Some(files) = &self.inner.files {
-            return files.close(&self.inner.engine, close).await;
+            return Box::pin(files.close(&self.inner.engine, close)).await;
         }
-        self.inner.engine.write(durability, close).await
+        let closed = self.inner.engine.write(durability, close).await;
+        if closed.as_ref().is_err_and(|error| error.kind() == Kind::NotFound) {
+            self.end_epoch();
+        }
+        closed
     }
 
     /// Writes what was to be written late.
@@ -59,15 +64,27 @@ impl Store {
         self.inner.engine.flush().await
     }
 
-    /// Leaves nothing beside what a backup copies: all of a log is in its file then. Blocks; for whoever ends.
-    pub fn settle(&self) -> Result<()> {
-        self.inner.engine.settle()
+    /// Leaves nothing beside what a backup copies: all of a log is in its file then. For whoever ends.
+    pub async fn settle(&self) -> Result<()> {
+        self.inner.engine.settle().await
     }
 
-    /// Takes a turn back that got no answer, and ends what it held.
-    pub async fn abandon_turn(&self, owner: &Owner, turn: &TurnId) -> Result<()> {
-        let abandon = Abandon { owner: owner.clone(), turn: turn.clone() };
-        self.inner.engine.write(Durability::Volatile, abandon).await
+    /// Takes a turn back that got no answer, and ends what it held. A conversation that began with it goes, too, unless somebody
+    /// has put something there.
+    pub async fn abandon_turn(
+        &self,
+        owner: &Owner,
+        turn: &TurnId,
+        begun: Option<&Begun>,
+    ) -> Result<()> {
+        // What was not opened is not to be.
+        self.inner.unopened.forget(owner, turn);
+        let abandon = Abandon { owner: owner.clone(), turn: turn.clone(), begun: begun.cloned() };
+        let is_withdrawn = self.inner.engine.write(Durability::Volatile, abandon).await?;
+        match (&self.inner.files, begun) {
+            (Some(files), Some(begun)) if is_withdrawn => files.withdraw(&begun.id).await,
+            _ => Ok(()),
+        }
     }
 
     pub async fn turn(&self, owner: &Owner, turn: &TurnId) -> Result<Turn> {

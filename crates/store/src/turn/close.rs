@@ -1,11 +1,12 @@
 //! The end of a turn: all that it leaves, in one transaction.
 
 use super::open::{add_reference, ensure};
+use super::origin::Origin;
 use super::{Closing, Ending, Status};
 use crate::clock::Time;
-use crate::conversation::{Step, advance, begin};
+use crate::conversation::{Begun, Step, TurnCount, advance, begin, withdraw};
 use crate::engine::{Param, Session, Work, optional};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::id::{NodeId, Owner, TurnId};
 use crate::limit::{ITEMS_MAX, MESSAGES_MAX, count};
 use crate::message::{Tip, append};
@@ -14,7 +15,7 @@ use crate::setting::{Setting, keep};
 use crate::{hold, job};
 
 pub(crate) struct Close {
-    pub(crate) closing: Closing,
+    pub(crate) closing: Box<Closing>,
     pub(crate) node: NodeId,
     pub(crate) now: Time,
     /// When it was opened, if that was not written.
@@ -33,6 +34,8 @@ struct Left {
 pub(crate) struct Abandon {
     pub(crate) owner: Owner,
     pub(crate) turn: TurnId,
+    /// The conversation that began with it, which then never was either.
+    pub(crate) begun: Option<Begun>,
 }
 
 impl Work for Close {
@@ -43,14 +46,15 @@ impl Work for Close {
         let (owner, turn) = (&closing.turn.owner, &closing.turn.id);
         count("messages", closing.messages.len(), MESSAGES_MAX)?;
         count("items", closing.items.len(), ITEMS_MAX)?;
-        let base = closing.turn.base.as_ref();
-        let tip = append(session, owner, base, &closing.messages, self.now).await?;
-        self.end(session, tip).await?;
+        let origin = Origin::of(session, closing).await?;
+        let (base, messages) = (origin.base.as_ref(), &closing.messages[origin.known..]);
+        let tip = append(session, owner, base, messages, self.now).await?;
+        self.end(session, &origin, tip).await?;
         for response in &closing.responses {
             add_response(session, owner, turn, response, self.now).await?;
         }
         add_items(session, owner, turn, &closing.items).await?;
-        self.advance(session, tip).await?;
+        self.advance(session, &origin, tip).await?;
         if let Some(job) = &closing.job {
             job::finish(session, owner, job, self.now).await?;
         }
@@ -63,7 +67,12 @@ impl Work for Close {
 
 impl Close {
     /// A turn ends once. One that was taken for dead and is not may still end.
-    async fn end<S: Session>(&self, session: &mut S, tip: Option<Tip>) -> Result<()> {
+    async fn end<S: Session>(
+        &self,
+        session: &mut S,
+        origin: &Origin,
+        tip: Option<Tip>,
+    ) -> Result<()> {
         let closing = &self.closing;
         let owner = &closing.turn.owner;
         let left = Left {
@@ -72,17 +81,23 @@ impl Close {
             tools: keep(session, owner, closing.tools.as_ref()).await?,
         };
         if let Some(since) = self.unopened_since
-            && self.insert(session, since, left).await?
+            && self.insert(session, (origin, since), left).await?
         {
             return Ok(());
         }
-        if self.update(session, left).await? {
+        if !self.update(session, left).await? {
+            ensure(session, &closing.turn, &self.node, self.now).await?;
+            if !self.update(session, left).await? {
+                return Err(Error::conflict("the turn has ended already"));
+            }
+        }
+        if closing.follows.is_none() {
             return Ok(());
         }
-        ensure(session, &closing.turn, &self.node, self.now).await?;
-        match self.update(session, left).await? {
-            true => Ok(()),
-            false => Err(Error::conflict("the turn has ended already")),
+        origin.settle(session, (owner, &closing.turn.id)).await?;
+        match &origin.previous {
+            Some(previous) => add_reference(session, owner, previous, self.now).await,
+            None => Ok(()),
         }
     }
 
@@ -111,8 +126,13 @@ impl Close {
     }
 
     /// Writes a turn that was not opened, with its end, unless it is there.
-    async fn insert<S: Session>(&self, session: &mut S, since: Time, left: Left) -> Result<bool> {
-        let Closing { turn, .. } = &self.closing;
+    async fn insert<S: Session>(
+        &self,
+        session: &mut S,
+        (origin, since): (&Origin, Time),
+        left: Left,
+    ) -> Result<bool> {
+        let Closing { turn, .. } = &*self.closing;
         let sql = "INSERT INTO turn (owner, id, previous, base, status, node, protocol, exchange,
                 opened_at, tip, provider, model, system, tools, closed_at, used_at, details, refs)
             VALUES ($1, $2, $3, (SELECT number FROM message WHERE owner = $1 AND hash = $4), $5,
@@ -121,8 +141,8 @@ impl Close {
         let params = [
             (&turn.owner).into(),
             (&turn.id).into(),
-            optional(turn.previous.as_ref()),
-            optional(turn.base.as_ref()),
+            optional(origin.previous.as_ref()),
+            optional(origin.base.as_ref()),
             Status::from(self.closing.ending).as_str().into(),
             (&turn.protocol).into(),
             optional(turn.exchange.as_ref()),
@@ -137,7 +157,7 @@ impl Close {
             self.refs().into(),
         ];
         let is_new = session.execute(sql, &params).await? == 1;
-        if is_new && let Some(previous) = &turn.previous {
+        if is_new && let Some(previous) = &origin.previous {
             add_reference(session, &turn.owner, previous, since).await?;
         }
         Ok(is_new)
@@ -145,37 +165,63 @@ impl Close {
 
     /// The conversation that it advances ends on it.
     fn refs(&self) -> i64 {
-        i64::from(self.closing.conversation.is_some())
+        i64::from(self.closing.conversation.is_some() || self.closing.follows.is_some())
     }
 
-    async fn advance<S: Session>(&self, session: &mut S, tip: Option<Tip>) -> Result<()> {
+    async fn advance<S: Session>(
+        &self,
+        session: &mut S,
+        origin: &Origin,
+        tip: Option<Tip>,
+    ) -> Result<()> {
         let closing = &self.closing;
-        let Some(target) = &closing.conversation else {
-            return Ok(());
-        };
+        let beside = closing.follows.as_ref().map(|it| &it.begins).or(closing.beside.as_ref());
+        let from = origin.conversation.as_ref().and_then(|target| target.from);
         let step = Step {
-            from: target.from,
+            from,
             to: tip,
-            is_longer: closing.turn.base == target.from && !closing.messages.is_empty(),
+            is_longer: origin.base == from && closing.messages.len() > origin.known,
             turn: Some(&closing.turn.id),
-            turns: 1,
+            turns: TurnCount::More(1),
             protocol: Some(&closing.turn.protocol),
             model: closing.model.as_ref(),
             now: self.now,
+        };
+        let Some(target) = &origin.conversation else {
+            return match &closing.follows {
+                Some(follows) => begun(begin(session, &follows.begins, &step).await?),
+                None => Ok(()),
+            };
         };
         if let Some(new) = &closing.begins
             && begin(session, new, &step).await?
         {
             return Ok(());
         }
-        advance(session, &closing.turn.owner, &target.id, &step).await
+        let advanced = advance(session, &closing.turn.owner, &target.id, &step).await;
+        match (advanced, beside) {
+            // It has written nothing.
+            (Err(error), Some(new)) if error.kind() == Kind::Conflict => {
+                begun(begin(session, new, &Step { from: None, ..step }).await?)
+            }
+            (advanced, _) => advanced,
+        }
+    }
+}
+
+/// A conversation with a new id begins, unless somebody else has begun it.
+fn begun(is_new: bool) -> Result<()> {
+    match is_new {
+        true => Ok(()),
+        false => Err(Error::conflict("the conversation has been begun meanwhile")),
     }
 }
 
 impl Work for Abandon {
-    type Output = ();
+    /// Whether the conversation is gone with it.
+    type Output = bool;
 
-    async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
+    async fn run<S: Session>(&self, session: &mut S) -> Result<bool> {
         let key = [(&self.owner).into(), (&self.turn).into()];
         let sql = "SELECT previous FROM turn WHERE owner = $1 AND id = $2 AND closed_at IS NULL";
         if let Some(mut row) = session.first(sql, &key).await? {
@@ -183,7 +229,12 @@ impl Work for Abandon {
             session.execute("DELETE FROM turn WHERE owner = $1 AND id = $2", &key).await?;
             drop_reference(session, &self.owner, previous.as_ref()).await?;
         }
-        hold::release(session, &self.owner, &self.turn).await
+        let is_withdrawn = match &self.begun {
+            Some(begun) => withdraw(session, (&self.owner, &self.turn), begun).await?,
+            None => false,
+        };
+        hold::release(session, &self.owner, &self.turn).await?;
+        Ok(is_withdrawn)
     }
 }
 

@@ -27,11 +27,16 @@ pub(crate) struct OpenLate {
 impl Unopened {
     /// When a turn was opened that nobody is to open from here on; none if its opening is written.
     pub(crate) fn take(&self, turn: &Opening) -> Option<Time> {
+        self.forget(&turn.owner, &turn.id)
+    }
+
+    /// The same for a turn that is known by its id alone.
+    pub(crate) fn forget(&self, owner: &Owner, turn: &TurnId) -> Option<Time> {
         let mut turns = self.turns();
         if turns.is_empty() {
             return None;
         }
-        turns.remove(&(turn.owner.clone(), turn.id.clone()))
+        turns.remove(&(owner.clone(), turn.clone()))
     }
 
     fn turns(&self) -> MutexGuard<'_, HashMap<(Owner, TurnId), Time>> {

@@ -3,6 +3,7 @@
 mod close;
 mod late;
 mod open;
+mod origin;
 mod read;
 
 use std::time::Duration;
@@ -76,8 +77,23 @@ pub struct Closing {
     pub conversation: Option<Advance>,
     /// The same conversation, if it begins with this turn unless somebody else begins it before.
     pub begins: Option<NewConversation>,
+    /// The conversation that begins with this turn where that one has gone on meanwhile, or another call works on it. Without
+    /// one, nothing of the turn is kept then.
+    pub beside: Option<NewConversation>,
+    /// What it goes on from, where that is for the store to find: there is no other conversation then.
+    pub follows: Option<Follows>,
     /// The job that its answer finishes. If that has ended in another way, nothing of this is kept.
     pub job: Option<ResponseId>,
+}
+
+/// A turn that nobody named a conversation for. Its base is a message that is kept; the first of its messages may be kept as
+/// well, and then stand before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follows {
+    /// How many messages were sent.
+    pub sent: usize,
+    /// The conversation that begins with it, if none that nobody asked for ends with what is kept, or that one is worked on.
+    pub begins: NewConversation,
 }
 
 /// The conversation that a turn advances from the tip that it saw.

@@ -174,6 +174,8 @@ impl Bench {
             items: Vec::new(),
             conversation: None,
             begins: None,
+            beside: None,
+            follows: None,
             job: None,
         }
     }

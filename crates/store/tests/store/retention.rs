@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use sabir_store::{Advance, Deletion, Hash, Keep, NewResponse, ResponseId, Swept, Window};
+use sabir_store::{
+    Advance, Deletion, Hash, Keep, NewConversation, NewResponse, Origin, ResponseId, Swept, Title,
+    Window,
+};
 
 use crate::bench::{
     Bench, Engine, conversation_id, each_engine, each_engine_and_files,
@@ -126,7 +129,6 @@ each_engine! {
 async fn space_is_given_back() {
     let bench = Bench::open(Engine::File).await;
     // Digits of hashes do not pack.
-    let digits = |number: u32| format!("{:?}", Hash::of_bytes(&number.to_le_bytes()));
     let large: String = (0..10_000).map(digits).collect();
     for number in 0..40 {
         bench.turn(&format!("t{number}"), None, &[&format!("{number}{large}")]).await;
@@ -142,6 +144,92 @@ async fn space_is_given_back() {
     }
     checkpoint(&bench);
     assert!(size() * 4 < full, "{} of {full} bytes are left", size());
+}
+
+fn digits(number: u32) -> String {
+    format!("{:?}", Hash::of_bytes(&number.to_le_bytes()))
+}
+
+/// A conversation with one turn, with a word in everything that it leaves.
+async fn keep(bench: &Bench, word: &str, number: u32) {
+    let text = |what: &str| format!("{word} {what} {number} {}", digits(number));
+    let id = conversation_id(&digits(number));
+    let new = NewConversation {
+        owner: bench.owner.clone(),
+        id: id.clone(),
+        title: Title::new(&text("title")),
+        metadata: record(&text("metadata")),
+        origin: Origin::Asked,
+    };
+    bench.store.ensure_conversation(new).await.unwrap();
+    let long: String =
+        if number.is_multiple_of(50) { (0..2_000).map(digits).collect() } else { String::new() };
+    let texts = [text("question"), text("answer") + &long];
+    let mut closing = bench.closing(&digits(number), None, &[&texts[0], &texts[1]]);
+    closing.system = Some(record(&text("system")));
+    closing.tools = Some(record(&text("tools")));
+    closing.details = record(&text("details"));
+    let response = ResponseId::new(digits(number)).unwrap();
+    closing.responses = vec![NewResponse { id: response, body: record(&text("body")) }];
+    closing.conversation = Some(Advance { id, from: None });
+    bench.store.close_turn(closing).await.unwrap();
+}
+
+async fn delete(bench: &Bench, number: u32) {
+    let (store, owner, id) = (&bench.store, &bench.owner, digits(number));
+    store.delete_conversation(owner, &conversation_id(&id), Deletion::Turns).await.unwrap();
+    store.delete_response(owner, &ResponseId::new(id).unwrap()).await.unwrap();
+}
+
+/// How often a word stands in the files of a store, its log included.
+fn count(bench: &Bench, word: &str) -> usize {
+    let files = std::fs::read_dir(&bench.place.folder).unwrap();
+    let texts = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
+    texts.map(|text| text.windows(word.len()).filter(|it| *it == word.as_bytes()).count()).sum()
+}
+
+#[tokio::test]
+async fn nothing_is_left_in_the_files_of_what_was_deleted() {
+    let bench = Bench::open(Engine::File).await;
+    for number in 0..400 {
+        let word = if number % 100 == 50 { "SECRET" } else { "public" };
+        keep(&bench, word, number).await;
+    }
+    assert!(count(&bench, "SECRET") >= 28);
+    for number in [50, 150, 250, 350] {
+        delete(&bench, number).await;
+    }
+    sweep(&bench, Keep::Forever).await;
+    assert_eq!(count(&bench, "SECRET"), 0);
+    assert!(count(&bench, "public") >= 7 * 396);
+}
+
+#[tokio::test]
+async fn a_long_conversation_is_deleted_in_few_steps() {
+    let bench = Bench::open(Engine::Memory).await;
+    let id = bench.conversation("c").await;
+    let (mut last, count) = (None, 500);
+    for number in 0..count {
+        let turn = format!("t{number}");
+        let previous = last.as_ref().map(|(turn, tip): &(String, Hash)| (turn.as_str(), *tip));
+        let mut closing = bench.closing(&turn, previous, &[&turn]);
+        let from = previous.map(|(_, tip)| tip);
+        closing.conversation = Some(Advance { id: id.clone(), from });
+        last = Some((turn, closing.messages[0].hash));
+        bench.store.close_turn(closing).await.unwrap();
+    }
+    bench.store.delete_conversation(&bench.owner, &id, Deletion::Turns).await.unwrap();
+    let mut steps = 0;
+    let mut rows = 0;
+    loop {
+        let step = bench.store.sweep(Keep::Forever).await.unwrap();
+        (steps, rows) = (steps + 1, rows + step.rows);
+        if !step.more {
+            break;
+        }
+    }
+    assert_eq!(rows, count);
+    assert!(steps < 30, "{steps} steps");
 }
 
 /// What SQLite does by itself as soon as its log has some pages.

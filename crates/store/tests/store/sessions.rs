@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use sabir_store::{
-    Added, Addition, Advance, Change, Clock, Content, Deletion, Folder, Fork, Form, Hash, Kind,
-    NewConversation, NewMessage, NodeId, Options, Origin, Outline, Owner, Page, Record, Replaces,
-    Search, SessionId, Store, Time, Title, Window,
+    Added, Addition, Advance, After, Change, Clock, Content, Deletion, Direction, Folder, Fork,
+    Form, Hash, ItemId, Kind, NewConversation, NewItem, NewMessage, NodeId, Options, Origin,
+    Outline, Owner, Page, Record, Replaces, Search, SessionId, Store, Time, Title, Window,
 };
 
 use crate::bench::{Bench, Engine, chain, conversation_id, other, record, texts, turn_id};
@@ -34,7 +34,12 @@ impl Form for Plain {
     fn outline(&self, file: &[u8]) -> Outline {
         let text = String::from_utf8_lossy(file);
         let title = text.lines().find(|line| !line.starts_with('!')).unwrap_or_default();
-        Outline { title: Title::new(title), created_at: None, turns: text.lines().count() as u64 }
+        Outline {
+            title: Title::new(title),
+            created_at: None,
+            turns: text.lines().count() as u64,
+            unreadable: None,
+        }
     }
 
     fn extend(&self, file: &[u8], added: &Added<'_>) -> sabir_store::Result<Vec<u8>> {
@@ -46,7 +51,9 @@ impl Form for Plain {
             Some(system) => system.map(|system| format!("!{}", line(system))),
         };
         let mut lines: Vec<String> = system.into_iter().collect();
-        lines.extend(text.lines().filter(|line| !line.starts_with('!')).map(str::to_owned));
+        let stays = added.after.map_or(usize::MAX, |after| after as usize);
+        let kept = text.lines().filter(|line| !line.starts_with('!')).take(stays);
+        lines.extend(kept.map(str::to_owned));
         lines.extend(added.messages.iter().map(|message: &NewMessage| line(&message.record)));
         Ok(lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect::<String>().into_bytes())
     }
@@ -160,7 +167,10 @@ async fn what_the_form_cannot_hold_is_refused() {
     };
     let beside = bench.closing("two", None, &["two"]);
     refused(store.close_turn(beside).await);
-    refused(store.append(owner, &id, found.tip, Addition::default()).await.map(|_| ()));
+    let (id_of_part, message) = (ItemId::new("msg_1").unwrap(), found.tip.unwrap());
+    let items = vec![NewItem { id: id_of_part, direction: Direction::Input, message, part: 0 }];
+    let named = Addition { base: found.tip, items, ..Addition::default() };
+    refused(store.append(owner, &id, found.tip, named).await.map(|_| ()));
     let title = Change { title: Some(Title::new("x")), ..Change::default() };
     refused(store.change_conversation(owner, &id, title).await.map(|_| ()));
     let metadata = Change { metadata: Some(record("{\"a\":1}")), ..Change::default() };
@@ -179,6 +189,25 @@ async fn what_the_form_cannot_hold_is_refused() {
     refused(store.ensure_conversation(new).await.map(|_| ()));
     assert!(store.list_conversations(&other(), Page::default()).await.unwrap().data.is_empty());
     assert_eq!(fs::read_to_string(file(&bench, "c")).unwrap(), "one\n");
+}
+
+#[tokio::test]
+async fn a_conversation_that_goes_another_way_is_written_anew_from_there() {
+    let bench = Bench::open(Engine::Files).await;
+    let (store, owner) = (&bench.store, &bench.owner);
+    let id = bench.conversation("c").await;
+    fs::write(file(&bench, "c"), "!be brief\none\ntwo\nthree\n").unwrap();
+    let tip = store.conversation(owner, &id).await.unwrap().tip;
+    let first = chain(None, &["one"])[0].hash;
+    let messages = chain(Some(first), &["other"]);
+    let (base, end) = (Some(first), Some(messages[0].hash));
+    let addition = Addition { base, messages, ..Addition::default() };
+    store.append(owner, &id, tip, addition).await.unwrap();
+    assert_eq!(fs::read_to_string(file(&bench, "c")).unwrap(), "!be brief\none\nother\n");
+    let addition = Addition { messages: chain(None, &["new"]), ..Addition::default() };
+    store.append(owner, &id, end, addition).await.unwrap();
+    assert_eq!(fs::read_to_string(file(&bench, "c")).unwrap(), "!be brief\nnew\n");
+    assert_eq!(history(&bench, "c").await, ["new"]);
 }
 
 #[tokio::test]
@@ -234,6 +263,8 @@ async fn what_is_no_file_is_neither_opened_nor_in_the_way() {
     let mut ids: Vec<&str> = listed.data.iter().map(|it| it.id.as_str()).collect();
     ids.sort_unstable();
     assert_eq!(ids, ["folder", "good", "pipe"]);
+    let unreadable = listed.data.iter().filter(|it| it.unreadable.is_some()).count();
+    assert_eq!(unreadable, 2);
     for id in ["folder", "pipe"] {
         let error = bench.store.conversation(&bench.owner, &conversation_id(id)).await.unwrap_err();
         assert!(error.to_string().contains(id), "{error}");
@@ -255,16 +286,25 @@ async fn a_list_of_files_is_newest_first_by_pages() {
         date(file(&bench, id), 1_800_000_000 + age as u64);
     }
     let list = async |after: Option<&str>, search: Option<&str>| {
-        let (after, search) = (after.map(conversation_id), search.map(Search::new));
-        let page = Page { after, limit: 2, search };
+        let after = after.map(|after| After::parse(after).unwrap());
+        let page = Page { after, limit: 2, search: search.map(Search::new) };
         let listing = bench.store.list_conversations(&bench.owner, page).await.unwrap();
         let ids: Vec<String> = listing.data.iter().map(|it| it.id.to_string()).collect();
-        (ids.join(" "), listing.has_more)
+        (ids.join(" "), listing.next.is_some())
     };
     assert_eq!(list(None, None).await, ("three two".to_owned(), true));
     assert_eq!(list(Some("two"), None).await, ("one".to_owned(), false));
     assert_eq!(list(None, Some("ABOUT T")).await, ("three two".to_owned(), false));
     assert_eq!(list(None, Some("nothing")).await, (String::new(), false));
+    // The place of a page holds, whatever becomes of its conversations.
+    let page = Page { after: None, limit: 2, search: None };
+    let first = bench.store.list_conversations(&bench.owner, page).await.unwrap();
+    let next = first.next.unwrap().to_string();
+    assert_eq!(list(Some(&next), None).await, ("one".to_owned(), false));
+    date(file(&bench, "two"), 1_900_000_000);
+    assert_eq!(list(Some(&next), None).await, ("one".to_owned(), false));
+    fs::remove_file(file(&bench, "two")).unwrap();
+    assert_eq!(list(Some(&next), None).await, ("one".to_owned(), false));
 }
 
 /// A number that the environment may raise: tests are short, and figures are taken with more.
@@ -331,10 +371,11 @@ async fn of_many_sessions_a_list_reads_what_it_shows_once() {
     let store = Store::open(&bench.place.url, options).await.unwrap();
     let list = async |after: Option<usize>, search: Option<&str>| {
         let after = after.map(|number| conversation_id(&format!("session-{number}")));
+        let after = after.map(After::Conversation);
         let page = Page { limit: 20, after, search: search.map(Search::new) };
         let listing = store.list_conversations(&Owner::nobody(), page).await.unwrap();
         let ids: Vec<String> = listing.data.iter().map(|it| it.id.to_string()).collect();
-        (ids, listing.has_more)
+        (ids, listing.next.is_some())
     };
     let newest = |from: usize| (from - 20..from).rev().map(|number| format!("session-{number}"));
     assert_eq!(list(None, None).await, (newest(MANY).collect(), true));
@@ -354,6 +395,31 @@ async fn of_many_sessions_a_list_reads_what_it_shows_once() {
 #[test]
 fn a1_7_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one() {
     crate::kills::kill_writers(count("SABIR_KILLS", 20));
+}
+
+#[test]
+fn links_do_not_lead_out_of_the_folder() {
+    let folder =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("links-{}", std::process::id()));
+    let sessions = Folder::new(folder.join("kept"));
+    let [whole, of_a_link] = ["folder", "file"].map(|id| SessionId::new(id).unwrap());
+    sessions.write(&of_a_link, b"one", Replaces::Anything).unwrap();
+    let outside = folder.join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("transcript.json"), b"theirs").unwrap();
+    std::os::unix::fs::symlink(&outside, folder.join("kept/sessions/folder")).unwrap();
+    let file = sessions.path(&of_a_link);
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(outside.join("transcript.json"), &file).unwrap();
+    for id in [&whole, &of_a_link] {
+        assert_eq!(sessions.read(id).unwrap_err().kind(), Kind::Invalid);
+        let written = sessions.write(id, b"two", Replaces::Anything);
+        assert_eq!(written.unwrap_err().kind(), Kind::Invalid);
+        assert_eq!(sessions.delete(id).unwrap_err().kind(), Kind::Invalid);
+    }
+    assert_eq!(fs::read(outside.join("transcript.json")).unwrap(), b"theirs");
+    assert!(sessions.list().unwrap().iter().all(|listed| listed.id != whole));
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -20,9 +20,16 @@ each_engine_and_files! {
 
     async fn a_turn_without_an_answer_never_was(bench) {
         bench.store.open_turn(bench.opening("t1")).await.unwrap();
-        bench.store.abandon_turn(&bench.owner, &turn_id("t1")).await.unwrap();
-        let error = bench.store.turn(&bench.owner, &turn_id("t1")).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::NotFound);
+        bench.store.open_turn_late(bench.opening("t2")).await.unwrap();
+        for name in ["t1", "t2"] {
+            bench.store.abandon_turn(&bench.owner, &turn_id(name), None).await.unwrap();
+        }
+        // Nor is it opened later.
+        bench.store.flush().await.unwrap();
+        for name in ["t1", "t2"] {
+            let error = bench.store.turn(&bench.owner, &turn_id(name)).await.unwrap_err();
+            assert_eq!(error.kind(), Kind::NotFound);
+        }
     }
 }
 
@@ -57,7 +64,7 @@ each_engine_refused_by_files! {
         let (store, owner) = (&bench.store, &bench.owner);
         let base = bench.turn("t0", None, &["a"]).await;
         let mut turns = Vec::new();
-        for name in ["t1", "t2"] {
+        for name in ["t1", "t2", "t3"] {
             let mut closing = bench.closing(name, Some(("t0", base)), &["b"]);
             (closing.system, closing.tools) = (Some(record("be brief")), Some(record("[]")));
             store.open_turn_late(closing.turn.clone()).await.unwrap();
@@ -65,16 +72,21 @@ each_engine_refused_by_files! {
                 store.flush().await.unwrap();
                 assert_eq!(store.turn(owner, &turn_id(name)).await.unwrap().status, Status::Opened);
             }
-            store.close_turn_late(closing.clone()).await.unwrap();
+            match name {
+                "t3" => store.close_turn(closing.clone()).await.unwrap(),
+                _ => store.close_turn_late(closing.clone()).await.unwrap(),
+            }
             let error = store.close_turn_late(closing).await.unwrap_err();
             assert_eq!(error.kind(), Kind::Conflict);
             turns.push(store.turn(owner, &turn_id(name)).await.unwrap());
         }
-        let [written, ended] = turns.try_into().unwrap();
+        let [written, ended, durable] = turns.try_into().unwrap();
         assert!(ended.closed_at.is_some_and(|it| it >= ended.opened_at));
-        let (id, opened_at) = (written.id.clone(), written.opened_at);
-        let (closed_at, used_at) = (written.closed_at, written.used_at);
-        assert_eq!(written, Turn { id, opened_at, closed_at, used_at, ..ended });
+        for other in [ended, durable] {
+            let (id, opened_at) = (written.id.clone(), written.opened_at);
+            let (closed_at, used_at) = (written.closed_at, written.used_at);
+            assert_eq!(written, Turn { id, opened_at, closed_at, used_at, ..other });
+        }
     }
 
     async fn settings_are_kept_once_and_read_by_their_hash(bench) {

@@ -1,12 +1,12 @@
 //! The thread that writes. What arrives while the disk is busy shares the next transaction, and so one sync of the disk; where
 //! nobody waits, or many do, a moment is left for more. What waits for the disk is answered by another thread.
 
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::Work;
-use super::fault;
+use super::checkpoint;
 use super::session::{SqliteSession, ready};
 use super::sync::Syncer;
 use super::writer::{BATCH, Job, MOMENT, Order, State, Wait};
@@ -14,6 +14,9 @@ use crate::error::{Error, Kind, Result};
 
 /// So many that waited for the disk together are a crowd: a few more are worth the wait.
 const CROWD: usize = 4;
+/// How long those who wait for the disk are kept from it by the work of others, if it is free: whoever is answered earlier is
+/// back earlier, and a crowd that came at once does not come at once again.
+const WORK: Duration = Duration::from_millis(2);
 
 pub(super) fn serve(
     mut session: SqliteSession,
@@ -22,11 +25,12 @@ pub(super) fn serve(
     syncer: Option<&Syncer>,
 ) {
     let mut not_before = Instant::now();
-    while let Ok(first) = queue.recv() {
+    while let Some(first) = next(queue, state) {
         let mut batch = Batch::new(&mut session, state);
         let mut due = Due { by: Instant::now() + first.patience(), not_before };
         batch.take(first);
         while !batch.is_full()
+            && !batch.is_long()
             && let Some(order) = due.next(queue, state)
         {
             due.by = due.by.min(Instant::now() + order.patience());
@@ -35,6 +39,19 @@ pub(super) fn serve(
         let (jobs, committed) = batch.commit();
         if settle(jobs, &committed, state, syncer) >= CROWD {
             not_before = Instant::now() + MOMENT;
+        }
+    }
+}
+
+/// What is ordered next, or has become as late as it may be; none if there will be no more.
+fn next(queue: &Receiver<Order>, state: &State) -> Option<Order> {
+    let Some(by) = state.spare_due() else { return queue.recv().ok() };
+    match queue.recv_timeout(by.saturating_duration_since(Instant::now())) {
+        Ok(order) => Some(order),
+        Err(RecvTimeoutError::Timeout) => Some(Order::Look(Duration::ZERO)),
+        Err(RecvTimeoutError::Disconnected) => {
+            state.hurry();
+            Some(Order::Look(Duration::ZERO))
         }
     }
 }
@@ -92,6 +109,8 @@ struct Batch<'s> {
     session: &'s mut SqliteSession,
     state: &'s State,
     jobs: Vec<Box<dyn Job>>,
+    /// Since when somebody waits for the disk.
+    awaited_since: Option<Instant>,
     stage: Stage,
     /// What went wrong with all of it.
     trouble: Result<()>,
@@ -107,11 +126,17 @@ enum Stage {
 
 impl<'s> Batch<'s> {
     fn new(session: &'s mut SqliteSession, state: &'s State) -> Self {
-        Self { session, state, jobs: Vec::new(), stage: Stage::New, trouble: Ok(()) }
+        let (jobs, awaited_since) = (Vec::new(), None);
+        Self { session, state, jobs, awaited_since, stage: Stage::New, trouble: Ok(()) }
     }
 
     fn is_full(&self) -> bool {
         self.jobs.len() >= BATCH || self.trouble.is_err()
+    }
+
+    /// Whether those who wait for the disk have waited long enough for others.
+    fn is_long(&self) -> bool {
+        self.awaited_since.is_some_and(|since| since.elapsed() >= WORK) && self.state.is_synced()
     }
 
     /// Does what is ordered. What may be late comes before: others may be about the same.
@@ -130,6 +155,9 @@ impl<'s> Batch<'s> {
     }
 
     fn add(&mut self, job: Box<dyn Job>) {
+        if job.wait() == Wait::Disk {
+            self.awaited_since.get_or_insert_with(Instant::now);
+        }
         self.jobs.push(job);
         if self.trouble.is_ok() {
             self.trouble = self.run_last();
@@ -181,22 +209,12 @@ impl<'s> Batch<'s> {
 }
 
 fn begin(session: &mut SqliteSession, state: &State) -> Result<()> {
+    // A disk that lost a part of the log would lose with it all that is written behind, however often that is synced.
     if state.is_torn() {
-        mend(session)?;
+        checkpoint::empty(&session.connection)?;
         state.is_mended();
     }
     session.run("BEGIN IMMEDIATE")
-}
-
-/// Brings all of the log into the file. A disk that lost a part of the log would lose with it all that is written behind, however
-/// often that is synced.
-fn mend(session: &SqliteSession) -> Result<()> {
-    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-    let is_busy = session.connection.query_row(checkpoint, [], |row| row.get::<_, i64>(0));
-    match is_busy.map_err(|error| fault::error(&error))? {
-        0 => Ok(()),
-        _ => Err(Error::new(Kind::Unavailable, "the store's log is read while it is mended")),
-    }
 }
 
 /// Whether SQLite has undone the transaction by itself.

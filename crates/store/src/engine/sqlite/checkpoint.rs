@@ -44,11 +44,24 @@ pub(super) fn start(path: &Path, writer: &mut Connection) -> Result<()> {
     writer.wal_hook(Some(hook)).map_err(|error| fault::error(&error))
 }
 
-/// Brings all of the log into the file, which then is the whole store, and empties the log.
+/// Brings all of the log into the file, which then is the whole store, and empties the log. Whoever writes waits for the end of
+/// that alone.
 pub(super) fn settle(path: &Path) -> Result<()> {
     let connection = connection::open_to_checkpoint(path)?;
-    let settled = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    settled.map_err(|error| fault::error(&error))
+    bring_in(&connection);
+    empty(&connection)
+}
+
+/// The same by a connection that is there.
+pub(super) fn empty(connection: &Connection) -> Result<()> {
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+    let is_busy = connection.query_row(checkpoint, [], |row| row.get::<_, i64>(0));
+    match is_busy.map_err(|error| fault::error(&error))? {
+        0 => Ok(()),
+        _ => {
+            Err(Error::new(Kind::Unavailable, "the store's log cannot be emptied while it is read"))
+        }
+    }
 }
 
 fn bring_in(connection: &Connection) {

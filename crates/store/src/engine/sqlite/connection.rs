@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -31,10 +31,11 @@ pub(super) fn in_memory() -> Result<Connection> {
 pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
     create(path).map_err(|error| cannot_create(path, &error))?;
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // The vacuum's mode can only be chosen before the first table is there.
+    // The vacuum's mode can only be chosen before the first table is there. What is deleted is written over.
     let settings = "PRAGMA auto_vacuum = INCREMENTAL;
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = NORMAL;
+        PRAGMA secure_delete = ON;
         PRAGMA journal_size_limit = 16777216;
         PRAGMA cache_size = -4096;";
     apply(&connection, settings)?;
@@ -47,6 +48,53 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     apply(&connection, "PRAGMA query_only = ON; PRAGMA cache_size = -1024;")?;
     Ok(connection)
+}
+
+/// Opens a file that cannot be written. Without a log the file is the whole store, and nobody who could write it is near; with
+/// one, the index beside it is needed.
+pub(super) fn open_unwritable(path: &Path) -> Result<Connection> {
+    if !path.exists() {
+        return Err(Error::not_found("store"));
+    }
+    let usual = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(readable);
+    match usual {
+        Err(_) if has_log(path) => Err(Error::new(Kind::ReadOnly, UNSETTLED)),
+        Err(_) => open(&unchanging(path), READ_ONLY_URI).and_then(readable),
+        usual => usual,
+    }
+}
+
+const UNSETTLED: &str = "the store was not closed, and its log cannot be read in a folder that cannot be written: copy the folder to \
+                         a place that can be";
+
+const READ_ONLY_URI: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
+
+/// A connection that has read something.
+fn readable(connection: Connection) -> Result<Connection> {
+    let read = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+    read.map_err(|error| fault::error(&error))?;
+    apply(&connection, "PRAGMA query_only = ON; PRAGMA cache_size = -1024;")?;
+    Ok(connection)
+}
+
+/// Whether what was written last is not in the file yet.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
+/// The file as one that nobody changes, for SQLite, which then wants nothing beside it.
+fn unchanging(path: &Path) -> PathBuf {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/_-.~".contains(byte);
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match is_plain(byte) {
+            true => uri.push(char::from(*byte)),
+            false => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    PathBuf::from(format!("{uri}?immutable=1"))
 }
 
 /// Opens the file for whoever brings the log into it, who reads nothing else.

@@ -15,7 +15,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 
 use super::{Activity, Durability, Session, Work};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use reader::Reader;
 #[cfg(test)]
 pub(crate) use session::plans;
@@ -24,7 +24,8 @@ use writer::Writer;
 
 #[derive(Debug)]
 pub(crate) struct Sqlite {
-    writer: Writer,
+    /// None where nothing can be written.
+    writer: Option<Writer>,
     /// A store in memory is one connection: its writer reads as well.
     reader: Option<Reader>,
     /// The file, if it is one.
@@ -45,21 +46,28 @@ impl Work for Nothing {
 impl Sqlite {
     pub(crate) fn in_memory() -> Result<Self> {
         let writer = Writer::start(connection::in_memory()?, None::<Log>)?;
-        Ok(Self { writer, reader: None, path: None })
+        Ok(Self { writer: Some(writer), reader: None, path: None })
     }
 
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let mut connection = connection::open_to_write(path)?;
         checkpoint::start(path, &mut connection)?;
         let log = Log::of(&connection);
-        let writer = Writer::start(connection, log)?;
-        Ok(Self { writer, reader: Some(Reader::start(path)?), path: Some(path.to_owned()) })
+        let writer = Some(Writer::start(connection, log)?);
+        let reader = Reader::start(|| connection::open_to_read(path))?;
+        Ok(Self { writer, reader: Some(reader), path: Some(path.to_owned()) })
+    }
+
+    /// Opens a file that is there and cannot be written.
+    pub(crate) fn open_unwritable(path: &Path) -> Result<Self> {
+        let reader = Reader::start(|| connection::open_unwritable(path))?;
+        Ok(Self { writer: None, reader: Some(reader), path: None })
     }
 
     pub(crate) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
         match &self.reader {
             Some(reader) => reader.read(work).await,
-            None => self.writer.write(Durability::Volatile, work).await,
+            None => self.writer()?.write(Durability::Volatile, work).await,
         }
     }
 
@@ -68,7 +76,7 @@ impl Sqlite {
         durability: Durability,
         work: W,
     ) -> Result<W::Output> {
-        self.writer.write(durability, work).await
+        self.writer()?.write(durability, work).await
     }
 
     pub(crate) async fn start<W: Work<Output = ()>>(
@@ -76,19 +84,32 @@ impl Sqlite {
         durability: Durability,
         work: W,
     ) -> Result<()> {
-        self.writer.start_work(durability, work).await
+        self.writer()?.start_work(durability, work).await
     }
 
     pub(crate) async fn flush(&self) -> Result<()> {
-        self.writer.write(Durability::Volatile, Nothing).await
+        match &self.writer {
+            Some(writer) => writer.flush(Nothing).await,
+            None => Ok(()),
+        }
     }
 
     /// Leaves nothing in the log, so that a copy of the file is one of the store.
-    pub(crate) fn settle(&self) -> Result<()> {
-        self.path.as_deref().map_or(Ok(()), checkpoint::settle)
+    pub(crate) async fn settle(&self) -> Result<()> {
+        let Some(path) = self.path.clone() else {
+            return Ok(());
+        };
+        let settled = tokio::task::spawn_blocking(move || checkpoint::settle(&path)).await;
+        settled
+            .unwrap_or_else(|_| Err(Error::new(Kind::Unavailable, "no thread for the store's log")))
     }
 
     pub(crate) fn activity(&self) -> Activity {
-        self.writer.activity()
+        self.writer.as_ref().map(Writer::activity).unwrap_or_default()
+    }
+
+    fn writer(&self) -> Result<&Writer> {
+        let unwritable = || Error::new(Kind::ReadOnly, "the store can be read and not written");
+        self.writer.as_ref().ok_or_else(unwritable)
     }
 }

@@ -1,14 +1,13 @@
 //! Threads that read, each with a connection of its own: readers of a write-ahead log wait for nobody.
 
-use std::path::Path;
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::{fmt, thread};
 
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::super::Work;
-use super::connection;
 use super::session::{SqliteSession, ready};
 use crate::error::{Error, Kind, Result};
 
@@ -20,22 +19,35 @@ type Job = Box<dyn FnOnce(&mut SqliteSession) + Send>;
 
 #[derive(Debug)]
 pub(super) struct Reader {
-    jobs: SyncSender<Job>,
+    queue: Arc<Queue>,
+}
+
+/// What is to be read, for whichever thread is free. One of them is woken for each, and none where all are at work.
+#[derive(Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    some: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: VecDeque<Job>,
+    is_over: bool,
 }
 
 impl Reader {
-    pub(super) fn start(path: &Path) -> Result<Self> {
-        let (jobs, queue) = mpsc::sync_channel::<Job>(QUEUE);
-        let queue = Arc::new(Mutex::new(queue));
+    /// Each thread opens a connection for itself.
+    pub(super) fn start(open: impl Fn() -> Result<Connection>) -> Result<Self> {
+        let queue = Arc::<Queue>::default();
         for _ in 0..THREADS {
-            let session = SqliteSession::new(connection::open_to_read(path)?);
+            let session = SqliteSession::new(open()?);
             let queue = Arc::clone(&queue);
             thread::Builder::new()
                 .name("store-read".to_owned())
                 .spawn(move || serve(session, &queue))
                 .map_err(|_| Error::new(Kind::Unavailable, "no thread for the store's reader"))?;
         }
-        Ok(Self { jobs })
+        Ok(Self { queue })
     }
 
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
@@ -44,18 +56,53 @@ impl Reader {
             // This fails only if nobody waits any more.
             let _ = reply.send(in_one_view(session, &work));
         });
-        self.jobs.try_send(job).map_err(|_| overloaded())?;
+        self.queue.push(job)?;
         outcome.await.unwrap_or_else(|_| Err(overloaded()))
     }
 }
 
-fn serve(mut session: SqliteSession, queue: &Mutex<Receiver<Job>>) {
-    loop {
-        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        match job {
-            Ok(job) => job(&mut session),
-            Err(_) => return,
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.queue.waiting().is_over = true;
+        self.queue.some.notify_all();
+    }
+}
+
+impl Queue {
+    fn push(&self, job: Job) -> Result<()> {
+        let mut waiting = self.waiting();
+        if waiting.jobs.len() >= QUEUE {
+            return Err(overloaded());
         }
+        waiting.jobs.push_back(job);
+        drop(waiting);
+        self.some.notify_one();
+        Ok(())
+    }
+
+    /// The next one; none if there will be no more.
+    fn next(&self) -> Option<Job> {
+        let is_idle = |waiting: &mut Waiting| waiting.jobs.is_empty() && !waiting.is_over;
+        let mut waiting =
+            self.some.wait_while(self.waiting(), is_idle).unwrap_or_else(PoisonError::into_inner);
+        waiting.jobs.pop_front()
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says nothing of what waits.
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").finish_non_exhaustive()
+    }
+}
+
+fn serve(mut session: SqliteSession, queue: &Queue) {
+    while let Some(job) = queue.next() {
+        job(&mut session);
     }
 }
 

@@ -100,11 +100,29 @@ async fn what_may_be_late_waits_for_company_or_for_whoever_needs_it() {
 }
 
 #[tokio::test]
+async fn what_nobody_waits_for_takes_no_part_in_the_transactions_of_others_until_it_is_due() {
+    let sqlite = sqlite().await;
+    sqlite.start(Durability::Late, Insert(10)).await.unwrap();
+    write(&sqlite, Insert(10)).await.unwrap();
+    assert_eq!(sqlite.read(Count).await.unwrap(), 1);
+    // By the time that something else has been as late as it may be, so has this.
+    sqlite.write(Durability::Late, Insert(10)).await.unwrap();
+    assert_eq!(sqlite.read(Count).await.unwrap(), 3);
+    // Nobody else comes.
+    sqlite.start(Durability::Late, Insert(10)).await.unwrap();
+    see(&sqlite, 4).await;
+}
+
+#[tokio::test]
 async fn what_may_be_late_is_written_when_the_store_is_closed() {
     let (folder, sqlite) = on_disk("late").await;
-    let late = sqlite.writer.start_late(Insert(10)).unwrap();
+    let late = sqlite.writer().unwrap().start_late(Insert(10)).unwrap();
+    sqlite.start(Durability::Late, Insert(10)).await.unwrap();
     drop(sqlite);
     late.await.unwrap().unwrap();
+    let sqlite = Sqlite::open(&folder.join("sabir.db")).unwrap();
+    see(&sqlite, 2).await;
+    drop(sqlite);
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -125,7 +143,7 @@ async fn the_log_is_brought_into_the_file_and_stays_short() {
 async fn a_settled_store_is_its_file_alone() {
     let (folder, sqlite) = on_disk("settled").await;
     sqlite.write(Durability::Durable, Insert(10_000)).await.unwrap();
-    sqlite.settle().unwrap();
+    sqlite.settle().await.unwrap();
     assert_eq!(std::fs::metadata(folder.join("sabir.db-wal")).unwrap().len(), 0);
     std::fs::copy(folder.join("sabir.db"), folder.join("copy.db")).unwrap();
     let copy = rusqlite::Connection::open(folder.join("copy.db")).unwrap();
@@ -158,8 +176,8 @@ async fn on_scripted_disk(name: &str) -> (PathBuf, Sqlite, mpsc::Sender<io::Resu
     let path = folder.join("sabir.db");
     let (outcomes, script) = mpsc::channel();
     let writer = Writer::start(connection::open_to_write(&path).unwrap(), Some(Scripted(script)));
-    let reader = Some(Reader::start(&path).unwrap());
-    let sqlite = Sqlite { writer: writer.unwrap(), reader, path: Some(path) };
+    let reader = Some(Reader::start(|| connection::open_to_read(&path)).unwrap());
+    let sqlite = Sqlite { writer: Some(writer.unwrap()), reader, path: Some(path) };
     outcomes.send(Ok(())).unwrap();
     write(&sqlite, Run("CREATE TABLE a (b BLOB)")).await.unwrap();
     (folder, sqlite, outcomes)

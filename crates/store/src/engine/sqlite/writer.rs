@@ -1,9 +1,10 @@
 //! The writer as others see it: what it is handed, and what it says of itself. Its thread is another file's.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fmt, thread};
 
 use rusqlite::Connection;
@@ -37,10 +38,19 @@ pub(super) enum Order {
     Look(Duration),
 }
 
+/// What may be late. The thread is not woken for each of it.
+#[derive(Default)]
+struct Late {
+    /// Somebody waits for these, if not for the disk: they go with the next transaction.
+    awaited: Vec<Box<dyn Job>>,
+    /// Nobody waits for these: each goes when it is as late as it may be. Much of it is of no use any more by then.
+    spare: VecDeque<(Instant, Box<dyn Job>)>,
+}
+
 #[derive(Default)]
 pub(super) struct State {
-    /// What may be late, until the next transaction. The thread is not woken for each of it.
-    late: Mutex<Vec<Box<dyn Job>>>,
+    /// What waits for a transaction that somebody else needs.
+    late: Mutex<Late>,
     /// What was wrong with the disk at the newest transaction, if anything was.
     trouble: Mutex<Option<Error>>,
     /// How many transactions the disk is given, and whoever waits until it has them.
@@ -124,14 +134,21 @@ impl Writer {
         durability: Durability,
         work: W,
     ) -> Result<()> {
-        let outcome = match durability {
-            Durability::Late => self.start_late(work)?,
-            Durability::Volatile | Durability::Durable => self.enqueue(Wait::Nothing, work)?,
-        };
-        if self.state.trouble().is_none() {
+        let is_well = self.state.trouble().is_none();
+        if durability == Durability::Late && is_well {
+            return self.spare(work);
+        }
+        let outcome = self.enqueue(Wait::Nothing, work)?;
+        if is_well {
             return Ok(());
         }
         outcome.await.unwrap_or_else(|_| Err(stopped()))
+    }
+
+    /// Has all written that may be late.
+    pub(super) async fn flush<W: Work>(&self, nothing: W) -> Result<W::Output> {
+        self.state.hurry();
+        self.write(Durability::Volatile, nothing).await
     }
 
     pub(super) fn activity(&self) -> Activity {
@@ -148,20 +165,40 @@ impl Writer {
     ) -> Result<oneshot::Receiver<Result<W::Output>>> {
         let (job, outcome) = Pending::new(Wait::Nothing, work);
         let mut late = self.state.late();
-        if late.len() >= QUEUE {
+        if late.awaited.len() >= QUEUE {
             return Err(overloaded());
         }
-        late.push(Box::new(job));
-        let look = match late.len() {
-            1 => Order::Look(WHILE),
-            BATCH => Order::Look(Duration::ZERO),
+        late.awaited.push(Box::new(job));
+        let look = match late.awaited.len() {
+            1 => WHILE,
+            BATCH => Duration::ZERO,
             _ => return Ok(outcome),
         };
         drop(late);
-        match self.orders.try_send(look) {
+        self.look(look).map(|()| outcome)
+    }
+
+    /// Lays work down that nobody waits for. Where there is too much of it, it is written at once.
+    fn spare<W: Work>(&self, work: W) -> Result<()> {
+        let mut late = self.state.late();
+        if late.spare.len() >= QUEUE {
+            drop(late);
+            return self.enqueue(Wait::Nothing, work).map(|_| ());
+        }
+        let (job, _) = Pending::new(Wait::Nothing, work);
+        late.spare.push_back((Instant::now() + WHILE, Box::new(job)));
+        let is_first = late.spare.len() == 1;
+        drop(late);
+        // The thread knows when the next one is due.
+        if is_first { self.look(WHILE) } else { Ok(()) }
+    }
+
+    /// Has the thread look for what may be late, by so much.
+    fn look(&self, late_by: Duration) -> Result<()> {
+        match self.orders.try_send(Order::Look(late_by)) {
             Err(mpsc::TrySendError::Disconnected(_)) => Err(stopped()),
             // Whatever fills the queue is followed by a look as well.
-            Err(mpsc::TrySendError::Full(_)) | Ok(()) => Ok(outcome),
+            Err(mpsc::TrySendError::Full(_)) | Ok(()) => Ok(()),
         }
     }
 
@@ -180,7 +217,7 @@ impl Writer {
 }
 
 impl State {
-    fn late(&self) -> MutexGuard<'_, Vec<Box<dyn Job>>> {
+    fn late(&self) -> MutexGuard<'_, Late> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -188,9 +225,27 @@ impl State {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// All that may be late and was laid down by now.
+    /// What was laid down by now and goes with the next transaction.
     pub(super) fn take_late(&self) -> Vec<Box<dyn Job>> {
-        std::mem::take(&mut *self.late())
+        let Late { awaited, spare } = &mut *self.late();
+        let mut jobs = match spare.front() {
+            Some(_) => due(spare, Instant::now()),
+            None => Vec::new(),
+        };
+        jobs.append(awaited);
+        jobs
+    }
+
+    /// When the next of what nobody waits for is as late as it may be.
+    pub(super) fn spare_due(&self) -> Option<Instant> {
+        self.late().spare.front().map(|(by, _)| *by)
+    }
+
+    /// All that may be late goes with the next transaction.
+    pub(super) fn hurry(&self) {
+        let Late { awaited, spare } = &mut *self.late();
+        let waiting = std::mem::take(awaited);
+        *awaited = spare.drain(..).map(|(_, job)| job).chain(waiting).collect();
     }
 
     /// How the newest transaction went.
@@ -228,6 +283,11 @@ impl State {
     pub(super) fn wait_for_sync(&self) {
         let is_busy = |transactions: &mut usize| *transactions > 0;
         drop(self.synced.wait_while(self.syncing(), is_busy));
+    }
+
+    /// Whether the disk has all that it was given.
+    pub(super) fn is_synced(&self) -> bool {
+        *self.syncing() == 0
     }
 
     pub(super) fn is_torn(&self) -> bool {
@@ -290,6 +350,12 @@ impl Order {
             Self::Look(late_by) => *late_by,
         }
     }
+}
+
+/// Those that are as late as they may be.
+fn due(spare: &mut VecDeque<(Instant, Box<dyn Job>)>, now: Instant) -> Vec<Box<dyn Job>> {
+    let count = spare.partition_point(|(by, _)| *by <= now);
+    spare.drain(..count).map(|(_, job)| job).collect()
 }
 
 fn overloaded() -> Error {
