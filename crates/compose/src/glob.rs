@@ -21,6 +21,8 @@ use std::str::Chars;
 pub struct Glob {
     text: String,
     tokens: Vec<Token>,
+    /// How much of the text stands for itself before anything that does not: most names differ there.
+    literal_bytes: usize,
 }
 
 /// How narrow a pattern is; of all that match a name, the greatest wins.
@@ -74,7 +76,8 @@ impl Glob {
         if tokens.is_empty() {
             return Err(GlobError::Empty);
         }
-        Ok(Self { text: text.to_owned(), tokens })
+        let literal_bytes = text.find(['*', '?', '[']).unwrap_or(text.len());
+        Ok(Self { text: text.to_owned(), tokens, literal_bytes })
     }
 
     pub fn as_str(&self) -> &str {
@@ -87,6 +90,9 @@ impl Glob {
     }
 
     pub fn matches(&self, name: &str) -> bool {
+        if !name.as_bytes().starts_with(&self.text.as_bytes()[..self.literal_bytes]) {
+            return false;
+        }
         let (mut tokens, mut rest) = (self.tokens.as_slice(), name.chars());
         // Where to go on when the way since the last star fails: that star takes one more.
         let mut retry: Option<(&[Token], Chars<'_>)> = None;

@@ -10,8 +10,10 @@ use sabir_wire::conversation::{
 use sabir_wire::json::Text;
 
 use crate::class::intent::Intent;
+use crate::class::offered::tool_bytes;
 use crate::class::tool::{self, ToolEffect};
 use crate::class::words::REMINDER_TAGS;
+use crate::compact::{MESSAGE_BYTES, of_part};
 
 /// What is known of a request before it is decided where it goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,18 +34,78 @@ pub struct Facts {
     pub(super) is_background: bool,
 }
 
+/// What a walk over a whole conversation tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// How long it is, as bytes of text.
+    pub weight: u64,
+    /// The first message with an image, also one that a tool has shown.
+    first_image: Option<usize>,
+    /// The last message in which a tool has shown one.
+    last_shown: Option<usize>,
+}
+
+impl Measured {
+    /// Measures a request: its conversation, and the tools that it offers, since a provider counts both.
+    pub fn of_request(request: &Request<'_>) -> Self {
+        let measured = Self::of(&request.messages);
+        let offered = request.tools.iter().map(tool_bytes).sum::<usize>();
+        Self { weight: measured.weight + offered as u64, ..measured }
+    }
+
+    /// Measures a conversation alone.
+    pub fn of(messages: &[Message<'_>]) -> Self {
+        let mut measured = Self::default();
+        let mut weight = messages.len() * MESSAGE_BYTES;
+        for (place, message) in messages.iter().enumerate() {
+            for part in &message.parts {
+                match part.content() {
+                    // Nearly all parts are words.
+                    Content::Text(text) => weight += text.len_hint(),
+                    Content::ToolResult(result) if result.output.parts().iter().any(is_image) => {
+                        measured.first_image.get_or_insert(place);
+                        measured.last_shown = Some(place);
+                        weight += of_part(part);
+                    }
+                    Content::Media(media) if media.kind == MediaKind::Image => {
+                        measured.first_image.get_or_insert(place);
+                        weight += of_part(part);
+                    }
+                    _ => weight += of_part(part),
+                }
+            }
+        }
+        Self { weight: weight as u64, ..measured }
+    }
+}
+
 impl Facts {
-    /// Reads a request whose input has about so many tokens.
-    pub fn read(request: &Request<'_>, tokens: u64, intent: &Intent) -> Self {
+    /// Reads a request that was measured, and whose input has about so many tokens.
+    pub fn read(
+        request: &Request<'_>,
+        (measured, tokens): (&Measured, u64),
+        intent: &Intent,
+    ) -> Self {
         let messages = &request.messages;
         let turn = user_turn(messages);
         let is_users_turn = turn.is_newest;
+        let (mut has_media, mut asks_for_web) = (false, false);
+        for part in in_turn(messages, turn).flat_map(|message| message.parts.iter()) {
+            match part.content() {
+                Content::Media(_) => has_media = true,
+                Content::Text(text) => {
+                    asks_for_web =
+                        asks_for_web || intent.asks_for_web(&text.to_str()) && !is_reminder(text);
+                }
+                _ => {}
+            }
+        }
         Self {
-            has_media_in_user_turn: in_turn(messages, turn).any(has_media),
-            has_earlier_image: messages[..turn.first].iter().any(has_image),
-            has_shown_image: messages[turn.first..].iter().any(is_shown_by_tool),
+            has_media_in_user_turn: has_media,
+            has_earlier_image: measured.first_image.is_some_and(|place| place < turn.first),
+            has_shown_image: measured.last_shown.is_some_and(|place| place >= turn.first),
             is_users_turn,
-            asks_for_web: in_turn(messages, turn).any(|message| asks_for_web(message, intent)),
+            asks_for_web,
             last_tools: if is_users_turn { None } else { last_tools(messages) },
             offers_tools: !request.tools.is_empty(),
             offers_web_search: request.tools.iter().any(is_web_search),
@@ -170,29 +232,8 @@ fn is_reminder(text: &Text<'_>) -> bool {
     REMINDER_TAGS.iter().any(is_one)
 }
 
-fn has_media(message: &Message<'_>) -> bool {
-    message.parts.iter().any(|part| matches!(part.content(), Content::Media(_)))
-}
-
-fn has_image(message: &Message<'_>) -> bool {
-    message.parts.iter().any(is_image) || is_shown_by_tool(message)
-}
-
 fn is_image(part: &Part<'_>) -> bool {
     matches!(part.content(), Content::Media(media) if media.kind == MediaKind::Image)
-}
-
-fn is_shown_by_tool(message: &Message<'_>) -> bool {
-    let shows = |result: &ToolResult<'_>| result.output.parts().iter().any(is_image);
-    let mut parts = message.parts.iter();
-    parts.any(|part| matches!(part.content(), Content::ToolResult(result) if shows(result)))
-}
-
-fn asks_for_web(message: &Message<'_>, intent: &Intent) -> bool {
-    message.parts.iter().any(|part| match part.content() {
-        Content::Text(text) => intent.asks_for_web(&text.to_str()) && !is_reminder(text),
-        _ => false,
-    })
 }
 
 fn is_web_search(tool: &Tool<'_>) -> bool {

@@ -1,10 +1,12 @@
 //! Whether somebody asks for a web search. Words in code and in quotation marks are not the speaker's own; a wish that is negated
 //! within its clause is none.
 
+use crate::class::scope::Scope;
 use crate::class::words::{
-    ASKING_NEGATIONS, BEHIND_ENGINES, BEHIND_OTHER_NEGATIONS, BEHIND_PLACES, CHINESE_MARKS,
+    ASKED, BEHIND_ENGINES, BEHIND_PLACES, CHINESE_CONDITIONS, CHINESE_MARKS, CHINESE_NAMING,
     CHINESE_NEAR_NEGATIONS, CHINESE_NEGATIONS, CHINESE_OTHER_NEGATIONS, CHINESE_THINGS,
-    CHINESE_WISHES, DOING, ENGINES, NEGATING_PAIRS, NEGATIONS, PLACES, VERBS,
+    CHINESE_TURNS, CHINESE_WISHES, DOING, ENGINES, LINKED_NEGATIONS, NEGATIONS, PLACES, VERBS,
+    WEB_MARKS,
 };
 
 /// Words beside those that are built in.
@@ -18,15 +20,12 @@ pub struct Intent {
 const END_BYTES: usize = 4 * 1024;
 /// How many words may stand between a verb and its place.
 const GAP_MAX: usize = 10;
-/// How many words before a wish a negation reaches.
-const REACH_MAX: usize = 5;
-/// The same in Chinese, in bytes: some twenty characters.
-const CHINESE_REACH_BYTES: usize = 60;
-
 impl Intent {
     /// More phrases that are wishes to search the web, and more words that negate one.
     pub fn new(wishes: &[String], negations: &[String]) -> Self {
-        let lower = |words: &[String]| words.iter().map(|word| word.to_lowercase()).collect();
+        let lower = |words: &[String]| {
+            words.iter().map(|word| closed_up(&word.to_lowercase().replace('’', "'"))).collect()
+        };
         Self { wishes: lower(wishes), negations: lower(negations) }
     }
 
@@ -35,37 +34,39 @@ impl Intent {
         if self.wishes.is_empty() && !ends.iter().any(|end| may_name_web(end)) {
             return false;
         }
-        let text = own_words(&ends.join("\n")).to_lowercase();
+        let text = own_words(&ends.join("\n")).to_lowercase().replace('’', "'");
         clauses(&text).any(|clause| self.asks_in_chinese(clause) || self.asks_in_english(clause))
     }
 
     fn asks_in_english(&self, clause: &str) -> bool {
         let words: Vec<&str> =
             clause.split(|it: char| !is_of_word(it)).filter(|it| !it.is_empty()).collect();
-        (0..words.len()).any(|at| begins_wish(&words, at) && !self.is_negated(&words[..at]))
-    }
-
-    fn is_negated(&self, before: &[&str]) -> bool {
-        let near = before.len().saturating_sub(REACH_MAX)..before.len();
-        let mut near = near.map(|at| (at, before[at]));
-        near.any(|(at, word)| negates(before, at) || self.negations.iter().any(|it| it == word))
+        let mut scope = Scope::default();
+        (0..words.len()).any(|at| {
+            let is_wish = begins_wish(&words, at) && !scope.turns_round(&words, at);
+            scope.read(&words, at, &self.negations);
+            is_wish
+        })
     }
 
     fn asks_in_chinese(&self, clause: &str) -> bool {
+        let clause = closed_up(clause);
         let built_in = if clause.is_ascii() { &[] } else { CHINESE_WISHES };
         let built_in = built_in.iter().copied();
         let mut wishes = built_in.chain(self.wishes.iter().map(String::as_str));
         wishes.any(|wish| {
             clause.match_indices(wish).any(|(at, _)| {
                 let (before, behind) = (&clause[..at], &clause[at + wish.len()..]);
-                !is_thing(behind) && !self.is_negated_in_chinese(before)
+                let is_named = CHINESE_NAMING.iter().any(|it| before.ends_with(it));
+                let is_wanted = !self.is_negated_in_chinese(before) || is_condition(behind);
+                !is_named && !is_thing(behind) && is_wanted
             })
         })
     }
 
     fn is_negated_in_chinese(&self, before: &str) -> bool {
-        let far = before.len().saturating_sub(CHINESE_REACH_BYTES);
-        let mut before = before[before.ceil_char_boundary(far)..].to_owned();
+        let ended = CHINESE_TURNS.iter().filter_map(|it| before.rfind(it)).max();
+        let mut before = before[ended.unwrap_or(0)..].to_owned();
         for other in CHINESE_OTHER_NEGATIONS {
             before = before.replace(other, "");
         }
@@ -74,22 +75,10 @@ impl Intent {
             return true;
         }
         let own = self.negations.iter().map(String::as_str);
-        let mut words = before.split(|it: char| !is_of_word(it));
+        let mut words = before.split(|it: char| !it.is_ascii() || !is_of_word(it));
         CHINESE_NEGATIONS.iter().copied().chain(own).any(|it| before.contains(it))
-            || words.any(|word| NEGATIONS.contains(&word))
+            || words.any(|word| NEGATIONS.contains(&word) || LINKED_NEGATIONS.contains(&word))
     }
-}
-
-/// Whether the word at this place turns round what follows. Some say by what stands beside them that they do not.
-fn negates(words: &[&str], at: usize) -> bool {
-    let (word, next) = (words[at], words.get(at + 1).copied().unwrap_or_default());
-    if NEGATING_PAIRS.contains(&(word, next)) {
-        return true;
-    }
-    let is_suggestion = at > 0 && words[at - 1] == "why";
-    let is_question = next == "you" && ASKING_NEGATIONS.contains(&word);
-    let is_other = BEHIND_OTHER_NEGATIONS.contains(&next);
-    NEGATIONS.contains(&word) && !is_suggestion && !is_question && !is_other
 }
 
 /// Whether a text may have one of the words in it that every wish needs: a place or an engine, in any case, or what wishes in Chinese
@@ -99,36 +88,53 @@ fn may_name_web(text: &str) -> bool {
     may_name_place(text.as_bytes()) || !text.is_ascii() && is_chinese()
 }
 
+/// Looks at every other pair of bytes alone: of two pairs that overlap one begins at an even place.
 fn may_name_place(text: &[u8]) -> bool {
-    let begins = |pair: &[u8]| INITIALS[usize::from(pair[0])] && SECONDS[usize::from(pair[1])];
-    let is_at = |at: usize, word: &&str| {
-        let found = text.get(at..at + word.len());
-        found.is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    let mut candidates = text.windows(2).enumerate().filter(|(_, pair)| begins(pair));
-    candidates.any(|(at, _)| PLACES.iter().chain(ENGINES).any(|word| is_at(at, word)))
+    let is_marked = |pair: &[u8]| FOLLOWING[usize::from(pair[0])] & letter(pair[1]) != 0;
+    // Two pairs in a step: nearly all are unmarked.
+    let steps = text.chunks_exact(4);
+    let rest = steps.remainder();
+    let is_last = rest.len() >= 2 && is_marked(&rest[..2]);
+    let mut marked = steps.enumerate().filter(|(_, it)| is_marked(&it[..2]) | is_marked(&it[2..]));
+    marked.any(|(at, _)| names_place(text, 4 * at) || names_place(text, 4 * at + 2))
+        || is_last && names_place(text, text.len() - rest.len())
 }
 
-/// The bytes that places and engines begin with, and those that follow.
-const INITIALS: [bool; 256] = letters(0);
-const SECONDS: [bool; 256] = letters(1);
+/// Whether a place or an engine stands where one of its pairs is at.
+fn names_place(text: &[u8], at: usize) -> bool {
+    let is_from = |start: usize, word: &str| {
+        let found = text.get(start..start + word.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    WEB_MARKS.iter().any(|(word, mark)| {
+        let mut starts = [*mark, mark + 1].into_iter().filter_map(|before| at.checked_sub(before));
+        starts.any(|start| is_from(start, word))
+    })
+}
 
-/// The bytes that stand at one place of the words.
-const fn letters(at: usize) -> [bool; 256] {
-    let mut letters = [false; 256];
-    let lists = [PLACES, ENGINES];
-    let mut list = 0;
-    while list < lists.len() {
-        let mut word = 0;
-        while word < lists[list].len() {
-            let letter = lists[list][word].as_bytes()[at];
-            letters[letter as usize] = true;
-            letters[letter.to_ascii_uppercase() as usize] = true;
-            word += 1;
+/// The letters that follow a byte in the pairs that places and engines are found by, for each byte in either case; none for bytes
+/// that begin no pair.
+const FOLLOWING: [u32; 256] = following();
+
+const fn following() -> [u32; 256] {
+    let mut following = [0; 256];
+    let mut at = 0;
+    while at < WEB_MARKS.len() {
+        let (word, mark) = (WEB_MARKS[at].0.as_bytes(), WEB_MARKS[at].1);
+        let mut pair = mark;
+        while pair < mark + 2 {
+            following[word[pair] as usize] |= letter(word[pair + 1]);
+            following[word[pair].to_ascii_uppercase() as usize] |= letter(word[pair + 1]);
+            pair += 1;
         }
-        list += 1;
+        at += 1;
     }
-    letters
+    following
+}
+
+/// A letter as a bit, the same in both cases. Other bytes share theirs with one.
+const fn letter(byte: u8) -> u32 {
+    1 << (byte & 31)
 }
 
 /// Whether a wish begins at this word: a verb with its place, a search as something to do, or an engine as a verb.
@@ -139,7 +145,9 @@ fn begins_wish(words: &[&str], at: usize) -> bool {
         return places_follow(behind);
     }
     if DOING.contains(&word) {
-        return search_follows(behind);
+        // "How do I build a web search" asks, and does nothing.
+        let asks = word == "do" && behind.first().is_some_and(|it| ASKED.contains(it));
+        return !asks && search_follows(behind);
     }
     ENGINES.contains(&word) && behind.first().is_some_and(|it| BEHIND_ENGINES.contains(it))
 }
@@ -159,10 +167,30 @@ fn search_follows(behind: &[&str]) -> bool {
     found.is_some_and(|at| behind.get(at + 2).is_none_or(|it| BEHIND_PLACES.contains(it)))
 }
 
+/// Whether it is said what must not be done without it: 不上网查就别回答.
+fn is_condition(behind: &str) -> bool {
+    CHINESE_CONDITIONS.iter().any(|it| behind.contains(it))
+}
+
 fn is_thing(behind: &str) -> bool {
     // The wish may end within a word: 联网搜(索)引擎.
     let behind = behind.trim_start_matches(['索', '询', '找']);
     CHINESE_THINGS.iter().any(|it| behind.starts_with(it))
+}
+
+/// A clause without the blanks that some write between Chinese and other words: 用 google 搜.
+fn closed_up(clause: &str) -> String {
+    let mut closed = String::with_capacity(clause.len());
+    let mut rest = clause.chars().peekable();
+    while let Some(character) = rest.next() {
+        let is_other = |it: char| !it.is_ascii();
+        let is_between = closed.chars().next_back().is_some_and(is_other)
+            || rest.peek().copied().is_some_and(is_other);
+        if character != ' ' || !is_between {
+            closed.push(character);
+        }
+    }
+    closed
 }
 
 /// Both ends of a long text; of another it is the first.
@@ -232,7 +260,7 @@ fn clauses(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_of_word(character: char) -> bool {
-    character.is_alphanumeric() || matches!(character, '_' | '\'' | '’')
+    character.is_alphanumeric() || matches!(character, '_' | '\'')
 }
 
 #[cfg(test)]
@@ -274,6 +302,42 @@ mod tests {
     }
 
     #[test]
+    fn a_negation_reaches_as_far_as_it_is_spoken_of() {
+        check(
+            true,
+            &[
+                "it does not work search the web for the error",
+                "how do i fix this error search the web",
+                "Find out how by searching the web.",
+                "Rather than guess search the web.",
+                "Never answer without searching the web first.",
+                "Do not answer before you search the web.",
+                "I'm not happy with this search the web",
+                "别猜了赶紧上网查",
+                "这件事不能光靠猜你去网上查查",
+            ],
+        );
+        check(
+            false,
+            &[
+                "I have not asked you to search the web.",
+                "This doesn’t require you to search the web.",
+                "The prompt tells the bot not to search the web.",
+                "Do not be so quick to search the web.",
+                "do not open a browser and search the web",
+                "Answer without having to search the web.",
+                "Stop trying to search the web.",
+                "Do not without my permission search the web.",
+                "How can I search the web in this app?",
+                "No need for you or me to go and search the web",
+                "不要为了省事而联网搜索",
+                "不要直接联网搜索",
+                "千万不要一遇到不懂的问题就想着去网上搜索",
+            ],
+        );
+    }
+
+    #[test]
     fn a_chinese_word_that_holds_a_negation_is_none() {
         check(
             true,
@@ -303,6 +367,29 @@ mod tests {
     }
 
     #[test]
+    fn blanks_between_chinese_and_other_words_say_nothing() {
+        check(
+            true,
+            &[
+                "帮我 google 一下天气",
+                "帮我google一下天气",
+                "用 Google 搜一下 tokio 的文档",
+                "联网 搜一下 Rust 的新版本",
+            ],
+        );
+        check(
+            false,
+            &["不要 google 一下", "please don't 上网查", "请 not 上网查", "用 google 地图"],
+        );
+    }
+
+    #[test]
+    fn a_question_how_it_is_built_is_no_wish() {
+        check(false, &["How do I implement web search in my app?", "how do we build a web search"]);
+        check(true, &["Please do a web search for it", "do the web search now"]);
+    }
+
+    #[test]
     fn texts_that_name_no_web_are_passed_over_and_no_others() {
         for text in
             ["search the Web", "look it up ONLINE", "DuckDuckGo for it", "use the internet", "www"]
@@ -313,6 +400,14 @@ mod tests {
             ["", "w", "we", "search the code", "go on", "bind it", "do it by duck", "搜索代码"]
         {
             assert!(!may_name_web(text), "{text}");
+        }
+        for word in PLACES.iter().chain(ENGINES) {
+            for before in ["", "-", "ab"] {
+                let spelled = [word.to_string(), word.to_uppercase(), format!("{word}s")];
+                for spelled in spelled {
+                    assert!(may_name_web(&format!("{before}{spelled}")), "{before}{spelled}");
+                }
+            }
         }
         assert!(CHINESE_WISHES.iter().all(|wish| !wish.is_ascii() && may_name_web(wish)));
         let own = Intent::new(&["ask around".to_owned()], &[]);

@@ -3,13 +3,16 @@
 
 mod facts;
 mod intent;
+mod offered;
+mod scope;
 mod shell;
 mod tool;
 mod words;
 
-pub use facts::Facts;
 pub(crate) use facts::is_word_of_user;
+pub use facts::{Facts, Measured};
 pub use intent::Intent;
+pub use offered::tool_bytes;
 pub use tool::ToolEffect;
 
 /// The kinds of work that a route can be chosen by.

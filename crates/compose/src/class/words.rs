@@ -137,8 +137,22 @@ pub(super) const BEHIND_PLACES: &[&str] = &[
 pub(super) const DOING: &[&str] =
     &["do", "run", "perform", "make", "try", "use", "conduct", "start", "doing", "using"];
 
+/// Who follows `do` where it asks: "how do I", "do you".
+pub(super) const ASKED: &[&str] = &["i", "you", "we", "they", "people"];
+
 /// Search engines whose name is a verb.
 pub(super) const ENGINES: &[&str] = &["google", "bing", "duckduckgo"];
+
+/// Places and engines, each with where the three letters begin that it is found by: those that are seldom side by side in other words.
+pub(super) const WEB_MARKS: &[(&str, usize)] = &[
+    ("web", 0),
+    ("internet", 4),
+    ("online", 1),
+    ("www", 0),
+    ("google", 1),
+    ("bing", 0),
+    ("duckduckgo", 7),
+];
 
 /// What follows the name of an engine that is used as a verb.
 pub(super) const BEHIND_ENGINES: &[&str] = &[
@@ -146,28 +160,64 @@ pub(super) const BEHIND_ENGINES: &[&str] = &[
     "them", "my", "some",
 ];
 
-/// Words before a wish that turn it round.
+/// Words that forbid what follows in their clause, whatever its form. `no` and `not` depend on what stands beside them.
 pub(super) const NEGATIONS: &[&str] = &[
     "don't",
     "dont",
-    "don’t",
     "not",
     "never",
     "no",
-    "without",
-    "avoid",
-    "stop",
+    "nobody",
+    "neither",
+    "nor",
     "cannot",
     "can't",
-    "can’t",
     "shouldn't",
-    "shouldn’t",
     "mustn't",
-    "refrain",
+    "needn't",
+    "won't",
 ];
 
-/// Words before a wish that turn it round only together.
+/// Words that take out what is linked to them, as `searching` and `to search` are.
+pub(super) const LINKED_NEGATIONS: &[&str] = &[
+    "without", "avoid", "stop", "refrain", "no", "doesn't", "didn't", "isn't", "aren't", "wasn't",
+    "weren't", "hasn't", "haven't",
+];
+
+/// The same of two words.
 pub(super) const NEGATING_PAIRS: &[(&str, &str)] = &[("instead", "of"), ("rather", "than")];
+
+/// What `no` stands before where it forbids what follows.
+pub(super) const FORBIDDING_NOUNS: &[&str] = &[
+    "circumstances",
+    "circumstance",
+    "account",
+    "condition",
+    "conditions",
+    "way",
+    "case",
+    "event",
+];
+
+/// Words before `not` that make a statement of it.
+pub(super) const STATING: &[&str] = &[
+    "does", "did", "is", "are", "was", "were", "am", "has", "have", "had", "i'm", "it's", "that's",
+    "there's", "you're",
+];
+
+/// Words that begin something new within a clause.
+pub(super) const TURNS: &[&str] =
+    &["but", "then", "therefore", "otherwise", "please", "until", "unless", "before"];
+
+/// Who may begin something new behind `and` and `so`.
+pub(super) const SUBJECTS: &[&str] = &["i", "you", "we", "please", "just", "let's"];
+
+/// What is said of others who search: theirs is no wish.
+pub(super) const DESCRIBING: &[&str] = &["tells", "instructs", "lets", "allows", "asks", "says"];
+
+/// What follows `how` in a question how something is done.
+pub(super) const ASKING_HOW: &[&str] =
+    &["to", "do", "does", "did", "can", "could", "would", "should"];
 
 /// What follows a negation that is none of the wish: "don't hesitate to", "not sure".
 pub(super) const BEHIND_OTHER_NEGATIONS: &[&str] = &[
@@ -183,10 +233,15 @@ pub(super) const BEHIND_OTHER_NEGATIONS: &[&str] = &[
     "recall",
     "understand",
     "idea",
+    "matter",
+    "doubt",
+    "stress",
+    "emphasise",
+    "emphasize",
 ];
 
 /// Negations that ask where `you` follows: "can't you search the web".
-pub(super) const ASKING_NEGATIONS: &[&str] = &["can't", "can’t", "cannot"];
+pub(super) const ASKING_NEGATIONS: &[&str] = &["can't", "cannot"];
 
 /// Wishes to search the web, in Chinese.
 pub(super) const CHINESE_WISHES: &[&str] = &[
@@ -259,6 +314,15 @@ pub(super) const CHINESE_THINGS: &[&str] = &[
     "组件",
     "是什么",
     "api",
+    "商城",
+    "商店",
+    "银行",
+    "支付",
+    "请求",
+    "日志",
+    "流量",
+    "连接",
+    "配置",
 ];
 
 pub(super) const CHINESE_NEGATIONS: &[&str] = &[
@@ -294,7 +358,36 @@ pub(super) const CHINESE_NEGATIONS: &[&str] = &[
     "不宜",
     "不支持",
     "不会",
+    "不是让",
+    "不是叫",
+    "不是要",
+    "没让",
+    "没叫",
+    "没有让",
+    "没有叫",
 ];
+
+/// Words that begin something new within a clause: what was negated before them is something else.
+pub(super) const CHINESE_TURNS: &[&str] = &[
+    "而是",
+    "而要",
+    "所以",
+    "但是",
+    "因此",
+    "那就",
+    "了直接",
+    "了赶紧",
+    "了赶快",
+    "了马上",
+    "了快",
+];
+
+/// What follows a negated wish that the rest depends on: 不上网查就别回答.
+pub(super) const CHINESE_CONDITIONS: &[&str] =
+    &["就别", "就不要", "就不许", "就不准", "前不要", "前别", "前不许", "前不准"];
+
+/// What stands before a name.
+pub(super) const CHINESE_NAMING: &[&str] = &["叫", "叫做", "名为", "名叫", "称为"];
 
 /// What negates a wish that follows at once. Before other words these are parts of many that negate nothing.
 pub(super) const CHINESE_NEAR_NEGATIONS: &[&str] =
@@ -329,7 +422,12 @@ pub(super) const CHINESE_OTHER_NEGATIONS: &[&str] = &[
     "别忘",
     "勿忘",
     "不要只",
+    "不能只",
     "别只",
+    "不要光",
+    "不能光",
+    "别光",
+    "是不是",
     "特别",
     "分别",
     "个别",

@@ -12,6 +12,7 @@ pub use apply::compacted;
 pub use plan::{Keep, Plan, plan, plan_where};
 pub use prompt::{PROMPT, Questions, questions, summary_in, summary_text};
 pub use weight::weight;
+pub(crate) use weight::{MESSAGE_BYTES, of_part};
 
 #[cfg(test)]
 mod properties;

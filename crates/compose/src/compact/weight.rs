@@ -6,7 +6,7 @@ use sabir_wire::conversation::{Arguments, Content, Message, Part, ResultOutput};
 const MEDIA_BYTES: usize = 4 * 765;
 
 /// What a message counts for beside its parts: its role, and what providers put around it.
-const MESSAGE_BYTES: usize = 16;
+pub(crate) const MESSAGE_BYTES: usize = 16;
 
 /// The room that messages take, as bytes of text. Media count for what a model makes of them, not for their encoding.
 pub fn weight(messages: &[Message<'_>]) -> usize {
@@ -17,7 +17,7 @@ pub(super) fn of_message(message: &Message<'_>) -> usize {
     MESSAGE_BYTES + message.parts.iter().map(of_part).sum::<usize>()
 }
 
-fn of_part(part: &Part<'_>) -> usize {
+pub(crate) fn of_part(part: &Part<'_>) -> usize {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => text.len_hint(),
         Content::Media(_) => MEDIA_BYTES,

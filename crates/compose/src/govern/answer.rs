@@ -58,6 +58,7 @@ enum Why {
 enum Judged {
     Passes,
     Held(Why),
+    Withheld,
     Refused(Violation),
 }
 
@@ -123,6 +124,12 @@ impl Governor {
                 emit(Event::Open(Open { part, opening, ..open }));
             }
             Judged::Held(why) => self.hold(open, why),
+            Judged::Withheld => {
+                let pointer = open.semantics.place().to_string();
+                let reason = "a call that breaks off cannot be held against the gateway's rules";
+                self.report.lose(pointer, LossKind::Dropped, reason);
+                self.withheld |= bit(open.candidate);
+            }
             Judged::Refused(violation) => self.refuse(&violation, emit),
         }
     }
@@ -147,6 +154,10 @@ impl Governor {
         let (name, form) = match opening {
             Opening::ToolCall { name, form, .. } => (name, *form),
             Opening::Whole(Content::ToolCall(call)) => (&call.name, call.form),
+            // What names a tool and is no call cannot be held against a rule.
+            Opening::Whole(Content::Opaque(opaque)) if opaque.is_broken_call() => {
+                return Judged::Withheld;
+            }
             Opening::Text | Opening::Refusal | Opening::Reasoning(_) | Opening::Whole(_) => {
                 return Judged::Passes;
             }
@@ -266,7 +277,7 @@ impl Governor {
     /// Holds the arguments of a call against their schema, and mends them where that is wanted.
     fn check(&mut self, held: &mut Held) -> Result<(), Violation> {
         let Some(tool) = self.offer.tool(&held.name) else { return Ok(()) };
-        let checked = check(&held.arguments.to_str(), tool.schema());
+        let checked = check(&held.arguments.to_str(), self.offer.schema(tool));
         match (checked, self.offer.rules.arguments) {
             (Checked::Fits, _) | (_, ArgumentRule::Pass) => {}
             (Checked::Repaired(text), ArgumentRule::Repair) => {
@@ -326,7 +337,7 @@ impl Governor {
         emit(Event::Close(Closed { part, semantics: NodeSemantics::default() }));
     }
 
-    /// An answer whose calls were all told as text does not wait for their results.
+    /// An answer whose calls were all told as text or left out does not wait for their results.
     fn finish<'f>(&self, candidate: u32, finish: Finish<'f>) -> Finish<'f> {
         let waits = self.passed & bit(candidate) != 0 || self.withheld & bit(candidate) == 0;
         match finish.kind == FinishKind::ToolCalls && !waits {

@@ -30,6 +30,7 @@ mod arguments;
 mod choice;
 mod hosted;
 mod offer;
+mod renamed;
 mod request;
 mod results;
 mod rounds;
@@ -40,6 +41,7 @@ mod violation;
 
 pub use answer::Governor;
 pub use offer::Offer;
+pub use renamed::Renamed;
 pub use request::{Governed, Plan, check_rounds, plan};
 pub use rounds::rounds;
 pub use rules::{ArgumentRule, HostedRule, NameRule, RuleTable, Rules, UndeclaredRule};

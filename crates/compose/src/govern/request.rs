@@ -1,58 +1,60 @@
 //! The rules on a request: what it may not ask for, and what of it is changed.
 
-use std::borrow::Cow;
-
-use sabir_wire::conversation::{Content, Message, Request, Tool, ToolKind};
+use sabir_wire::conversation::{Content, Message, Rename, Request, Tool, ToolKind};
 use sabir_wire::json::Text;
 use sabir_wire::{LossKind, Report};
 
-use crate::govern::{Rules, Violation, choice, hosted, results, rounds};
+use crate::govern::renamed::NameTaken;
+use crate::govern::{Renamed, Rules, Violation, choice, hosted, results, rounds};
 
 /// What became of a request.
 #[derive(Debug, Default)]
 #[must_use = "a change that nobody reads is a silent one"]
-pub struct Governed<'r> {
+pub struct Governed {
+    /// What was left out or cut.
     pub report: Report,
-    /// Pairs of a name that the model sees and the client's own for it.
-    pub renamed: Vec<(&'r str, &'r str)>,
+    /// What has another name, of which a report can be made as well.
+    pub renamed: Renamed,
 }
 
 /// What the rules change of a request, known before anything of it is touched.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Plan<'r> {
+#[derive(Debug)]
+pub struct Plan {
     denies: bool,
     cuts: bool,
-    /// Pairs of a name that the model sees and the client's own for it, each once.
-    renamed: Vec<(&'r str, &'r str)>,
+    renames: bool,
+    /// The names of what is on offer.
+    renamed: Renamed,
 }
 
 /// What the rules change of a request; an error if it is beyond their limits.
-pub fn plan<'r>(request: &Request<'_>, rules: &'r Rules) -> Result<Plan<'r>, Violation> {
+pub fn plan(request: &Request<'_>, rules: &Rules) -> Result<Plan, Violation> {
     check_rounds(&request.messages, rules)?;
     let (mut count, mut longest) = (0, None);
-    let mut renaming = Renaming { rules, renamed: Vec::new(), kept: Vec::new(), taken: None };
+    let (mut renamed, mut taken) = (Renamed::default(), None);
     let mut denies = rules.forbids() && choice::is_denied(request, rules);
     each(&request.tools, &mut |tool| {
         if !is_allowed(tool, rules) {
             denies = true;
             return;
         }
+        let number = count;
         count += 1;
         longest = longest.take().or_else(|| check_schema(tool, rules.schema_bytes_max).err());
         if rules.renames() {
-            renaming.offer(tool);
+            taken = taken.or(offer((number, tool), &mut renamed, rules).err());
         }
     });
     if let Some(max) = rules.count_max.filter(|max| count > *max) {
         return Err(Violation::TooManyTools { count, max });
     }
     longest.map_or(Ok(()), Err)?;
-    let renamed = match rules.renames() {
-        true => renaming.names(request)?,
-        false => Vec::new(),
-    };
+    if let Some(NameTaken(place)) = taken {
+        return Err(Violation::NameTaken(rules.seen(place).to_str().into_owned()));
+    }
+    let renames = !renamed.is_empty() || rules.renames() && is_called(request, &renamed, rules);
     let cuts = rules.result_bytes_max.is_some_and(|max| results::are_longer(request, max));
-    Ok(Plan { denies, cuts, renamed })
+    Ok(Plan { denies, cuts, renames, renamed })
 }
 
 /// Refuses a conversation in which tools are called for too long.
@@ -64,14 +66,14 @@ pub fn check_rounds(messages: &[Message<'_>], rules: &Rules) -> Result<(), Viola
     }
 }
 
-impl<'r> Plan<'r> {
+impl Plan {
     /// Whether the rules change anything of the request.
     pub fn changes(&self) -> bool {
-        *self != Self::default()
+        self.denies || self.cuts || self.renames
     }
 
     /// Changes the request that was planned for. `choice` is where the choice among the tools stands in the input.
-    pub fn apply(self, request: &mut Request<'r>, rules: &Rules, choice: &str) -> Governed<'r> {
+    pub fn apply<'r>(self, request: &mut Request<'r>, rules: &'r Rules, choice: &str) -> Governed {
         let mut report = Report::default();
         if self.denies {
             retain(&mut request.tools, rules, &mut report);
@@ -80,29 +82,16 @@ impl<'r> Plan<'r> {
         if let Some(max) = rules.result_bytes_max.filter(|_| self.cuts) {
             results::cut(request, max, &mut report);
         }
-        if !self.renamed.is_empty() {
-            each(&request.tools, &mut |tool| self.report_renamed(tool, &mut report));
-            request.rename_tools(&|name| self.seen(name));
+        let mut renaming = Renaming { rules, renamed: self.renamed };
+        if self.renames {
+            request.rename_tools(&mut renaming);
         }
-        Governed { report, renamed: self.renamed }
-    }
-
-    /// The name that the model sees of a client's tool, if that is another.
-    fn seen(&self, own: &str) -> Option<&'r str> {
-        self.renamed.iter().find(|(_, known)| *known == own).map(|(seen, _)| *seen)
-    }
-
-    fn report_renamed(&self, tool: &Tool<'_>, report: &mut Report) {
-        if tool.name().is_some_and(|name| self.seen(&name.to_str()).is_some()) {
-            let pointer = tool.semantics().place().to_string();
-            let reason = "the gateway's rules give the tool another name for the model";
-            report.lose(pointer, LossKind::Renamed, reason);
-        }
+        Governed { report, renamed: renaming.renamed }
     }
 }
 
 /// Visits all tools, in place of a namespace those that it has.
-fn each<'t>(tools: &'t [Tool<'t>], visit: &mut dyn FnMut(&'t Tool<'t>)) {
+pub(super) fn each<'t>(tools: &'t [Tool<'t>], visit: &mut impl FnMut(&'t Tool<'t>)) {
     for tool in tools {
         match &tool.kind {
             ToolKind::Namespace(namespace) => each(&namespace.tools, visit),
@@ -111,6 +100,7 @@ fn each<'t>(tools: &'t [Tool<'t>], visit: &mut dyn FnMut(&'t Tool<'t>)) {
     }
 }
 
+#[inline]
 fn is_allowed(tool: &Tool<'_>, rules: &Rules) -> bool {
     if !rules.forbids() {
         return true;
@@ -135,56 +125,44 @@ fn check_schema(tool: &Tool<'_>, max: Option<usize>) -> Result<(), Violation> {
     }
 }
 
-/// The names that rules change, as they are gathered.
-struct Renaming<'r, 't> {
-    rules: &'r Rules,
-    /// Pairs of a name that the model sees and the client's own for it.
-    renamed: Vec<(&'r str, &'r str)>,
-    /// Names that rules give, and a tool on offer has by itself.
-    kept: Vec<Cow<'t, str>>,
-    /// A name that two tools would have.
-    taken: Option<&'r str>,
+/// What a tool on offer is called; an error if two would have one name. Those that vendors define keep theirs.
+fn offer(
+    (number, tool): (usize, &Tool<'_>),
+    renamed: &mut Renamed,
+    rules: &Rules,
+) -> Result<(), NameTaken> {
+    if let ToolKind::Hosted(hosted) = &tool.kind {
+        return hosted::called(hosted).map_or(Ok(()), |name| renamed.fix(&name, rules));
+    }
+    let Some(name) = tool.name().map(Text::to_str) else { return Ok(()) };
+    match rules.renaming(&name) {
+        Some(place) => renamed.offer(number, (place, rules)),
+        None => renamed.keep(&name, rules),
+    }
 }
 
-impl<'r, 't> Renaming<'r, 't> {
-    fn offer(&mut self, tool: &'t Tool<'t>) {
-        let Some(name) = tool.name().map(Text::to_str) else { return };
-        match self.rules.renaming(&name) {
-            Some((seen, own)) if self.is_new(own) => {
-                self.taken = self.taken.or(self.gives(seen).then_some(seen));
-                self.renamed.push((seen, own));
-            }
-            Some(_) => {}
-            None if self.rules.gives(&name) => self.kept.push(name),
-            None => {}
-        }
+/// Whether a tool that the history names has another name.
+fn is_called(request: &Request<'_>, renamed: &Renamed, rules: &Rules) -> bool {
+    let place = |name: &Text<'_>| rules.renaming(&name.to_str());
+    called(request).filter_map(place).any(|place| renamed.is_free(place))
+}
+
+/// Tools as they get other names.
+struct Renaming<'r> {
+    rules: &'r Rules,
+    renamed: Renamed,
+}
+
+impl<'r> Rename<'r> for Renaming<'r> {
+    fn offered(&mut self, name: &str) -> Option<Text<'r>> {
+        self.renamed.seen(name, self.rules).map(Text::reborrow)
     }
 
-    /// The names once all of the offer is known, with those of the history; an error if two tools on offer would have one.
-    fn names(mut self, request: &Request<'_>) -> Result<Vec<(&'r str, &'r str)>, Violation> {
-        let own = self.kept.iter().find(|own| self.gives(own));
-        if let Some(taken) = self.taken.or(own.map(|own| &**own)) {
-            return Err(Violation::NameTaken(taken.to_owned()));
-        }
-        for name in called(request) {
-            // A tool of the history alone keeps its name where one on offer has the other: a call of that is no call of this.
-            if let Some((seen, own)) = self.rules.renaming(&name.to_str())
-                && self.is_new(own)
-                && !self.gives(seen)
-                && !self.kept.iter().any(|kept| **kept == *seen)
-            {
-                self.renamed.push((seen, own));
-            }
-        }
-        Ok(self.renamed)
-    }
-
-    fn is_new(&self, own: &str) -> bool {
-        !self.renamed.iter().any(|(_, known)| *known == own)
-    }
-
-    fn gives(&self, seen: &str) -> bool {
-        self.renamed.iter().any(|(given, _)| *given == seen)
+    /// A tool of the history alone keeps its name where one on offer has the other: a call of that is no call of this.
+    fn named(&mut self, name: &str) -> Option<Text<'r>> {
+        let place = self.rules.renaming(name)?;
+        self.renamed.give(place, self.rules).ok()?;
+        Some(self.rules.seen(place).reborrow())
     }
 }
 
@@ -208,8 +186,8 @@ fn retain(tools: &mut Vec<Tool<'_>>, rules: &Rules, report: &mut Report) {
         }
         let is_allowed = is_allowed(tool, rules);
         if !is_allowed {
-            let pointer = tool.semantics().place().to_string();
-            report.lose(pointer, LossKind::Dropped, "the gateway's rules deny this tool");
+            let reason = "the gateway's rules deny this tool";
+            report.lose(tool.semantics().place(), LossKind::Dropped, reason);
         }
         is_allowed
     });

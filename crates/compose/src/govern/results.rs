@@ -1,6 +1,9 @@
-//! Results of tools that are longer than the rules allow: cut, with a note at the end of what is left.
+//! Results of tools that are longer than the rules allow: cut, with a note at the end of what is left. What counts is all that a
+//! result says in words: its texts, documents that are text, and the object that Gemini has before them.
 
-use sabir_wire::conversation::{Content, Part, Parts, Request, ResultOutput, ToolResult};
+use sabir_wire::conversation::{
+    Content, Media, Part, Parts, Request, ResultOutput, Source, ToolResult,
+};
 use sabir_wire::json::{Json, Kind, Text, Writer};
 use sabir_wire::{LossKind, Report};
 
@@ -33,27 +36,35 @@ fn is_longer_part(part: &Part<'_>, max: usize) -> bool {
 }
 
 fn is_longer(result: &ToolResult<'_>, max: usize) -> bool {
-    match &result.output {
-        ResultOutput::Parts(parts) => text_bytes(parts, max) > max,
-        ResultOutput::Object { response, parts } => {
-            response.as_str().len() > max && object_text(response).len() > max
-                || text_bytes(parts, max) > max
-        }
+    bytes_spelled(&result.output) > max && bytes(&result.output) > max
+}
+
+/// At least the bytes of all that a result says, without looking into it.
+fn bytes_spelled(output: &ResultOutput<'_>) -> usize {
+    let texts: usize = output.parts().iter().filter_map(text_of).map(Text::len_hint).sum();
+    match output {
+        ResultOutput::Parts(_) => texts,
+        ResultOutput::Object { response, .. } => texts + response.as_str().len(),
     }
 }
 
-/// The bytes of all texts; texts that are short even as they are spelled are not looked into.
-fn text_bytes(parts: &Parts<'_>, max: usize) -> usize {
-    let texts = || parts.iter().filter_map(text_of);
-    match texts().map(Text::len_hint).sum::<usize>() {
-        bytes if bytes <= max => bytes,
-        _ => texts().map(|text| text.to_str().len()).sum(),
+/// The bytes of all that a result says.
+fn bytes(output: &ResultOutput<'_>) -> usize {
+    let texts = output.parts().iter().filter_map(text_of);
+    let texts: usize = texts.map(|text| text.to_str().len()).sum();
+    match output {
+        ResultOutput::Parts(_) => texts,
+        ResultOutput::Object { response, .. } => texts + object_text(response).len(),
     }
 }
 
 fn text_of<'p>(part: &'p Part<'_>) -> Option<&'p Text<'p>> {
     match part.content() {
         Content::Text(text) => Some(text),
+        Content::Media(media) => match &media.source {
+            Source::Text { text, .. } => Some(text),
+            Source::Base64 { .. } | Source::Url { .. } | Source::File { .. } => None,
+        },
         _ => None,
     }
 }
@@ -66,11 +77,12 @@ fn cut_part<'p>(part: Part<'p>, max: usize, report: &mut Report) -> Part<'p> {
     report.lose(pointer, LossKind::Approximated, "the result is cut by the gateway's rules");
     match part.into_content() {
         Content::ToolResult(mut result) => {
+            let mut room = Room { left: max, max, bytes: bytes(&result.output), is_noted: false };
             result.output = match result.output {
-                ResultOutput::Parts(parts) => ResultOutput::Parts(cut_texts(parts, max)),
+                ResultOutput::Parts(parts) => ResultOutput::Parts(room.cut_texts(parts)),
                 ResultOutput::Object { response, parts } => ResultOutput::Object {
-                    response: cut_object(response, max),
-                    parts: cut_texts(parts, max),
+                    response: room.cut_object(response),
+                    parts: room.cut_texts(parts),
                 },
             };
             Part::new(Content::ToolResult(result))
@@ -79,46 +91,72 @@ fn cut_part<'p>(part: Part<'p>, max: usize, report: &mut Report) -> Part<'p> {
     }
 }
 
-/// The texts up to the limit, and the note behind them. What is no text stays.
-fn cut_texts(parts: Parts<'_>, max: usize) -> Parts<'_> {
-    let bytes = text_bytes(&parts, max);
-    if bytes <= max {
-        return parts;
-    }
-    let (mut left, mut is_noted) = (max, false);
-    let cut = parts.into_iter().filter_map(|part| {
-        let Some(text) = text_of(&part) else { return Some(part) };
-        let text = text.to_str();
-        if is_noted {
+/// What of a result still has room.
+struct Room {
+    left: usize,
+    max: usize,
+    /// Of the whole result.
+    bytes: usize,
+    /// Nothing may follow the note.
+    is_noted: bool,
+}
+
+impl Room {
+    /// What is left of a text that does not fit, and the note behind it; none if all of it fits.
+    fn cut(&mut self, text: &str) -> Option<String> {
+        if text.len() <= self.left {
+            self.left -= text.len();
             return None;
         }
-        if text.len() <= left {
-            left -= text.len();
-            drop(text);
-            return Some(part);
+        let kept = &text[..text.floor_char_boundary(self.left)];
+        let kept_bytes = self.max - self.left + kept.len();
+        self.is_noted = true;
+        Some(format!("{kept}\n[truncated: {kept_bytes} of {} bytes]", self.bytes))
+    }
+
+    /// The texts up to the limit, and the note behind them. What is no text stays.
+    fn cut_texts<'p>(&mut self, parts: Parts<'p>) -> Parts<'p> {
+        let cut = parts.into_iter().filter_map(|part| {
+            let Some(text) = text_of(&part) else { return Some(part) };
+            if self.is_noted {
+                return None;
+            }
+            let noted = self.cut(&text.to_str());
+            Some(match noted {
+                Some(noted) => with_text(part, noted),
+                None => part,
+            })
+        });
+        cut.collect()
+    }
+
+    /// An object up to the limit. One that has to be cut and has more than a text is its JSON from then on.
+    fn cut_object<'p>(&mut self, response: Json<'p>) -> Json<'p> {
+        let (key, text) = only_text(&response)
+            .unwrap_or_else(|| ("output".to_owned(), response.as_str().to_owned()));
+        let Some(noted) = self.cut(&text) else { return response };
+        let mut writer = Writer::default();
+        writer.object(|it| it.field(&key, &*noted));
+        Json::parse(writer.into_string()).unwrap_or(response)
+    }
+}
+
+/// The part with another text in it.
+fn with_text<'p>(part: Part<'p>, text: String) -> Part<'p> {
+    let text = Text::plain(text);
+    match part.into_content() {
+        Content::Media(media) => {
+            let Media { kind, detail, name, .. } = *media;
+            let source = Source::Text { mime: None, text };
+            Part::new(Content::Media(Box::new(Media { kind, source, detail, name })))
         }
-        is_noted = true;
-        let kept = up_to(&text, left);
-        Some(Part::text(Text::plain(noted(kept, max - left + kept.len(), bytes))))
-    });
-    cut.collect()
+        _ => Part::text(text),
+    }
 }
 
 /// What an object says in words: its only member if that is text, else all of it.
 fn object_text(response: &Json<'_>) -> String {
     only_text(response).map_or_else(|| response.as_str().to_owned(), |(_, text)| text)
-}
-
-fn cut_object<'p>(response: Json<'p>, max: usize) -> Json<'p> {
-    let (key, text) =
-        only_text(&response).unwrap_or_else(|| ("output".to_owned(), response.as_str().to_owned()));
-    if text.len() <= max {
-        return response;
-    }
-    let kept = up_to(&text, max);
-    let mut writer = Writer::default();
-    writer.object(|it| it.field(&key, &*noted(kept, kept.len(), text.len())));
-    Json::parse(writer.into_string()).unwrap_or(response)
 }
 
 /// The only member of an object and its text, if it is one.
@@ -137,12 +175,4 @@ fn only_text(response: &Json<'_>) -> Option<(String, String)> {
     });
     read.ok()?;
     found.filter(|_| members == 1)
-}
-
-fn up_to(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
-}
-
-fn noted(kept: &str, kept_bytes: usize, bytes: usize) -> String {
-    format!("{kept}\n[truncated: {kept_bytes} of {bytes} bytes]")
 }

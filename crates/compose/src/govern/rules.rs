@@ -1,5 +1,7 @@
 //! The rules themselves: tables as they are configured, the more specific over the wider, and what they come to.
 
+use sabir_wire::json::Text;
+
 use crate::Glob;
 
 /// The rules that one table of a configuration states. What it leaves out is left to wider tables.
@@ -59,7 +61,7 @@ pub struct Rules {
     /// None allows all.
     allow: Option<Vec<Glob>>,
     deny: Vec<Glob>,
-    rename: Vec<(String, String)>,
+    rename: Vec<NamePair>,
     pub(super) count_max: Option<usize>,
     pub(super) schema_bytes_max: Option<usize>,
     pub(super) result_bytes_max: Option<usize>,
@@ -68,6 +70,25 @@ pub struct Rules {
     pub undeclared: UndeclaredRule,
     pub hosted: HostedRule,
     pub(super) rounds_max: Option<usize>,
+}
+
+/// Two names of a tool that differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct NamePair {
+    own: String,
+    seen: Text<'static>,
+    /// Whether another pair has the same name for the model.
+    is_shared: bool,
+}
+
+/// The pairs that change a name.
+fn name_pairs(rename: &[(String, String)]) -> Vec<NamePair> {
+    let pair = |(own, seen): &(String, String)| {
+        let is_shared = rename.iter().any(|other| other.0 != *own && other.1 == *seen);
+        let (own, seen) = (own.clone(), Text::checked(seen.clone()));
+        NamePair { own, seen, is_shared }
+    };
+    rename.iter().filter(|(own, seen)| own != seen).map(pair).collect()
 }
 
 impl RuleTable {
@@ -96,7 +117,7 @@ impl RuleTable {
         let rules = Rules {
             allow: self.allow.as_ref().filter(|allow| !allows_all(allow)).cloned(),
             deny: self.deny.clone().unwrap_or_default(),
-            rename: self.rename.clone().unwrap_or_default(),
+            rename: name_pairs(self.rename.as_deref().unwrap_or_default()),
             count_max: limit(self.count_max),
             schema_bytes_max: limit(self.schema_bytes_max),
             result_bytes_max: limit(self.result_bytes_max),
@@ -113,7 +134,7 @@ impl RuleTable {
 impl Rules {
     /// Whether a tool of the client may be offered and called. Deny beats allow.
     pub fn allows(&self, name: &str) -> bool {
-        self.allow_any(&[name])
+        self.allow.as_deref().is_none_or(|allow| any(allow, name)) && !any(&self.deny, name)
     }
 
     /// The same for a tool that has several names.
@@ -124,10 +145,12 @@ impl Rules {
 
     /// Whether they have anything to say of calls.
     pub fn governs_answers(&self) -> bool {
-        self.forbids()
-            || !self.rename.is_empty()
-            || self.arguments != ArgumentRule::Pass
-            || self.undeclared != UndeclaredRule::Pass
+        self.forbids() || self.renames() || self.asks_for_tools()
+    }
+
+    /// Whether calls are held against what was offered.
+    pub(super) fn asks_for_tools(&self) -> bool {
+        self.arguments != ArgumentRule::Pass || self.undeclared != UndeclaredRule::Pass
     }
 
     /// Whether there is a tool that may not be offered.
@@ -135,15 +158,31 @@ impl Rules {
         self.allow.is_some() || !self.deny.is_empty()
     }
 
-    /// The name that the model sees of a client's tool, if that is another, and the client's own.
-    pub(super) fn renaming(&self, name: &str) -> Option<(&str, &str)> {
-        let (own, other) = self.rename.iter().find(|(own, _)| own == name)?;
-        (own != other).then_some((other, own))
+    /// The place of the pair that gives a client's tool another name.
+    #[inline]
+    pub(super) fn renaming(&self, own: &str) -> Option<usize> {
+        self.rename.iter().position(|pair| pair.own == own)
     }
 
-    /// Whether it is a name that the model may see of a tool that has another.
-    pub(super) fn gives(&self, name: &str) -> bool {
-        self.rename.iter().any(|(own, other)| other == name && own != name)
+    /// The places of the pairs that give this name to a tool.
+    pub(super) fn givers(&self, seen: &str) -> impl Iterator<Item = usize> {
+        let numbered = self.rename.iter().enumerate();
+        numbered.filter(move |(_, pair)| pair.seen == *seen).map(|(place, _)| place)
+    }
+
+    /// Whether the pair at a place has rivals for the name that it gives.
+    pub(super) fn is_shared(&self, place: usize) -> bool {
+        self.rename[place].is_shared
+    }
+
+    /// The client's own name of the pair at a place.
+    pub(super) fn own(&self, place: usize) -> &str {
+        &self.rename[place].own
+    }
+
+    /// What the model sees instead of it.
+    pub(super) fn seen(&self, place: usize) -> &Text<'static> {
+        &self.rename[place].seen
     }
 
     pub(super) fn renames(&self) -> bool {

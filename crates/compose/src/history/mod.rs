@@ -7,6 +7,7 @@ mod block;
 mod call;
 mod error;
 mod read;
+mod speaker;
 mod spelling;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use sabir_wire::target::Target;
 use crate::builder::{Builder, Built, Stored, Summary};
 
 pub use error::HistoryError;
+pub use speaker::{Stranger, stranger};
 pub use write::messages_of;
 
 /// What is to be built, as it was read.

@@ -8,6 +8,7 @@ use sabir_wire::json::Json;
 use super::draft::{Draft, Element};
 use super::error::SessionError;
 use super::line::{Line, Members, text};
+use super::place::Place;
 use super::{SessionReader, object};
 
 /// A first line of such a file.
@@ -33,10 +34,10 @@ impl<'a> SessionReader<'a> for Codex<'a> {
     fn line(&mut self, line: Line<'a>) -> Result<(), SessionError> {
         let kind = line.members.text("type");
         match kind.as_deref() {
-            Some("session_meta") => self.begin(&line.object("payload")?),
+            Some("session_meta") => self.begin(line.place(), &line.object("payload")?),
             Some("response_item") => {
                 let item = line.object("payload")?;
-                self.add(line.number, &item);
+                self.add(line.place(), &item);
             }
             Some("compacted") => self.compact(&line)?,
             Some("event_msg") => self.note(&line.object("payload")?),
@@ -53,7 +54,7 @@ impl<'a> SessionReader<'a> for Codex<'a> {
 
 impl<'a> Codex<'a> {
     /// The first of these is the file's own; a fork repeats those of the session that it came from.
-    fn begin(&mut self, meta: &Members<'a>) {
+    fn begin(&mut self, place: Place, meta: &Members<'a>) {
         if self.draft.id.is_some() {
             return;
         }
@@ -61,10 +62,11 @@ impl<'a> Codex<'a> {
         let instructions = meta.object("base_instructions").and_then(|it| it.get("text").cloned());
         let instructions = instructions.or_else(|| meta.get("instructions").cloned());
         let instructions = instructions.filter(|it| text(it).is_some_and(|text| !text.is_empty()));
+        self.draft.instructed_at = place.time.filter(|_| instructions.is_some());
         self.draft.settings.extend(instructions.map(|text| ("instructions", text)));
     }
 
-    fn add(&mut self, line: usize, item: &Members<'a>) {
+    fn add(&mut self, place: Place, item: &Members<'a>) {
         let kind = item.text("type");
         if kind.as_deref().is_none_or(|kind| UNSENT.contains(&kind)) {
             self.draft.left_out.add("items that are not sent");
@@ -75,7 +77,7 @@ impl<'a> Codex<'a> {
             self.turns.push(self.draft.elements.len());
             self.draft.note_first_words(|| Some(words.into_owned().into()));
         }
-        self.draft.elements.push(Element { line, json: written(item) });
+        self.draft.elements.push(Element { place, json: written(item) });
     }
 
     /// From here on the conversation is what stands in its place.
@@ -87,11 +89,11 @@ impl<'a> Codex<'a> {
         match payload.list("replacement_history") {
             Some(items) => {
                 let items = items.iter().filter_map(Members::of);
-                items.for_each(|item| self.add(line.number, &item));
+                items.for_each(|item| self.add(line.place(), &item));
             }
             None => {
                 let Some(summary) = payload.get("message") else { return Ok(()) };
-                self.draft.elements.push(Element { line: line.number, json: message(summary) });
+                self.draft.elements.push(Element { place: line.place(), json: message(summary) });
             }
         }
         Ok(())

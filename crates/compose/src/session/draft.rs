@@ -7,11 +7,12 @@ use sabir_wire::json::{Json, Writer};
 
 use super::error::SessionError;
 use super::left_out::Tally;
+use super::place::Place;
 
 /// One element of the history, as its protocol spells it.
 pub(super) struct Element {
-    /// The line where it begins.
-    pub(super) line: usize,
+    /// Where it begins.
+    pub(super) place: Place,
     pub(super) json: String,
 }
 
@@ -25,6 +26,8 @@ pub(super) struct Draft<'a> {
     pub(super) elements: Vec<Element>,
     /// Members of the request beside its history.
     pub(super) settings: Vec<(&'static str, Json<'a>)>,
+    /// When the instructions among them were given, if the file has some and says it.
+    pub(super) instructed_at: Option<i64>,
     pub(super) left_out: Tally,
 }
 
@@ -54,7 +57,7 @@ impl Draft<'_> {
         let pointer = error.pointer();
         let element = pointer.strip_prefix(protocol.facts().messages_pointer);
         let index = element.and_then(|rest| rest.split('/').nth(1)?.parse::<usize>().ok());
-        let line = index.and_then(|index| self.elements.get(index)).map_or(1, |it| it.line);
+        let line = index.and_then(|index| self.elements.get(index)).map_or(1, |it| it.place.line);
         SessionError::at(line, format!("{} at {pointer} of its history", error.message()))
     }
 

@@ -9,6 +9,7 @@ use sabir_wire::json::{Json, Kind, Writer};
 use super::draft::{Draft, Element, is_typed};
 use super::error::SessionError;
 use super::line::{Line, Members, list, text};
+use super::place::Place;
 use super::{SessionReader, object};
 
 /// A first line of such a file, or the whole of an old one.
@@ -25,7 +26,7 @@ pub(super) struct Gemini<'a> {
 }
 
 struct Message<'a> {
-    line: usize,
+    place: Place,
     members: Members<'a>,
 }
 
@@ -39,7 +40,7 @@ impl<'a> SessionReader<'a> for Gemini<'a> {
         } else if is_own(&members) {
             self.set(number, &members);
         } else if let Some(id) = members.text("id") {
-            self.put(id, Message { line: number, members });
+            self.put(id, Message { place: Place::of(number, &members), members });
         } else {
             self.draft.left_out.add_unknown(members.text("type").as_deref());
         }
@@ -76,7 +77,7 @@ impl<'a> Gemini<'a> {
         self.messages.clear();
         for members in messages.iter().filter_map(Members::of) {
             if let Some(id) = members.text("id") {
-                self.put(id, Message { line, members });
+                self.put(id, Message { place: Place::of(line, &members), members });
             }
         }
     }
@@ -100,7 +101,7 @@ struct History<'a> {
 }
 
 struct Content {
-    line: usize,
+    place: Place,
     role: &'static str,
     parts: Vec<String>,
 }
@@ -110,10 +111,10 @@ const MODEL: &str = "model";
 
 impl History<'_> {
     fn add(&mut self, message: &Message<'_>) -> Result<(), SessionError> {
-        let Message { line, members } = message;
+        let Message { place, members } = message;
         match members.text("type").as_deref() {
-            Some("user") => self.user(*line, members),
-            Some("gemini") => self.model(*line, members),
+            Some("user") => self.user(*place, members),
+            Some("gemini") => self.model(*place, members),
             Some("info" | "warning" | "error") => {
                 self.draft.left_out.add("notes that the CLI showed");
             }
@@ -122,7 +123,7 @@ impl History<'_> {
         Ok(())
     }
 
-    fn user(&mut self, line: usize, message: &Members<'_>) {
+    fn user(&mut self, place: Place, message: &Members<'_>) {
         let parts = parts(message);
         let words = || parts.iter().find_map(|part| typed(part)).map(Cow::Owned);
         self.draft.note_first_words(words);
@@ -132,10 +133,10 @@ impl History<'_> {
             return;
         }
         self.answered.extend(results);
-        self.add_parts(line, USER, parts.iter().map(renamed));
+        self.add_parts(place, USER, parts.iter().map(renamed));
     }
 
-    fn model(&mut self, line: usize, message: &Members<'_>) {
+    fn model(&mut self, place: Place, message: &Members<'_>) {
         let content = parts(message);
         let is_whole = |part: &Json<'_>| {
             Members::of(part)
@@ -152,9 +153,9 @@ impl History<'_> {
             stated.extend(content.iter().filter(|part| !is_empty(part)).map(renamed));
             stated.extend(calls.iter().map(call));
         }
-        self.add_parts(line, MODEL, stated.into_iter());
+        self.add_parts(place, MODEL, stated.into_iter());
         let results: Vec<String> = calls.iter().flat_map(|call| self.results(call)).collect();
-        self.add_parts(line, USER, results.into_iter());
+        self.add_parts(place, USER, results.into_iter());
     }
 
     /// The parts by which a call is answered.
@@ -170,7 +171,7 @@ impl History<'_> {
         }
     }
 
-    fn add_parts(&mut self, line: usize, role: &'static str, parts: impl Iterator<Item = String>) {
+    fn add_parts(&mut self, place: Place, role: &'static str, parts: impl Iterator<Item = String>) {
         let mut parts = parts.peekable();
         if parts.peek().is_none() {
             return;
@@ -178,12 +179,12 @@ impl History<'_> {
         if self.open.as_ref().is_none_or(|open| open.role != role) {
             self.close();
         }
-        let open = self.open.get_or_insert(Content { line, role, parts: Vec::new() });
+        let open = self.open.get_or_insert(Content { place, role, parts: Vec::new() });
         open.parts.extend(parts);
     }
 
     fn close(&mut self) {
-        let Some(Content { line, role, parts }) = self.open.take() else { return };
+        let Some(Content { place, role, parts }) = self.open.take() else { return };
         let json = object(|content| {
             content.field("role", role);
             content.key("parts");
@@ -193,7 +194,7 @@ impl History<'_> {
                 }
             });
         });
-        self.draft.elements.push(Element { line, json });
+        self.draft.elements.push(Element { place, json });
     }
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use sabir_wire::json::{Json, Kind};
 
 use super::error::SessionError;
+use super::place::Place;
 use super::{FILE_BYTES_MAX, LINE_BYTES_MAX, LINES_MAX};
 
 /// One line: an object.
@@ -61,6 +62,10 @@ impl<'a> Members<'a> {
 }
 
 impl<'a> Line<'a> {
+    pub(super) fn place(&self) -> Place {
+        Place::of(self.number, &self.members)
+    }
+
     /// An object that the line must have.
     pub(super) fn object(&self, name: &str) -> Result<Members<'a>, SessionError> {
         let found = self.members.object(name);

@@ -10,6 +10,7 @@ mod error;
 mod gemini;
 mod left_out;
 mod line;
+mod place;
 #[cfg(test)]
 mod tests;
 
@@ -53,7 +54,9 @@ pub struct Session {
     title: String,
     protocol: Protocol,
     request: String,
-    messages: usize,
+    /// When each message was said.
+    times: Vec<Option<i64>>,
+    instructed_at: Option<i64>,
     left_out: Vec<LeftOut>,
 }
 
@@ -128,7 +131,17 @@ impl Session {
 
     /// How many messages the history has, as the protocol counts them.
     pub fn messages(&self) -> usize {
-        self.messages
+        self.times.len()
+    }
+
+    /// When each of them was said, in milliseconds since 1970, as far as the file tells.
+    pub fn times(&self) -> &[Option<i64>] {
+        &self.times
+    }
+
+    /// When its instructions were given, if it has some and the file tells.
+    pub fn instructed_at(&self) -> Option<i64> {
+        self.instructed_at
     }
 
     /// What the file holds beside it.
@@ -165,8 +178,10 @@ fn session(agent: Agent, protocol: Protocol, draft: Draft<'_>) -> Result<Session
         return Err(draft.misread(protocol, &error));
     }
     let title = draft.title();
+    let times = draft.elements.iter().map(|element| element.place.time).collect();
+    let instructed_at = draft.instructed_at;
     let left_out = draft.left_out.into_list();
-    Ok(Session { agent, id, title, protocol, request, messages, left_out })
+    Ok(Session { agent, id, title, protocol, request, times, instructed_at, left_out })
 }
 
 /// One JSON object.
@@ -182,7 +197,7 @@ impl fmt::Debug for Session {
         f.debug_struct("Session")
             .field("agent", &self.agent)
             .field("protocol", &self.protocol)
-            .field("messages", &self.messages)
+            .field("messages", &self.times.len())
             .field("left_out", &self.left_out)
             .finish_non_exhaustive()
     }

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use sabir_compose::budget::BytesPerToken;
-use sabir_compose::class::{Class, Facts, Intent, classify};
-use sabir_compose::compact::weight;
+use sabir_compose::class::{Class, Facts, Intent, Measured, classify};
 use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::target::Target;
 use sabir_wire::{LossKind, Protocol};
@@ -23,8 +22,9 @@ fn labelled() -> impl Iterator<Item = Value> {
 
 /// The class of a request in the form of Chat, as each protocol would be sent it.
 fn class_of(request: &DecodedRequest<'_>, asked: &str) -> Class {
-    let tokens = BytesPerToken::default().tokens_of(weight(&request.request().messages) as u64);
-    let facts = Facts::read(request.request(), tokens, &Intent::default());
+    let measured = Measured::of(&request.request().messages);
+    let tokens = BytesPerToken::default().tokens_of(measured.weight);
+    let facts = Facts::read(request.request(), (&measured, tokens), &Intent::default());
     let facts = if asked == BACKGROUND { facts.in_background() } else { facts };
     classify(&facts, |_| true).class
 }

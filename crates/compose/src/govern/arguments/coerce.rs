@@ -10,12 +10,14 @@ pub(super) fn towards(value: Value, schema: &Value) -> Value {
 }
 
 fn converted(value: Value, schema: &Value, root: &Value) -> Value {
-    let Some(schema) = resolved(schema, root) else { return value };
-    match retyped(value, schema) {
+    let choices = choices(schema, root);
+    let names = |name: &str| choices.iter().any(|it| names(it, name));
+    match retyped(value, names) {
         Value::Object(members) => {
-            let property = |key: &str| schema.get("properties")?.get(key);
+            let schema = of_type(&choices, "object");
+            let property = |key: &str| schema?.get("properties")?.get(key);
             let convert = |(key, value): (String, Value)| {
-                let below = property(&key).or_else(|| schema.get("additionalProperties"));
+                let below = property(&key).or_else(|| schema?.get("additionalProperties"));
                 let value = match below {
                     Some(below) => converted(value, below, root),
                     None => value,
@@ -24,7 +26,7 @@ fn converted(value: Value, schema: &Value, root: &Value) -> Value {
             };
             Value::Object(members.into_iter().map(convert).collect())
         }
-        Value::Array(elements) => match schema.get("items") {
+        Value::Array(elements) => match of_type(&choices, "array").and_then(|it| it.get("items")) {
             Some(items) => {
                 elements.into_iter().map(|element| converted(element, items, root)).collect()
             }
@@ -34,20 +36,44 @@ fn converted(value: Value, schema: &Value, root: &Value) -> Value {
     }
 }
 
-/// The schema that a reference leads to; one step, as the schemas of tools have it.
-fn resolved<'s>(schema: &'s Value, root: &'s Value) -> Option<&'s Value> {
-    match schema.get("$ref").and_then(Value::as_str) {
-        Some(reference) => local(reference, root),
-        None => Some(schema),
-    }
+/// How many steps lead from a schema to what it says of types, each a reference or a choice.
+const STEPS_MAX: usize = 4;
+
+/// How many alternatives are looked at.
+const CHOICES_MAX: usize = 16;
+
+/// The schema and those among which it leaves the choice, as languages spell a type that may be absent.
+fn choices<'s>(schema: &'s Value, root: &'s Value) -> Vec<&'s Value> {
+    let mut found = Vec::new();
+    gather(schema, root, STEPS_MAX, &mut found);
+    found
 }
 
-fn retyped(value: Value, schema: &Value) -> Value {
-    let names = |name: &str| match schema.get("type") {
+fn gather<'s>(schema: &'s Value, root: &'s Value, steps: usize, found: &mut Vec<&'s Value>) {
+    let Some(steps) = steps.checked_sub(1).filter(|_| found.len() < CHOICES_MAX) else { return };
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        return local(reference, root).into_iter().for_each(|it| gather(it, root, steps, found));
+    }
+    found.push(schema);
+    let lists = ["anyOf", "oneOf"].into_iter().filter_map(|it| schema.get(it)?.as_array());
+    lists.flatten().take(CHOICES_MAX).for_each(|it| gather(it, root, steps, found));
+}
+
+/// The first choice that is of a type; without one the schema itself, which may say nothing of types.
+fn of_type<'s>(choices: &[&'s Value], name: &str) -> Option<&'s Value> {
+    let named = choices.iter().find(|it| names(it, name));
+    named.or_else(|| choices.first()).copied()
+}
+
+fn names(schema: &Value, name: &str) -> bool {
+    match schema.get("type") {
         Some(Value::String(one)) => one == name,
         Some(Value::Array(several)) => several.iter().any(|one| one == name),
         _ => false,
-    };
+    }
+}
+
+fn retyped(value: Value, names: impl Fn(&str) -> bool) -> Value {
     match &value {
         Value::String(text) if !names("string") => parsed(text, names).unwrap_or(value),
         Value::Number(number) if names("string") && !names("number") && !names("integer") => {

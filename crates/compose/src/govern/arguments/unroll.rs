@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::schema::{DEPTH_MAX, NODES_MAX, local};
+use super::schema::{DEPTH_MAX, NODES_MAX, local, patterns};
 
 /// How many references may be followed one inside the other, the most first.
 const LEVELS: [usize; 6] = [32, 16, 8, 4, 2, 1];
@@ -52,6 +52,7 @@ impl Copy<'_> {
         let mut copy = Map::new();
         let mut referred = None;
         for (key, below) in members {
+            self.nodes_left = self.nodes_left.checked_sub(patterns(key, below))?;
             match (key.as_str(), below) {
                 ("$ref", Value::String(reference)) => {
                     referred = Some(self.referred(reference, levels, depth)?);

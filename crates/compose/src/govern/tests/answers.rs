@@ -5,7 +5,7 @@ use sabir_wire::json::Text;
 use sabir_wire::protocol::{NodeSemantics, Open, PartId};
 
 use super::*;
-use crate::govern::{ArgumentRule, UndeclaredRule};
+use crate::govern::{ArgumentRule, Renamed, UndeclaredRule};
 
 const DESCRIBED: &str =
     "[The model called the tool `shell`, which is not offered here, with {\"x\":1}]";
@@ -50,6 +50,31 @@ fn a_call_of_a_denied_tool_never_passes() {
         let answered = answer(&request, &rules(&table), &calling("shell", "{\"x\":1}"));
         assert!(!answered.parts.iter().any(|(name, _)| name == "shell"), "{undeclared:?}");
     }
+}
+
+#[test]
+fn a_piece_of_a_call_that_lacks_the_rest_does_not_pass() {
+    let body = offering().to_string();
+    let decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
+    let (rules, mut context) = (rules(&RuleTable::default()), AnswerContext::default());
+    let names = (&mut context, Default::default());
+    let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, &rules);
+    let mut governor = Governor::new(Arc::new(offer));
+    let piece = json!({"functionCall": {"name": "shell", "willContinue": true}});
+    let content = json!({"role": "model", "parts": [{"text": "Well."}, piece]});
+    let answer = json!({"candidates": [{"content": content, "finishReason": "STOP"}]}).to_string();
+    let mut opened = Vec::new();
+    unfold(Protocol::Gemini.decode_response(answer.as_bytes()).unwrap(), &mut |event| {
+        governor.event(event, &mut |event| {
+            if let Event::Open(open) = event {
+                opened.push(matches!(open.opening, Opening::Text));
+            }
+        });
+    });
+    assert_eq!(opened, [true]);
+    let losses = governor.take_report().into_entries();
+    let losses: Vec<_> = losses.iter().map(|it| (&*it.pointer, it.kind.to_string())).collect();
+    assert_eq!(losses, [("/candidates/0/content/parts/1", "dropped".to_owned())]);
 }
 
 #[test]
@@ -100,12 +125,32 @@ fn a_repaired_call_keeps_the_clients_name() {
 }
 
 #[test]
+fn a_name_of_the_rules_that_gets_an_alias_leads_back_to_the_clients() {
+    let long = "cat_".repeat(20);
+    let rename = Some(vec![("read_file".to_owned(), long.clone())]);
+    let undeclared = Some(UndeclaredRule::Refuse);
+    let rules = rules(&RuleTable { rename, undeclared, ..RuleTable::default() });
+    let body = offering().to_string();
+    let mut decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
+    let governed = plan(decoded.request(), &rules).unwrap().apply(decoded.edit(), &rules, "");
+    let upstream = Protocol::Gemini;
+    let mut context = AnswerContext::by(&decoded, upstream, &Target::default());
+    let alias = context.names[0].0.to_str().into_owned();
+    let names = (&mut context, governed.renamed);
+    let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, &rules);
+    assert!(offer.tool(&alias).is_some() && offer.tool(&long).is_none());
+    assert_eq!((offer.client_name(&alias), offer.client_name("other")), ("read_file", "other"));
+    // In its own protocol a request is written with its own names.
+    assert!(AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default()).names.is_empty());
+}
+
+#[test]
 fn of_calls_that_are_long_together_only_so_much_is_held_back() {
     let table = RuleTable { arguments: Some(ArgumentRule::Repair), ..RuleTable::default() };
     let body = offering().to_string();
     let decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
     let mut context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
-    let names = (&mut context, [].as_slice());
+    let names = (&mut context, Renamed::default());
     let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, &rules(&table));
     let mut governor = Governor::new(Arc::new(offer));
     let mut passed = 0;

@@ -67,6 +67,24 @@ fn values_of_another_type_are_read_as_the_schema_has_them() {
 }
 
 #[test]
+fn a_type_may_be_one_of_several_or_stand_elsewhere() {
+    let schema = json!({"type": "object", "properties": {
+        "lines": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "deep": {"oneOf": [{"$ref": "#/$defs/flag"}, {"type": "null"}]},
+        "at": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/at"}]},
+        "any": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+    }, "$defs": {"flag": {"$ref": "#/$defs/boolean"}, "boolean": {"type": "boolean"},
+        "at": {"type": "object", "required": ["x"], "properties": {"x": {"type": "number"}}}}});
+    let schema = Schema::of(Some(&schema.to_string()));
+    let spelled = r#"{"lines":"12","deep":"false","at":{"x":"2"},"any":"3"}"#;
+    let meant = r#"{"lines":12,"deep":false,"at":{"x":2},"any":"3"}"#;
+    assert_eq!(check(spelled, &schema), Checked::Repaired(meant.to_owned()));
+    let absent = check(r#"{"lines":"None","at":"null"}"#, &schema);
+    assert_eq!(absent, Checked::Repaired(r#"{"lines":null,"at":null}"#.to_owned()));
+    assert!(matches!(check(r#"{"lines":"many"}"#, &schema), Checked::Wrong(_)));
+}
+
+#[test]
 fn what_cannot_be_mended_without_guessing_is_wrong() {
     for text in [
         r#"{"path":"a","lines":"many"}"#,
@@ -160,6 +178,45 @@ fn a_pattern_that_backtracks_takes_no_longer_than_its_text() {
         json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
     let text = json!({"a": format!("{}!", "a".repeat(50_000))}).to_string();
     assert!(matches!(check(&text, &Schema::of(Some(&schema.to_string()))), Checked::Wrong(_)));
+}
+
+/// What a check takes at most on a machine that has better to do.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+
+#[test]
+fn many_patterns_take_bounded_time() {
+    let begun = std::time::Instant::now();
+    let pattern = |number: usize| {
+        (
+            format!("p{number}"),
+            json!({"type": "string", "pattern": format!("^\\w{{1,{}}}$", 60 + number % 9)}),
+        )
+    };
+    for count in [90, 3_000] {
+        let properties: serde_json::Map<_, _> = (0..count).map(pattern).collect();
+        let schema = json!({"type": "object", "properties": properties});
+        let schema = Schema::of(Some(&schema.to_string()));
+        check(r#"{"p1":"a"}"#, &schema);
+    }
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+    let few = json!({"type": "object", "properties": {"p": {"type": "string", "pattern": "^\\w{1,64}$"}}});
+    let few = Schema::of(Some(&few.to_string()));
+    assert!(matches!(check(r#"{"p":"a b"}"#, &few), Checked::Wrong(_)));
+}
+
+#[test]
+fn many_choices_for_many_values_take_bounded_time() {
+    let one = |number: usize| json!({"type": "object", "properties": {"k": {"const": number}}});
+    let items = json!({"oneOf": (0..1_200).map(one).collect::<Vec<_>>()});
+    let schema =
+        json!({"type": "object", "properties": {"list": {"type": "array", "items": items}}});
+    let schema = Schema::of(Some(&schema.to_string()));
+    let text = format!(r#"{{"list":[{}{{}}]}}"#, r#"{"k":1199},"#.repeat(100_000));
+    let begun = std::time::Instant::now();
+    check(&text, &schema);
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+    let few = json!({"list": [{"k": 3}, {"k": -1}]}).to_string();
+    assert!(matches!(check(&few, &schema), Checked::Wrong(_)));
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn answer(request: &Value, rules: &Arc<Rules>, message: &Value) -> Answered {
     let plan = plan(decoded.request(), rules).unwrap();
     let governed = plan.apply(decoded.edit(), rules, "/tool_choice");
     let mut context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
-    let names = (&mut context, governed.renamed.as_slice());
+    let names = (&mut context, governed.renamed);
     let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, rules);
     let mut governor = Governor::new(Arc::new(offer));
     let whole = json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m",

@@ -111,12 +111,12 @@ fn governed(
     let plan = plan(decoded.request(), &rules).unwrap();
     let governed = plan.apply(decoded.edit(), &rules, "");
     let mut context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
-    let names = (&mut context, governed.renamed.as_slice());
+    let names = (&mut context, governed.renamed.clone());
     let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, &rules);
     let mut governor = Governor::new(Arc::new(offer));
     let known = |name: &str| {
-        let renamed = governed.renamed.iter().find(|(_, own)| *own == name);
-        renamed.map_or(name, |(other, _)| *other).to_owned()
+        let seen = governed.renamed.seen(name, &rules);
+        seen.map_or(name.to_owned(), |seen| seen.to_str().into_owned())
     };
     let stepped = events(steps, &known).into_iter().map(|event| {
         let mut emitted = Vec::new();

@@ -5,7 +5,7 @@ use sabir_wire::target::Target;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::govern::{UndeclaredRule, rounds};
+use crate::govern::{Renamed, UndeclaredRule, rounds};
 
 /// A request of a protocol as the rules leave it, with the kinds of what they changed.
 fn governed(protocol: Protocol, body: &Value, rules: &Rules) -> (Value, Vec<(String, String)>) {
@@ -14,7 +14,9 @@ fn governed(protocol: Protocol, body: &Value, rules: &Rules) -> (Value, Vec<(Str
     let plan = plan(decoded.request(), rules).unwrap();
     let mut losses = Vec::new();
     if plan.changes() {
-        let report = plan.apply(decoded.edit(), rules, "/tool_choice").report;
+        let governed = plan.apply(decoded.edit(), rules, "/tool_choice");
+        let mut report = governed.report;
+        governed.renamed.report_on(decoded.request(), &mut report);
         losses
             .extend(report.into_entries().into_iter().map(|it| (it.pointer, it.kind.to_string())));
     }
@@ -134,6 +136,32 @@ fn rounds_count_from_the_users_last_word() {
 }
 
 #[test]
+fn calls_at_once_are_one_round_in_every_protocol() {
+    let calls = |ids: [&str; 2]| {
+        let call = |id: &str| {
+            let function = json!({"name": "f", "arguments": "{}"});
+            json!({"id": id, "type": "function", "function": function})
+        };
+        json!({"role": "assistant", "content": "Well.", "tool_calls": ids.map(call)})
+    };
+    let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "done"});
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "go"},
+        calls(["a", "b"]), result("a"), result("b"), calls(["c", "d"]), result("c"), result("d")]});
+    let body = body.to_string();
+    let chat = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
+    for protocol in Protocol::ALL {
+        let sent = chat.encode(protocol, &Target::default()).unwrap().body;
+        let decoded = protocol.decode_request_text(&sent).unwrap();
+        assert_eq!(rounds(&decoded.request().messages), 2, "{sent}");
+        for (max, refused) in [(1, Some("rounds_max")), (2, None), (3, None)] {
+            let table = RuleTable { rounds_max: Some(max), ..RuleTable::default() };
+            let found = plan(decoded.request(), &rules(&table)).err().map(|it| it.rule());
+            assert_eq!(found, refused, "at most {max} in {sent}");
+        }
+    }
+}
+
+#[test]
 fn long_results_are_cut_and_say_so() {
     let cut = rules(&RuleTable { result_bytes_max: Some(4), ..RuleTable::default() });
     let result = |content: Value| {
@@ -177,6 +205,66 @@ fn results_of_gemini_are_cut_in_their_object() {
     let other = response(json!({"a": 1, "b": 2}));
     assert_eq!(other, json!({"output": "{\"a\"\n[truncated: 4 of 13 bytes]"}));
     assert_eq!(response(json!({"a": "b"})), json!({"a": "b"}));
+}
+
+#[test]
+fn a_result_is_cut_as_a_whole() {
+    let cut = rules(&RuleTable { result_bytes_max: Some(8), ..RuleTable::default() });
+    let result = |response: Value, data: &str| {
+        let parts = json!([{"inlineData": {"mimeType": "text/plain", "data": data}}]);
+        json!({"contents": [
+        {"role": "user", "parts": [{"text": "hi"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [
+            {"functionResponse": {"name": "f", "response": response, "parts": parts}}]}]})
+    };
+    let seen = |body: &Value, rules: &Rules| {
+        let (body, losses) = governed(Protocol::Gemini, body, rules);
+        let answered = &body["contents"][2]["parts"][0]["functionResponse"];
+        (answered["response"].clone(), answered["parts"].clone(), losses.len())
+    };
+    let mut words = result(json!({"result": "abcdef"}), "");
+    words["contents"][2]["parts"][0]["functionResponse"]["parts"] = json!([{"text": "ghäjkl"}]);
+    let (response, parts, losses) = seen(&words, &cut);
+    assert_eq!(response, json!({"result": "abcdef"}));
+    assert_eq!((parts[0]["text"].as_str(), losses), (Some("gh\n[truncated: 8 of 13 bytes]"), 1));
+    // No image and no file is cut, however long it is.
+    let image = result(json!({"result": "abcdefgh"}), "QUFBQUFBQUFBQUFBQUFBQUFBQUE=");
+    assert_eq!(seen(&image, &cut).2, 0);
+    let long = result(json!({"result": "abcdefghi"}), "QUFB");
+    let (response, parts, losses) = seen(&long, &cut);
+    assert_eq!(response, json!({"result": "abcdefgh\n[truncated: 8 of 9 bytes]"}));
+    assert_eq!((parts[0]["inlineData"]["data"].clone(), losses), (json!("QUFB"), 1));
+}
+
+#[test]
+fn documents_of_text_count_as_text() {
+    let cut = rules(&RuleTable { result_bytes_max: Some(6), ..RuleTable::default() });
+    let document = |text: &str| {
+        let source = json!({"type": "text", "media_type": "text/plain", "data": text});
+        json!({"type": "document", "title": "T", "source": source})
+    };
+    let found = json!({"type": "search_result", "source": "https://a.example", "title": "S",
+        "content": [{"type": "text", "text": "äöüß"}], "citations": {"enabled": true}});
+    let result = |content: Value| {
+        json!({"model": "m", "max_tokens": 9, "messages": [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": content}]}]})
+    };
+    let content = |content: Value| {
+        let (body, losses) = governed(Protocol::AnthropicMessages, &result(content), &cut);
+        (body["messages"][2]["content"][0]["content"].clone(), losses.len())
+    };
+    let (parts, losses) = content(json!([document("abcdefgh"), {"type": "text", "text": "x"}]));
+    assert_eq!(parts[0]["source"]["data"], "abcdef\n[truncated: 6 of 9 bytes]");
+    assert_eq!((parts[0]["title"].as_str(), parts.as_array().unwrap().len()), (Some("T"), 1));
+    assert_eq!(losses, 1);
+    let (parts, _) = content(json!([found]));
+    assert!(parts.to_string().contains("äöü\\n[truncated: 6 of 8 bytes]"), "{parts}");
+    assert!(!parts.to_string().contains('ß'), "{parts}");
+    let (parts, losses) = content(json!([document("abc"), {"type": "text", "text": "def"}]));
+    assert_eq!((parts[0]["source"]["data"].as_str(), losses), (Some("abc"), 0));
 }
 
 #[test]
@@ -225,7 +313,7 @@ fn a_hosted_tool_that_clients_run_is_denied_and_called_by_its_name() {
     let strict = RuleTable { undeclared: Some(UndeclaredRule::Refuse), ..RuleTable::default() };
     let text = body.to_string();
     let decoded = Protocol::AnthropicMessages.decode_request_text(&text).unwrap();
-    let names = (&mut AnswerContext::default(), &[][..]);
+    let names = (&mut AnswerContext::default(), Renamed::default());
     let offer = Offer::new(decoded.request(), decoded.protocol(), names, &rules(&strict));
     assert!(offer.tool("bash").is_some() && offer.tool("bash_20250124").is_none());
 }
@@ -276,4 +364,32 @@ fn a_request_that_the_rules_leave_alone_is_its_own_bytes() {
     let body = two_tools().to_string();
     let decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
     assert!(!plan(decoded.request(), &rules(&all)).unwrap().changes());
+}
+
+#[test]
+fn a_tool_that_its_vendor_defines_keeps_its_name_and_no_other_gets_it() {
+    let hosted = json!({"type": "bash_20250124", "name": "bash"});
+    let own = json!({"name": "shell", "input_schema": {"type": "object"}});
+    let body = |tools: &[&Value]| {
+        json!({"model": "m", "max_tokens": 9, "tools": tools, "messages": [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "bash", "input": {"command": "ls"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "a"}]}]})
+    };
+    let renaming = |own: &str, seen: &str| RuleTable {
+        rename: Some(vec![(own.to_owned(), seen.to_owned())]),
+        ..RuleTable::default()
+    };
+    let messages = Protocol::AnthropicMessages;
+    let (sent, losses) = governed(messages, &body(&[&hosted]), &rules(&renaming("bash", "run")));
+    assert_eq!(sent["tools"][0]["name"], "bash");
+    assert_eq!(sent["messages"][1]["content"][0]["name"], "bash");
+    assert_eq!(losses, []);
+    // The same name for two tools would leave nobody knowing which is called.
+    for tools in [[&hosted, &own], [&own, &hosted]] {
+        let text = body(&tools).to_string();
+        let decoded = messages.decode_request_text(&text).unwrap();
+        let refused = plan(decoded.request(), &rules(&renaming("shell", "bash")));
+        assert_eq!(refused.err().map(|it| it.rule()), Some("rename"));
+    }
 }

@@ -7,6 +7,7 @@ use sabir_wire::json::{Json, Kind};
 use super::super::draft::Element;
 use super::super::line::{Members, list, text};
 use super::super::object;
+use super::super::place::Place;
 use super::{Node, NodeKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ impl Speaker {
 
 /// What a line says: a block of an answer, or some of what the user's side says.
 pub(super) struct Piece<'a> {
-    pub(super) line: usize,
+    pub(super) place: Place,
     pub(super) speaker: Speaker,
     /// The answer that it is part of.
     pub(super) id: Option<Cow<'a, str>>,
@@ -70,7 +71,7 @@ impl<'a> Context<'a> {
 
 /// A message of the protocol.
 pub(super) struct Message<'n, 'a> {
-    pub(super) line: usize,
+    pub(super) place: Place,
     pub(super) speaker: Speaker,
     /// The requests that its lines answer.
     pub(super) requests: Vec<&'n str>,
@@ -78,8 +79,8 @@ pub(super) struct Message<'n, 'a> {
 }
 
 impl<'a> Message<'_, 'a> {
-    pub(super) fn new(line: usize, speaker: Speaker, blocks: Vec<Json<'a>>) -> Self {
-        Self { line, speaker, requests: Vec::new(), blocks }
+    pub(super) fn new(place: Place, speaker: Speaker, blocks: Vec<Json<'a>>) -> Self {
+        Self { place, speaker, requests: Vec::new(), blocks }
     }
 }
 
@@ -102,7 +103,7 @@ pub(super) fn with_context(branch: &[&Node<'_>]) -> Vec<Element> {
             NodeKind::Context(context) => history.add_context(context),
             NodeKind::Piece(piece) => {
                 if piece.speaker == Speaker::Assistant && !history.is_answering() {
-                    history.close(node.number);
+                    history.close(node.place);
                 }
                 add(&mut history.open, piece);
             }
@@ -137,10 +138,10 @@ impl<'a> History<'_, 'a> {
     }
 
     /// Ends the user's side of a turn.
-    fn close(&mut self, line: usize) {
+    fn close(&mut self, place: Place) {
         if !self.asides.is_empty() {
             if self.open.last().is_none_or(|message| message.speaker != Speaker::User) {
-                self.open.push(Message::new(line, Speaker::User, Vec::new()));
+                self.open.push(Message::new(place, Speaker::User, Vec::new()));
             }
             if let Some(open) = self.open.last_mut() {
                 open.blocks.splice(0..0, self.asides.drain(..));
@@ -149,7 +150,7 @@ impl<'a> History<'_, 'a> {
         self.elements.extend(self.open.drain(..).map(|message| element(&message)));
         if !self.instructions.is_empty() {
             let blocks = std::mem::take(&mut self.instructions);
-            self.elements.push(element(&Message::new(line, Speaker::System, blocks)));
+            self.elements.push(element(&Message::new(place, Speaker::System, blocks)));
         }
     }
 }
@@ -162,7 +163,7 @@ fn add<'n, 'a>(messages: &mut Vec<Message<'n, 'a>>, piece: &'n Piece<'a>) {
             open.requests.extend(piece.request.as_deref());
         }
         _ => messages.push(Message {
-            line: piece.line,
+            place: piece.place,
             speaker: piece.speaker,
             requests: piece.request.as_deref().into_iter().collect(),
             blocks: blocks.collect(),
@@ -196,7 +197,7 @@ pub(super) fn called_by<'a>(block: &Json<'a>) -> Option<Cow<'a, str>> {
 }
 
 pub(super) fn element(message: &Message<'_, '_>) -> Element {
-    let Message { line, speaker, blocks, .. } = message;
+    let Message { place, speaker, blocks, .. } = message;
     let json = object(|it| {
         it.field("role", speaker.as_str());
         it.key("content");
@@ -218,5 +219,5 @@ pub(super) fn element(message: &Message<'_, '_>) -> Element {
             }),
         }
     });
-    Element { line: *line, json }
+    Element { place: *place, json }
 }

@@ -11,6 +11,7 @@ use super::SessionReader;
 use super::draft::{Draft, is_typed};
 use super::error::SessionError;
 use super::line::{Line, Members, list, text};
+use super::place::Place;
 use message::{Context, Piece, Speaker};
 use sent::Sent;
 
@@ -39,7 +40,7 @@ const NOTES: [&str; 13] = [
 
 /// One line of the tree.
 pub(super) struct Node<'a> {
-    number: usize,
+    place: Place,
     uuid: Option<Cow<'a, str>>,
     parent: Option<Cow<'a, str>>,
     /// Whether the conversation was compacted here: it goes on from a summary.
@@ -137,7 +138,7 @@ impl<'a> Claude<'a> {
             return Err(SessionError::at(line.number, "expected `content` in `message`"));
         };
         let piece = Piece {
-            line: line.number,
+            place: line.place(),
             speaker,
             id: message.text("id"),
             request: line.members.text("requestRef"),
@@ -153,7 +154,7 @@ impl<'a> Claude<'a> {
         let members = &line.members;
         self.agent_id = self.agent_id.take().or_else(|| members.text("agentId"));
         self.nodes.push(Node {
-            number: line.number,
+            place: line.place(),
             uuid: members.text("uuid"),
             parent: members.text("parentUuid"),
             is_compaction: members.text("subtype").is_some_and(|kind| kind == "compact_boundary"),

@@ -8,6 +8,7 @@ use sabir_wire::json::Json;
 
 use super::super::draft::Element;
 use super::super::line::{Members, text};
+use super::super::place::Place;
 use super::message::{Message, Piece, Speaker, answered_by, blocks, called_by, element, text_of};
 
 #[derive(Default)]
@@ -124,8 +125,8 @@ fn own_message<'n, 'a>(json: &Json<'a>, next: Option<&Message<'_, '_>>) -> Optio
     let members = Members::of(json)?;
     let speaker = Speaker::of(&members.text("role")?)?;
     let blocks = blocks(members.get("content")?)?;
-    let line = next.map_or(1, |next| next.line);
-    Some(Message::new(line, speaker, blocks))
+    let place = next.map_or(Place::line(1), |next| next.place);
+    Some(Message::new(place, speaker, blocks))
 }
 
 /// Blocks of a message whose texts are looked for in longer ones: more than a person sends.

@@ -16,6 +16,7 @@ fn a_rollout_is_its_items() {
     assert_eq!((session.id(), session.title()), ("01a1-e968", "Copy the note."));
     assert_eq!(left_out(&session), ["1 × items that are not sent"]);
     assert_eq!(kinds(CODEX), ["msg_1", "msg_2", "msg_3", "rs_1", "fc_1", "fco_1", "msg_4"]);
+    assert_eq!(session.times()[0], Some(1_794_916_800_200));
     let request = request(&session);
     assert_eq!(request["instructions"], "You are a coding agent.");
     assert_eq!(request["input"][3]["encrypted_content"], "c2VhbGVk");
