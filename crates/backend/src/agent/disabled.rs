@@ -5,6 +5,7 @@ mod task;
 
 pub use task::{Digest, Permissions, Speaker, Task, Thread, Utterance, Workplace};
 
+use std::io;
 use std::path::PathBuf;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -78,7 +79,12 @@ impl Agent {
         Self
     }
 
-    pub async fn ask(&self, _model: &str, _body: Bytes) -> Result<Answer, Box<Fault<'static>>> {
+    pub async fn ask(
+        &self,
+        _model: &str,
+        _body: Bytes,
+        _owner: &str,
+    ) -> Result<Answer, Box<Fault<'static>>> {
         let message = Text::literal("agent CLIs are models on Unix systems only");
         Err(Box::new(Fault::new(FaultKind::Internal, message)))
     }
@@ -105,9 +111,18 @@ impl Agent {
 }
 
 impl Answer {
-    pub fn poll_event(&mut self, _cx: &mut Context<'_>) -> Poll<Option<Event<'static>>> {
+    pub fn poll_events(
+        &mut self,
+        _cx: &mut Context<'_>,
+        _take: &mut dyn FnMut(Event<'static>),
+    ) -> Poll<Option<()>> {
         Poll::Ready(None)
     }
+}
+
+/// Asks nobody.
+pub async fn ask_version(_program: Program, _patience: Duration) -> io::Result<Option<String>> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Waits for nobody.

@@ -1,49 +1,65 @@
 //! A folder of a process's own: where it works, and where everything goes that it leaves on disk. It goes with the process.
 
+use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io, process};
 
 use rustix::process::{Pid, test_kill_process};
 
 /// The folder, readable by its owner alone.
 #[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder {
+    path: PathBuf,
+    /// No other folder of this gateway has it.
+    number: u64,
+}
+
+/// The numbers of the folders that there are.
+static LIVING: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+
+fn living() -> MutexGuard<'static, BTreeSet<u64>> {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Folder {
     /// A new folder below `root`.
     pub(super) fn new(root: &Path) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         private().recursive(true).create(root)?;
-        let path = root.join(format!("{}-{}", process::id(), NUMBER.fetch_add(1, Relaxed)));
-        private().create(&path)?;
-        let folder = Self(path);
+        let number = NUMBER.fetch_add(1, Relaxed);
+        let path = root.join(format!("{}-{number}", process::id()));
+        living().insert(number);
+        let folder = Self { path, number };
+        private().create(folder.path())?;
         private().create(folder.work())?;
         private().create(folder.temporary())?;
         Ok(folder)
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// Where the process works: nothing is there.
     pub(super) fn work(&self) -> PathBuf {
-        self.0.join("work")
+        self.path.join("work")
     }
 
     /// Where it puts what it needs for a moment.
     pub(super) fn temporary(&self) -> PathBuf {
-        self.0.join("tmp")
+        self.path.join("tmp")
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.path);
+        living().remove(&self.number);
     }
 }
 
@@ -70,16 +86,27 @@ fn private() -> DirBuilder {
     builder
 }
 
-/// Removes what processes left behind whose gateway was killed.
+/// Removes what processes left behind whose gateway was killed. It may have had the number of this one: in a container every gateway has
+/// the same.
 pub(super) fn sweep(root: &Path) {
     let Ok(entries) = fs::read_dir(root) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.split('-').next()?.parse().ok());
-        let is_alive = owner.and_then(Pid::from_raw).is_none_or(|it| test_kill_process(it).is_ok());
-        if !is_alive {
+        if name.to_str().is_some_and(is_left) {
             let _ = fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+/// Whether nobody has the folder of that name any more.
+fn is_left(name: &str) -> bool {
+    let Some((owner, number)) = name.split_once('-') else { return false };
+    match owner.parse().ok().and_then(Pid::from_raw) {
+        Some(owner) if u32::try_from(owner.as_raw_nonzero().get()) == Ok(process::id()) => {
+            number.parse().is_ok_and(|number| !living().contains(&number))
+        }
+        Some(owner) => test_kill_process(owner).is_err(),
+        None => false,
     }
 }
 
@@ -99,6 +126,22 @@ mod tests {
         let path = folder.path().to_owned();
         drop(folder);
         assert!(!path.exists());
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn what_a_gateway_of_the_same_number_left_is_swept() {
+        let root = std::env::temp_dir().join(format!("sabir-restarted-{}", process::id()));
+        let folder = Folder::new(&root).unwrap();
+        let left = root.join(format!("{}-{}", process::id(), u64::MAX));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("prompt"), "x").unwrap();
+        let others = ["notes", "1-x", &format!("{}-x", process::id())].map(|it| root.join(it));
+        others.iter().for_each(|it| fs::create_dir(it).unwrap());
+        sweep(&root);
+        assert!(folder.work().exists() && !left.exists());
+        assert!(others.iter().all(|it| it.exists()));
+        drop(folder);
         fs::remove_dir_all(root).unwrap();
     }
 }

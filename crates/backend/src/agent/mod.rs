@@ -15,6 +15,7 @@ mod process;
 mod rest;
 mod spawn;
 mod speech;
+mod suspend;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub use leader::settle;
 pub use rest::Warmth;
 pub use spawn::Program;
 pub use task::{Digest, Permissions, Speaker, Task, Thread, Utterance, Workplace};
+pub use version::ask_version;
 
 use std::sync::Arc;
 
@@ -37,6 +39,7 @@ use faults::Failed;
 use rest::Lent;
 use spawn::{Launch, Spawner};
 use speech::Speech;
+use suspend::Returned;
 
 /// Which CLI it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,14 +90,22 @@ pub struct Agent {
 /// The name of the model that is the CLI's own choice.
 pub const OWN_CHOICE: &str = "default";
 
+/// Who asks for nothing but what a process can.
+const NOBODY: (&str, Option<&Returned>) = ("", None);
+
 impl Agent {
     pub fn new(kind: Kind, program: Program, patience: Patience, warmth: Warmth) -> Self {
         let spawner = Arc::new(Spawner::new(program, warmth));
         Self { kind, spawner, patience, abilities: OnceCell::new() }
     }
 
-    /// Asks for an answer, in the form that the agent is asked in. Dropping the answer, or this future, ends the process.
-    pub async fn ask(&self, model: &str, body: Bytes) -> Result<Answer, Box<Fault<'static>>> {
+    /// Asks for an answer, in the form that the agent is asked in, for somebody. Dropping the answer, or this future, ends the process.
+    pub async fn ask(
+        &self,
+        model: &str,
+        body: Bytes,
+        owner: &str,
+    ) -> Result<Answer, Box<Fault<'static>>> {
         let chosen = Some(model).filter(|model| *model != OWN_CHOICE);
         let patience = self.patience;
         if self.works() {
@@ -117,7 +128,7 @@ impl Agent {
             }
             Kind::GoogleGemini => {
                 let question = gemini::question(&body)?;
-                let lent = self.lend(gemini::launch(chosen)).await?;
+                let lent = self.lend(gemini::launch(chosen), (owner, None)).await?;
                 let model = model.to_owned();
                 Ok(Answer::new(patience, |sink| {
                     gemini::drive(lent, question, Speech::new(sink, model))
@@ -125,13 +136,15 @@ impl Agent {
             }
             Kind::ClaudeCode => {
                 let question = claude::question(&body)?;
-                let launch = claude::launch(self.spawner.program(), &question, chosen);
-                let lent = self.lend(launch).await?;
+                let launch = claude::launch(&question, chosen);
+                let launch = claude::apart(launch, &self.spawner).await;
+                let lent = self.lend(launch, (owner, question.returned().as_ref())).await?;
                 Ok(Answer::new(patience, |sink| claude::drive(lent, question, sink)))
             }
             Kind::OpenaiCodex => {
                 let question = codex::question(&body, self.abilities())?;
-                let lent = self.lend(codex::launch(chosen)).await?;
+                let returned = question.returned();
+                let lent = self.lend(codex::launch(chosen), (owner, returned.as_ref())).await?;
                 let model = chosen.map(str::to_owned);
                 Ok(Answer::new(patience, |sink| codex::drive(lent, question, model, sink)))
             }
@@ -150,21 +163,22 @@ impl Agent {
         }
         let probe = async {
             let chosen = Some(model).filter(|model| *model != OWN_CHOICE);
-            match self.kind {
+            std::io::Result::Ok(match self.kind {
                 Kind::GoogleGemini if !gemini::is_complete(&self.spawner.program().command) => {
-                    gemini::probe(self.spawner.lend(gemini::launch(chosen)).await.ok()?).await
+                    gemini::probe(self.spawner.lend(gemini::launch(chosen), NOBODY).await?).await
                 }
                 Kind::OpenaiCodex => {
-                    codex::probe(self.spawner.lend(codex::launch(chosen)).await.ok()?).await
+                    codex::probe(self.spawner.lend(codex::launch(chosen), NOBODY).await?).await
                 }
                 Kind::GoogleGemini | Kind::ClaudeCode | Kind::Plain => None,
-            }
+            })
         };
-        let probe = self.abilities.get_or_init(|| async {
-            tokio::time::timeout(self.patience.first_event, probe).await.ok().flatten()
+        // One that did not even start may be there the next time, and is asked again.
+        let probe = self.abilities.get_or_try_init(|| async {
+            tokio::time::timeout(self.patience.first_event, probe).await.unwrap_or(Ok(None))
         });
         // One that did not even answer is asked as if it could all: it fails by itself, or not.
-        probe.await.unwrap_or_default()
+        probe.await.ok().copied().flatten().unwrap_or_default()
     }
 
     /// What it is known to be able to.
@@ -182,8 +196,8 @@ impl Agent {
         self.spawner.version()
     }
 
-    async fn lend(&self, launch: Launch) -> Result<Lent, Failed> {
-        self.spawner.lend(launch).await.map_err(|error| self.unstarted(&error))
+    async fn lend(&self, launch: Launch, from: (&str, Option<&Returned>)) -> Result<Lent, Failed> {
+        self.spawner.lend(launch, from).await.map_err(|error| self.unstarted(&error))
     }
 
     async fn spawn(&self, launch: Launch) -> Result<process::Process, Failed> {

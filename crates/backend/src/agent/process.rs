@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite as _, ReadBuf};
 use tokio::net::unix::pipe;
@@ -25,7 +26,15 @@ const COMPLAINT_BYTES_MAX: usize = 8 * 1024;
 /// How many calls a process has: each leaves some memory behind.
 const USES_MAX: u32 = 100;
 
+/// How long a process may go on that has closed its output.
+const LINGER_MAX: Duration = Duration::from_secs(5);
+
 const CHUNK_BYTES: usize = 64 * 1024;
+
+/// How many lines are read before others have their turn, and how many chunks of complaints: a process may write faster than anybody
+/// reads, and time would not pass for its answer.
+const LINES_MAX: u32 = 256;
+const COMPLAINTS_MAX: usize = 4;
 
 /// A process that works for a call.
 pub(super) struct Process {
@@ -43,13 +52,15 @@ pub(super) struct Process {
     complaints: Option<pipe::Receiver>,
     complaint: Vec<u8>,
     scratch: Box<[u8]>,
+    /// How many lines were read since others had their turn.
+    lines: u32,
     owned: Owned,
     uses: u32,
 }
 
 /// What a process is beside its pipes.
 struct Owned {
-    _ending: Ending,
+    ending: Ending,
     exit: oneshot::Receiver<Option<i32>>,
     folder: PathBuf,
 }
@@ -68,6 +79,8 @@ pub(super) struct Resting {
     input: OwnedFd,
     output: OwnedFd,
     complaints: OwnedFd,
+    /// What it said that nobody has read yet.
+    held: Vec<u8>,
     owned: Owned,
     uses: u32,
 }
@@ -78,19 +91,19 @@ impl Resting {
         leader: Arc<Leader>,
         (exit, folder): (oneshot::Receiver<Option<i32>>, PathBuf),
     ) -> Self {
-        let owned = Owned { _ending: Ending(leader), exit, folder };
+        let owned = Owned { ending: Ending(leader), exit, folder };
         let (input, output, complaints) = (input.into(), output.into(), complaints.into());
-        Self { input, output, complaints, owned, uses: 0 }
+        Self { input, output, complaints, held: Vec::new(), owned, uses: 0 }
     }
 
     /// Whether it ended meanwhile.
-    pub(super) fn is_gone(&mut self) -> bool {
-        !matches!(self.owned.exit.try_recv(), Err(oneshot::error::TryRecvError::Empty))
+    pub(super) fn is_gone(&self) -> bool {
+        self.owned.ending.0.is_gone()
     }
 
     /// Has whoever calls listen to it.
     pub(super) fn wake(self) -> io::Result<Process> {
-        let Self { input, output, complaints, owned, uses } = self;
+        let Self { input, output, complaints, held, owned, uses } = self;
         let input = pipe::Sender::from_owned_fd(input)?;
         let output = pipe::Receiver::from_owned_fd(output)?;
         let complaints = pipe::Receiver::from_owned_fd(complaints)?;
@@ -100,13 +113,14 @@ impl Resting {
             written: 0,
             is_closing: false,
             output,
-            held: Vec::new(),
+            held,
             start: 0,
             scanned: 0,
             has_ended: false,
             complaints: Some(complaints),
             complaint: Vec::new(),
             scratch: vec![0; CHUNK_BYTES].into(),
+            lines: 0,
             owned,
             uses,
         })
@@ -125,15 +139,19 @@ impl Process {
     }
 
     /// Lets it wait for another call, if it has heard all and can say more.
-    pub(super) fn rest(self) -> Option<Resting> {
+    pub(super) fn rest(mut self) -> Option<Resting> {
+        // The last answers may not have been written yet: whoever reads what is there already does not come back to write.
+        self.poll_input(&mut Context::from_waker(Waker::noop()));
         if self.written < self.outbox.len() || self.is_closing || self.has_ended {
             return None;
         }
         let input = self.input?.into_nonblocking_fd().ok()?;
         let output = self.output.into_nonblocking_fd().ok()?;
         let complaints = self.complaints?.into_nonblocking_fd().ok()?;
-        let uses = self.uses + 1;
-        (uses < USES_MAX).then_some(Resting { input, output, complaints, owned: self.owned, uses })
+        let (uses, owned) = (self.uses + 1, self.owned);
+        let mut held = self.held;
+        held.drain(..self.start);
+        (uses < USES_MAX).then_some(Resting { input, output, complaints, held, owned, uses })
     }
 
     /// Has something written, while what the process says is read.
@@ -169,8 +187,16 @@ impl Process {
         .await
     }
 
-    /// Waits for its end: the exit code, if it had one.
+    /// Waits for its end: the exit code, if it had one. One that goes on although it can say no more is ended.
     pub(super) async fn exit(&mut self) -> Option<i32> {
+        if let Ok(code) = tokio::time::timeout(LINGER_MAX, self.ended()).await {
+            return code;
+        }
+        self.owned.ending.0.end();
+        self.ended().await
+    }
+
+    async fn ended(&mut self) -> Option<i32> {
         poll_fn(|cx| {
             self.poll_input(cx);
             self.poll_complaints(cx);
@@ -187,6 +213,20 @@ impl Process {
     }
 
     pub(super) fn poll_line(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Vec<u8>>>> {
+        if self.lines >= LINES_MAX {
+            self.lines = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        self.lines += 1;
+        let line = self.poll_whole_line(cx);
+        if line.is_pending() {
+            self.lines = 0;
+        }
+        line
+    }
+
+    fn poll_whole_line(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Vec<u8>>>> {
         loop {
             let from = self.scanned.max(self.start);
             if let Some(found) = memchr::memchr(b'\n', &self.held[from..]) {
@@ -245,7 +285,8 @@ impl Process {
 
     /// Reads what is complained about, and keeps the end of it.
     fn poll_complaints(&mut self, cx: &mut Context<'_>) {
-        while let Some(complaints) = &mut self.complaints {
+        for _ in 0..COMPLAINTS_MAX {
+            let Some(complaints) = &mut self.complaints else { return };
             match poll_read(complaints, cx, (&mut self.scratch, &mut self.complaint)) {
                 Poll::Ready(Ok(1..)) => {
                     let beyond = self.complaint.len().saturating_sub(COMPLAINT_BYTES_MAX);
@@ -255,6 +296,7 @@ impl Process {
                 Poll::Pending => return,
             }
         }
+        cx.waker().wake_by_ref();
     }
 }
 

@@ -7,16 +7,18 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Once};
+use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::folder;
 use super::folder::Folder;
-use super::leader::{Leader, in_own_thread};
+use super::leader::{Leader, end_strays, in_own_thread};
 use super::process::{Process, Resting};
 use super::rest::{Bed, Lent, Pool, Warmth};
+use super::suspend::Returned;
 use super::task::Workplace;
-use super::version::Version;
+use super::version::{Version, numbers, stated as stated_version};
 use crate::Secret;
 
 /// A program and what all its processes have in common.
@@ -69,6 +71,9 @@ impl Program {
     }
 }
 
+/// How long a program may take to say which version it is.
+const VERSION_PATIENCE: Duration = Duration::from_secs(10);
+
 /// Starts processes of one program.
 pub(super) struct Spawner {
     program: Arc<Program>,
@@ -76,6 +81,8 @@ pub(super) struct Spawner {
     pool: Arc<Pool>,
     swept: Once,
     version: Version,
+    /// What the program said when it was asked for its version.
+    asked_version: OnceCell<Option<String>>,
 }
 
 /// A process that has begun, on its way from its thread.
@@ -101,6 +108,7 @@ impl Spawner {
             pool: Pool::new(warmth),
             swept: Once::new(),
             version,
+            asked_version: OnceCell::new(),
         }
     }
 
@@ -125,6 +133,14 @@ impl Spawner {
     /// The version that a process stated last.
     pub(super) fn version(&self) -> Option<String> {
         self.version.known()
+    }
+
+    /// Whether the program says that it is this version or a newer one. It is asked once, but for one that does not start: it may be
+    /// there the next time.
+    pub(super) async fn is_since(&self, version: [u32; 3]) -> bool {
+        let ask = || stated_version(self, VERSION_PATIENCE);
+        let stated = self.asked_version.get_or_try_init(ask).await.ok();
+        stated.and_then(Option::as_deref).is_some_and(|stated| numbers(stated) >= version)
     }
 
     /// All places at once, when no process is left.
@@ -164,13 +180,30 @@ impl Spawner {
         }
     }
 
-    /// A process for a call: one that waits, or a new one.
-    pub(super) async fn lend(self: &Arc<Self>, launch: Launch) -> io::Result<Lent> {
-        let process = match self.pool.take(&launch).map(Resting::wake) {
-            Some(Ok(process)) => process,
-            Some(Err(_)) | None => self.spawn(launch.clone()).await?,
+    /// A process for somebody's call: the one that waits for the results that it has, one that waits, or a new one.
+    pub(super) async fn lend(
+        self: &Arc<Self>,
+        launch: Launch,
+        (owner, returned): (&str, Option<&Returned>),
+    ) -> io::Result<Lent> {
+        let resumed = returned.and_then(|it| self.pool.resume(&launch, owner, it));
+        let resumed = resumed.and_then(|(process, left)| Some((process.wake().ok()?, left)));
+        let (process, left) = match resumed {
+            Some((process, left)) => {
+                tracing::debug!(program = self.name(), "results go to the process that waits");
+                (process, Some(left))
+            }
+            None => (self.take(&launch).await?, None),
         };
-        Ok(Lent { process, bed: Bed::new(launch, self) })
+        Ok(Lent { process, bed: Bed::new(launch, self, owner.to_owned()), left })
+    }
+
+    /// A process that knows nothing: one that waits, or a new one.
+    pub(super) async fn take(&self, launch: &Launch) -> io::Result<Process> {
+        match self.pool.take(launch).map(Resting::wake) {
+            Some(Ok(process)) => Ok(process),
+            Some(Err(_)) | None => self.spawn(launch.clone()).await,
+        }
     }
 
     /// Starts a process as soon as there is a place for one.
@@ -231,6 +264,7 @@ fn own(
         leader.end();
     }
     let code = leader.wait(child);
+    end_strays(&folder.temporary());
     drop(folder);
     drop(place);
     leader.bury();

@@ -13,7 +13,10 @@ use sabir_wire::protocol::{Event, Fold, Order};
 use super::*;
 use crate::Secret;
 
+mod ends;
 mod gemini;
+mod login;
+mod suspend;
 mod warm;
 mod work;
 
@@ -51,13 +54,25 @@ const WARMTH: Warmth = Warmth { processes: 1, idle: Duration::from_secs(240) };
 
 /// All events of an answer, which must be in order, as the answer that they are.
 async fn received(agent: &Agent, body: &str) -> Response<'static> {
-    let mut answer = agent.ask("m", Bytes::copy_from_slice(body.as_bytes())).await.unwrap();
+    collected(agent.ask("m", Bytes::copy_from_slice(body.as_bytes()), "").await.unwrap()).await
+}
+
+async fn collected(mut answer: Answer) -> Response<'static> {
     let (mut fold, mut order) = (Fold::default(), Order::default());
-    while let Some(event) = poll_fn(|cx| answer.poll_event(cx)).await {
-        order.step(&event).unwrap();
-        fold.step(event);
+    while let Some(events) = next(&mut answer).await {
+        for event in events {
+            order.step(&event).unwrap();
+            fold.step(event);
+        }
     }
     fold.finish()
+}
+
+/// The events that come next; none at the end.
+async fn next(answer: &mut Answer) -> Option<Vec<Event<'static>>> {
+    let mut events = Vec::new();
+    poll_fn(|cx| answer.poll_events(cx, &mut |event| events.push(event))).await?;
+    Some(events)
 }
 
 fn text(response: &Response<'_>) -> String {
@@ -121,7 +136,7 @@ fn body_of(kind: Kind) -> &'static str {
 
 #[tokio::test]
 async fn what_breaks_is_told() {
-    let kinds = [Kind::Plain, Kind::GoogleGemini, Kind::ClaudeCode];
+    let kinds = [Kind::Plain, Kind::GoogleGemini, Kind::ClaudeCode, Kind::OpenaiCodex];
     for kind in kinds {
         let body = body_of(kind);
         for script in ["exit 3", "kill -9 $$", "echo garbage; echo '{\"x\"'; exit 1"] {
@@ -156,6 +171,20 @@ async fn a_flood_of_complaints_stops_nobody() {
 }
 
 #[tokio::test]
+async fn a_flood_that_says_nothing_comes_to_an_end() {
+    let patience = Patience { first_event: Duration::from_millis(300), ..PATIENCE };
+    for script in [r#"exec yes '{"type":"noise"}'"#, "exec yes noise >&2"] {
+        for kind in [Kind::ClaudeCode, Kind::OpenaiCodex, Kind::GoogleGemini] {
+            let fake = FakeAgent::new(script);
+            let began = Instant::now();
+            let fault = received(&patient(kind, &fake, patience), body_of(kind)).await.fault;
+            assert_eq!(fault.unwrap().kind, FaultKind::Timeout, "{kind:?} {script}");
+            assert!(began.elapsed() < Duration::from_secs(20), "{kind:?} {:?}", began.elapsed());
+        }
+    }
+}
+
+#[tokio::test]
 async fn silence_comes_to_an_end() {
     let short = Duration::from_millis(200);
     let fake = FakeAgent::new("sleep 1000");
@@ -183,7 +212,7 @@ async fn a_missing_program_is_named() {
     };
     agent.spawner = Arc::new(Spawner::new(program, WARMTH));
     for _ in 0..3 {
-        let fault = agent.ask("m", Bytes::new()).await.unwrap_err();
+        let fault = agent.ask("m", Bytes::new(), "").await.unwrap_err();
         let words = fault.message.to_str().into_owned();
         assert_eq!(
             words,
@@ -199,16 +228,20 @@ async fn what_a_launcher_leaves_behind_is_ended_with_it() {
     assert_eq!(text(&received(&agent(Kind::Plain, &fake), "hi").await), "hello\n");
     settle(Duration::from_secs(10));
     let child: u32 = fake.noted("child").trim().parse().unwrap();
-    let state = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-    assert!(state.is_empty() || state.contains(" Z "), "{state}");
+    // It was sent its end; the kernel takes a moment.
+    warm::until(|| {
+        let state = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        state.is_empty() || state.contains(" Z ")
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn one_that_will_not_end_is_ended_within_a_second() {
     let fake = FakeAgent::new("trap '' TERM; echo begun; while :; do sleep 1000; done");
     let agent = agent(Kind::Plain, &fake);
-    let mut answer = agent.ask("m", Bytes::new()).await.unwrap();
-    assert!(poll_fn(|cx| answer.poll_event(cx)).await.is_some());
+    let mut answer = agent.ask("m", Bytes::new(), "").await.unwrap();
+    assert!(next(&mut answer).await.is_some());
     let began = Instant::now();
     drop(answer);
     // As soon as there is a place again, the process is gone.
@@ -232,14 +265,15 @@ async fn a_thousand_cancelled_calls_leave_nothing() {
         let mut answer = match number % 3 {
             // Given up while it starts.
             0 => {
-                let asked = agent.ask("m", Bytes::from_static(b"hello"));
+                let asked = agent.ask("m", Bytes::from_static(b"hello"), "");
                 let _ = tokio::time::timeout(Duration::from_micros(number), asked).await;
                 continue;
             }
-            _ => agent.ask("m", Bytes::from_static(b"hello")).await.unwrap(),
+            _ => agent.ask("m", Bytes::from_static(b"hello"), "").await.unwrap(),
         };
         if number % 3 == 1 {
-            assert!(matches!(poll_fn(|cx| answer.poll_event(cx)).await, Some(Event::Start(_))));
+            let events = next(&mut answer).await.unwrap();
+            assert!(matches!(events[..], [Event::Start(_), ..]));
         }
         assert!(fs::read_dir(folders(&fake)).unwrap().count() <= 4, "no more than its places");
     }
@@ -388,6 +422,11 @@ const TURN: &str = r#"{"method":"rawResponseItem/completed","params":{"turnId":"
 {"method":"rawResponse/completed","params":{"turnId":"U","responseId":"resp_1","usage":{"totalTokens":40,"inputTokens":20,"cachedInputTokens":4,"outputTokens":20,"reasoningOutputTokens":16}}}
 "#;
 
+/// A turn that says hello and calls nothing.
+fn greeting() -> String {
+    TURN.lines().filter(|line| !line.contains("call_1")).map(|line| format!("{line}\n")).collect()
+}
+
 #[tokio::test]
 async fn codex_is_told_the_conversation_as_it_was() {
     let fake = FakeAgent::codex(TURN);
@@ -438,7 +477,7 @@ async fn codex_knows_of_the_model_what_lets_it_call_the_clients_tools() {
     let expected = "model_catalog_json = \"catalog.json\"\n{\"models\":[{\"slug\":\"m\",";
     assert!(home.starts_with(expected), "{home}");
     assert!(home.contains(r#""input_modalities":["text","image"]"#) && !home.contains("tool_mode"));
-    drop(agent.ask(OWN_CHOICE, Bytes::from_static(br#"{"input":"hello"}"#)).await.unwrap());
+    drop(agent.ask(OWN_CHOICE, Bytes::from_static(br#"{"input":"hello"}"#), "").await.unwrap());
     settle(Duration::from_secs(10));
 }
 
@@ -469,6 +508,27 @@ async fn codexs_faults_have_their_class() {
         let advises = fault.message.to_str().contains("codex login");
         assert_eq!(advises, kind == FaultKind::Authentication, "{turn}");
     }
+}
+
+#[tokio::test]
+async fn a_program_is_asked_for_its_version_and_not_for_long() {
+    let short = Duration::from_millis(300);
+    for (script, version) in [
+        (r#"[ "$1" = --version ] && echo 'codex-cli 0.166.0'"#, Some("0.166.0")),
+        ("cat; echo none", None),
+        ("sleep 1000", None),
+        ("head -c 1000000 /dev/zero; sleep 1000", None),
+    ] {
+        let fake = FakeAgent::new(script);
+        let patience = if version.is_some() { PATIENCE.first_event } else { short };
+        let stated = ask_version(program(&fake), patience).await.unwrap();
+        assert_eq!(stated.as_deref(), version, "{script}");
+        settle(Duration::from_secs(10));
+        assert_eq!(fake.running(), 0, "{script}");
+    }
+    let missing =
+        Program { command: vec!["no-such-agent".to_owned()], ..program(&FakeAgent::new("")) };
+    assert!(ask_version(missing, short).await.is_err());
 }
 
 /// What the real CLIs printed, with simulators behind them.

@@ -114,14 +114,15 @@ impl Job {
     }
 
     async fn start(&self, session: Option<&str>) -> Result<Process, Failed> {
-        let program = self.spawner.program();
-        let launch = self.assignment(session).map(|it| match self.kind {
-            Kind::ClaudeCode => claude::launch_work(program, &it),
-            Kind::OpenaiCodex => codex::launch_work(&it),
-            Kind::GoogleGemini => gemini::launch_work(&it),
-            Kind::Plain => Launch::default(),
-        });
-        let started = self.spawner.spawn(launch.unwrap_or_default()).await;
+        let launch = match (self.kind, self.assignment(session)) {
+            (Kind::ClaudeCode, Some(it)) => {
+                claude::apart(claude::launch_work(&it), &self.spawner).await
+            }
+            (Kind::OpenaiCodex, Some(it)) => codex::launch_work(&it),
+            (Kind::GoogleGemini, Some(it)) => gemini::launch_work(&it),
+            (Kind::Plain, _) | (_, None) => Launch::default(),
+        };
+        let started = self.spawner.spawn(launch).await;
         started.map_err(|error| unstarted(self.spawner.name(), &error))
     }
 

@@ -6,10 +6,11 @@ mod faults;
 mod isolate;
 mod read;
 mod seed;
+mod suspend;
 mod tools;
 mod work;
 
 pub(super) use drive::drive;
-pub(super) use isolate::launch;
+pub(super) use isolate::{apart, launch};
 pub(super) use seed::question;
 pub(super) use work::{launch_work, work};

@@ -5,6 +5,8 @@ use std::fmt;
 use sabir_wire::Result;
 use sabir_wire::json::{Json, Kind, Reader, Text};
 
+use crate::agent::json::member;
+
 /// What matters of a line.
 #[derive(Default)]
 pub(super) struct Line<'l> {
@@ -92,6 +94,12 @@ impl<'l> Line<'l> {
     /// An event of the answer.
     pub(super) fn own_event(&self) -> Option<&Json<'l>> {
         self.event.as_ref().filter(|_| self.is("stream_event") && !self.is_below)
+    }
+
+    /// What the model said of its answer, in a line that tells a part of it whole.
+    pub(super) fn own_content(&self) -> Option<Json<'_>> {
+        let message = self.message.as_ref().filter(|_| self.is("assistant") && !self.is_below)?;
+        member(message, "content")
     }
 
     /// What the CLI asks the server of tools.

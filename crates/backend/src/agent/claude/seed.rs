@@ -13,7 +13,7 @@ use crate::agent::json::string;
 /// What a body of Messages asks.
 #[derive(Default)]
 pub(in crate::agent) struct Question {
-    system: Vec<String>,
+    pub(super) system: Vec<String>,
     /// The history, the newest message last; never empty.
     pub(super) messages: Vec<Message>,
     pub(super) tools: Vec<Tool>,
@@ -169,13 +169,26 @@ impl Question {
     }
 }
 
+impl Speaker {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
 impl Message {
+    pub(super) fn content(&self) -> &str {
+        &self.content
+    }
+
     /// The message as a line. One that is told and not asked is answered by a result at once.
     pub(super) fn line(&self, seed: Seed<'_>) -> String {
-        let (kind, model) = match (self.speaker, seed) {
-            (Speaker::User, _) => ("user", None),
-            (Speaker::Assistant, Seed::Past { model }) => ("assistant", model),
-            (Speaker::Assistant, Seed::Asked) => ("assistant", None),
+        let kind = self.speaker.name();
+        let model = match (self.speaker, seed) {
+            (Speaker::Assistant, Seed::Past { model }) => model,
+            (Speaker::User, _) | (Speaker::Assistant, Seed::Asked) => None,
         };
         let mut writer = Writer::with_capacity(self.content.len() + 128);
         writer.object(|it| {

@@ -1,11 +1,12 @@
-//! The client's tools, as a server of tools that speaks through the CLI's own pipes. It lists them and answers no call: calls are the
-//! client's, and the conversation goes on with their results in another process.
+//! The client's tools, as a server of tools that speaks through the CLI's own pipes. It lists them, and answers calls with what the
+//! client returns, if it ever does.
 
 use sabir_wire::Result;
 use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
 
 use crate::agent::json;
-use crate::agent::json::string;
+use crate::agent::json::{member, string, text};
+use crate::agent::suspend::{Outcome, Pending};
 
 /// The name of the server.
 pub(super) const SERVER: &str = "sabir";
@@ -41,7 +42,7 @@ impl Tool {
         Ok((!is_hosted).then_some(tool))
     }
 
-    fn write(&self, writer: &mut Writer) {
+    pub(super) fn write(&self, writer: &mut Writer) {
         writer.object(|it| {
             it.field("name", &self.name);
             it.optional("description", self.description.as_ref());
@@ -59,33 +60,72 @@ impl Tool {
 /// The answer to a message that the CLI has for the server; none for a call.
 pub(super) fn answer(request_id: &str, message: &Json<'_>, tools: &[Tool]) -> Option<String> {
     let message = Message::read(message).ok()?;
-    if message.method == "tools/call" {
+    if Some(message.method.as_str()) == CALL {
         return None;
     }
+    let id = message.id.as_ref().map_or("0", |id| id.as_str());
+    Some(response(request_id, id, |it| message.write_result(tools, it)))
+}
+
+/// The call that a message makes, if it makes one.
+pub(super) fn called(request_id: &str, message: &Json<'_>) -> Option<Pending> {
+    let id = member(message, "id")?;
+    let params =
+        member(message, "params").filter(|_| text(message, "method").as_deref() == CALL)?;
+    let call = text(&member(&params, "_meta")?, "claudecode/toolUseId")?;
+    Some(Pending { call, request: request_id.to_owned(), message: id.as_str().to_owned() })
+}
+
+const CALL: Option<&str> = Some("tools/call");
+
+/// The result of a call, as an answer to the message that makes it.
+pub(super) fn returned(pending: &Pending, outcome: &Outcome) -> String {
+    response(&pending.request, &pending.message, |it| {
+        it.array_field("content", |it| {
+            for text in &outcome.texts {
+                it.object(|it| {
+                    it.field("type", "text");
+                    it.field("text", text);
+                });
+            }
+        });
+        it.field("isError", &outcome.is_error);
+    })
+}
+
+/// The answer to the message of that number, in the request of that id.
+fn response(request_id: &str, message: &str, result: impl FnOnce(&mut Writer)) -> String {
     let mut writer = Writer::default();
     writer.object(|it| {
         it.field("type", "control_response");
-        it.key("response");
-        it.object(|it| {
+        it.object_field("response", |it| {
             it.field("subtype", "success");
             it.field("request_id", request_id);
-            it.key("response");
-            it.object(|it| {
-                it.key("mcp_response");
-                it.object(|it| {
+            it.object_field("response", |it| {
+                it.object_field("mcp_response", |it| {
                     it.field("jsonrpc", "2.0");
                     it.key("id");
-                    match &message.id {
-                        Some(id) => it.value(id),
-                        None => it.value(&0_u64),
-                    }
-                    it.key("result");
-                    it.object(|it| message.write_result(tools, it));
+                    json::write(message, it);
+                    it.object_field("result", result);
                 });
             });
         });
     });
-    Some(writer.into_string())
+    writer.into_string()
+}
+
+/// The answer to what the CLI asks for and nobody is here to give.
+pub(super) fn declined(request_id: &str) -> String {
+    let mut writer = Writer::default();
+    writer.object(|it| {
+        it.field("type", "control_response");
+        it.object_field("response", |it| {
+            it.field("subtype", "error");
+            it.field("request_id", request_id);
+            it.field("error", "nobody is here to answer");
+        });
+    });
+    writer.into_string()
 }
 
 /// A message of the tools' protocol.

@@ -5,30 +5,16 @@ use sabir_wire::conversation::{Count, Counts, FinishKind};
 use sabir_wire::json::{Json, Kind, Writer};
 
 use super::faults::Trouble;
+use super::isolate::ALONE;
 use super::read::Line;
 use super::seed::text_of;
 use crate::agent::Permissions;
 use crate::agent::faults::{Failed, gone, unreadable};
 use crate::agent::json::{member, text};
 use crate::agent::process::Process;
-use crate::agent::spawn::{Launch, Program};
+use crate::agent::spawn::Launch;
 use crate::agent::speech::Speech;
 use crate::agent::work::{Assignment, Outcome, activity};
-
-/// Settings, hooks, servers, memory files and commands of the user and the project are left alone: they could widen what it may do.
-const ARGUMENTS: [&str; 11] = [
-    "-p",
-    "--output-format",
-    "stream-json",
-    "--input-format",
-    "stream-json",
-    "--verbose",
-    "--include-partial-messages",
-    "--setting-sources",
-    "",
-    "--strict-mcp-config",
-    "--disable-slash-commands",
-];
 
 const VARIABLES: [(&str, &str); 3] = [
     ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
@@ -51,21 +37,21 @@ fn permitted(permissions: Permissions) -> &'static [&'static str] {
     }
 }
 
-pub(in crate::agent) fn launch_work(program: &Program, it: &Assignment<'_>) -> Launch {
+pub(in crate::agent) fn launch_work(it: &Assignment<'_>) -> Launch {
     let permitted = permitted(it.workplace.permissions);
     let mut arguments: Vec<String> =
-        ARGUMENTS.iter().chain(permitted).map(|&it| it.to_owned()).collect();
+        ALONE.iter().chain(permitted).map(|&it| it.to_owned()).collect();
     arguments.extend(it.model.map(|model| format!("--model={model}")));
     match (it.kept, it.session) {
         (None, _) => arguments.push("--no-session-persistence".to_owned()),
         (Some(_), Some(session)) => arguments.push(format!("--resume={session}")),
         (Some(_), None) => {}
     }
-    let mut variables: Vec<_> = VARIABLES.map(|(name, value)| (name, value.to_owned())).into();
-    let login = program.login.as_ref().map(|login| login.to_string_lossy().into_owned());
-    variables.extend(login.map(|login| ("CLAUDE_CONFIG_DIR", login)));
+    let variables = VARIABLES.map(|(name, value)| (name, value.to_owned())).into();
     let workplace = Some(it.workplace.folder.clone());
-    Launch { arguments, variables, workplace, ..Launch::default() }
+    let kept = it.kept.map(ToOwned::to_owned);
+    let files = Vec::new();
+    Launch { arguments, variables, files, furnish: None, workplace, kept }
 }
 
 pub(in crate::agent) async fn work(

@@ -8,32 +8,42 @@ use sabir_wire::{FaultKind, Protocol};
 use super::faults::stated;
 use super::read::{Frames, Line};
 use super::seed::{Question, Request};
+use super::suspend::{part, returned};
 use crate::agent::Abilities;
 use crate::agent::answer::Sink;
 use crate::agent::faults::{Failed, fault, garbled, gone, silent, unreadable};
 use crate::agent::json::{member, text};
 use crate::agent::process::Process;
-use crate::agent::rest::Lent;
+use crate::agent::rest::{Bed, Lent};
+use crate::agent::suspend::{
+    Emitted, Left, Outcome, Pending, Returned, Suspended, in_time, paired, resumed,
+};
 
 pub(in crate::agent) async fn drive(
-    Lent { mut process, bed }: Lent,
+    Lent { process, bed, left }: Lent,
     question: Question,
     model: Option<String>,
     sink: Sink,
 ) -> Result<(), Failed> {
-    if process.uses() == 0 {
-        bed.states_version(introduce(&mut process).await?);
+    let frames = || Frames::new(model.clone().unwrap_or_default());
+    let mut ear = Ear::new(process, frames());
+    let is_resumed = match left {
+        Some(left) => {
+            let is_resumed = ear.go_on(left, &question, &sink).await?;
+            if !is_resumed {
+                // Its place may be the only one.
+                drop(ear);
+                ear = Ear::new(bed.another().await?, frames());
+            }
+            is_resumed
+        }
+        None => false,
+    };
+    if !is_resumed {
+        bed.states_version(ear.ask(&question, model.as_deref()).await?);
+        ear.listen(&sink).await?;
     }
-    process.send_line(&question.start_thread(model.as_deref()));
-    let thread = answered(&mut process, Request::StartThread).await?;
-    if question.is_injected() {
-        process.send_line(&question.inject(&thread));
-        answered(&mut process, Request::Inject).await?;
-    }
-    process.send_line(&question.start_turn(&thread));
-    let turn = answered(&mut process, Request::StartTurn).await?;
-    listen(process, Frames::new(model.unwrap_or_default()), &turn, &sink).await?;
-    // Its threads are gone with it, and with them all that was said.
+    ear.end(&question, &bed);
     bed.replace();
     Ok(())
 }
@@ -47,7 +57,7 @@ pub(super) async fn introduce(process: &mut Process) -> Result<Option<String>, F
 }
 
 /// What a process says that it can: whether it knows how to be told items, of a thread that is not there.
-pub(in crate::agent) async fn probe(Lent { mut process, bed }: Lent) -> Option<Abilities> {
+pub(in crate::agent) async fn probe(Lent { mut process, bed, .. }: Lent) -> Option<Abilities> {
     if process.uses() == 0 {
         bed.states_version(introduce(&mut process).await.ok()?);
     }
@@ -89,36 +99,128 @@ pub(super) fn refused(error: &Json<'_>) -> Failed {
     fault(FaultKind::BadRequest, words)
 }
 
-async fn listen(
-    mut process: Process,
-    mut frames: Frames,
-    turn: &str,
-    sink: &Sink,
-) -> Result<(), Failed> {
-    let mut decoder = StreamDecoder::new(Protocol::OpenaiResponses);
-    let mut put = |event: Event<'_>| sink.put(event.into_owned());
-    loop {
-        let bytes = next(&mut process).await?;
-        let Ok(line) = Line::read(&bytes) else { continue };
-        decline(&mut process, &line);
-        let method = line.method();
-        // What was injected is told of under another turn.
-        let is_own = line.params.turn_id.as_ref().is_none_or(|it| *it == *turn);
-        if is_own {
-            let (data, is_last) = frames.of(&method, &line.params);
-            for data in &data {
-                decoder =
-                    decoder.step(&Frame { event: None, data }, &mut put).map_err(|_| garbled())?;
+/// A process that is listened to, until the model's answer is there.
+struct Ear {
+    process: Process,
+    frames: Frames,
+    turn: String,
+    /// What the model said in its answer; none if some of that cannot be known again.
+    emitted: Option<Vec<Emitted>>,
+    /// The calls that the CLI asks us for.
+    pending: Vec<Pending>,
+}
+
+impl Ear {
+    fn new(process: Process, frames: Frames) -> Self {
+        let emitted = Some(Vec::new());
+        Self { process, frames, turn: String::new(), emitted, pending: Vec::new() }
+    }
+
+    /// Sets up a thread, tells it the conversation and begins its turn: the version that the process states, if it does.
+    async fn ask(
+        &mut self,
+        question: &Question,
+        model: Option<&str>,
+    ) -> Result<Option<String>, Failed> {
+        let process = &mut self.process;
+        let version = match process.uses() {
+            0 => introduce(process).await?,
+            _ => None,
+        };
+        process.send_line(&question.start_thread(model));
+        let thread = answered(process, Request::StartThread).await?;
+        if question.is_injected() {
+            process.send_line(&question.inject(&thread));
+            answered(process, Request::Inject).await?;
+        }
+        process.send_line(&question.start_turn(&thread));
+        self.turn = answered(process, Request::StartTurn).await?;
+        Ok(version)
+    }
+
+    /// Hands the results over that the process waits for, and listens to what its model says to them. Whether it did: in every
+    /// doubt, as long as nothing was said, the conversation is to be told anew.
+    async fn go_on(
+        &mut self,
+        left: Left,
+        question: &Question,
+        sink: &Sink,
+    ) -> Result<bool, Failed> {
+        (self.turn, self.pending) = (left.turn, left.pending);
+        let Some(Returned { outcomes, .. }) = question.returned() else { return Ok(false) };
+        let Some(answers) = in_time(self.until_asked(&outcomes)).await else { return Ok(false) };
+        answers.iter().for_each(|answer| self.process.send_line(answer));
+        self.pending.clear();
+        resumed(self.listen(sink).await, sink)
+    }
+
+    /// Waits until the CLI has asked for all results: our answers. A turn that ends without them was told something else.
+    async fn until_asked(&mut self, outcomes: &[Outcome]) -> Result<Vec<String>, Failed> {
+        loop {
+            if let Some(pairs) = paired(&self.pending, outcomes) {
+                return Ok(pairs.iter().map(|(call, outcome)| returned(call, outcome)).collect());
             }
-            if is_last {
-                decoder.end(&mut put);
-                return Ok(());
+            let bytes = next(&mut self.process).await?;
+            let Ok(line) = Line::read(&bytes) else { continue };
+            decline(&mut self.process, &line);
+            self.pending.extend(line.call());
+            let method = line.method();
+            if method == "item/agentMessage/delta" || failure(&method, &line).is_some() {
+                return Err(silent());
             }
         }
-        if let Some(fault) = failure(&method, &line) {
-            return Err(fault);
+    }
+
+    /// Hands the model's answer on as it comes.
+    async fn listen(&mut self, sink: &Sink) -> Result<(), Failed> {
+        let mut decoder = StreamDecoder::new(Protocol::OpenaiResponses);
+        let mut put = |event: Event<'_>| sink.put(event.into_owned());
+        loop {
+            let bytes = next(&mut self.process).await?;
+            let Ok(line) = Line::read(&bytes) else { continue };
+            decline(&mut self.process, &line);
+            self.pending.extend(line.call());
+            let method = line.method();
+            // What was injected is told of under another turn.
+            let is_own = line.params.turn_id.as_ref().is_none_or(|it| *it == *self.turn);
+            if is_own {
+                self.note(&method, &line);
+                let (data, is_last) = self.frames.of(&method, &line.params);
+                for data in &data {
+                    let frame = Frame { event: None, data };
+                    decoder = decoder.step(&frame, &mut put).map_err(|_| garbled())?;
+                }
+                if is_last {
+                    decoder.end(&mut put);
+                    return Ok(());
+                }
+            }
+            if let Some(fault) = failure(&method, &line) {
+                return Err(fault);
+            }
+            sink.drained().await;
         }
-        sink.drained().await;
+    }
+
+    /// Keeps what the model said, to know it again.
+    fn note(&mut self, method: &str, line: &Line<'_>) {
+        let item = line.params.output().filter(|_| method == "rawResponseItem/completed");
+        if let Some(item) = item {
+            self.emitted = self.emitted.take().and_then(|mut emitted| {
+                part(item, &mut emitted)?;
+                Some(emitted)
+            });
+        }
+    }
+
+    /// The call is over. A process whose model called tools of the client waits for their results; of any other the threads are gone
+    /// with it, and with them all that was said.
+    fn end(self, question: &Question, bed: &Bed) {
+        let emitted = self.emitted.filter(|_| bed.suspends());
+        let left = Left { pending: self.pending, turn: self.turn };
+        if let Some(suspended) = Suspended::new(|| question.known(), emitted, left) {
+            bed.suspend(self.process, suspended);
+        }
     }
 }
 
@@ -135,7 +237,7 @@ pub(super) fn failure(method: &str, line: &Line<'_>) -> Option<Failed> {
     }
 }
 
-/// Says no to what the server asks for, but for calls of tools: those are the client's to answer, in another process.
+/// Says no to what the server asks for, but for calls of tools: those are the client's to answer.
 pub(super) fn decline(process: &mut Process, line: &Line<'_>) {
     let (Some(id), Some(_)) = (&line.id, &line.method) else { return };
     if line.method() == "item/tool/call" {

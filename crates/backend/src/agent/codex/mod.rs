@@ -5,6 +5,7 @@ mod faults;
 mod isolate;
 mod read;
 mod seed;
+mod suspend;
 mod tools;
 mod work;
 

@@ -1,6 +1,7 @@
 //! What Codex says: answers to our requests, notifications, and requests of its own. Of a turn's notifications comes a stream as its
 //! model's own API would have sent it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use sabir_wire::Result;
@@ -8,6 +9,7 @@ use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
 
 use crate::agent::json;
 use crate::agent::json::{member, text};
+use crate::agent::suspend::Pending;
 
 /// What matters of a line.
 #[derive(Default)]
@@ -24,6 +26,7 @@ pub(super) struct Line<'l> {
 pub(super) struct Params<'l> {
     pub(super) turn_id: Option<Text<'l>>,
     item_id: Option<Text<'l>>,
+    call_id: Option<Text<'l>>,
     pub(super) delta: Option<Text<'l>>,
     summary_index: Option<u64>,
     pub(super) item: Option<Json<'l>>,
@@ -53,14 +56,21 @@ impl<'l> Line<'l> {
         Ok(read)
     }
 
-    pub(super) fn method(&self) -> String {
-        self.method.as_ref().map(|it| it.to_str().into_owned()).unwrap_or_default()
+    pub(super) fn method(&self) -> Cow<'_, str> {
+        self.method.as_ref().map(Text::to_str).unwrap_or_default()
     }
 
     /// The number of our request that it answers.
     pub(super) fn answers(&self) -> Option<u64> {
         let id = self.id.as_ref().filter(|_| self.method.is_none())?;
         id.as_str().parse().ok()
+    }
+
+    /// The call of the client's tool that it asks for, if it does.
+    pub(super) fn call(&self) -> Option<Pending> {
+        let request = self.id.as_ref().filter(|_| self.method() == "item/tool/call")?;
+        let call = self.params.call_id.as_ref()?.to_str().into_owned();
+        Some(Pending { call, request: request.as_str().to_owned(), message: String::new() })
     }
 
     /// The version in how it calls itself: it puts our name before it, and more behind it.
@@ -85,6 +95,7 @@ impl<'l> Params<'l> {
             match (&*key, reader.kind()?) {
                 ("turnId", Kind::String) => read.turn_id = Some(reader.string()?),
                 ("itemId", Kind::String) => read.item_id = Some(reader.string()?),
+                ("callId", Kind::String) => read.call_id = Some(reader.string()?),
                 ("delta", Kind::String) => read.delta = Some(reader.string()?),
                 ("summaryIndex", Kind::Number) => read.summary_index = reader.number()?.as_u64(),
                 ("item", Kind::Object) => read.item = Some(reader.raw()?),
@@ -98,6 +109,19 @@ impl<'l> Params<'l> {
             Ok(())
         })?;
         Ok(read)
+    }
+}
+
+impl Params<'_> {
+    /// The item, if the model made it. What it is told in this turn, such as results, is told of in the same way.
+    pub(super) fn output(&self) -> Option<&Json<'_>> {
+        let item = self.item.as_ref()?;
+        let kind = text(item, "type").unwrap_or_default();
+        let is_input = match kind.as_str() {
+            "message" => text(item, "role").as_deref() != Some("assistant"),
+            kind => kind.ends_with("_output"),
+        };
+        (!is_input).then_some(item)
     }
 }
 
@@ -241,7 +265,7 @@ impl Frames {
 
     /// An item of the output as the model made it.
     fn done(&mut self, params: &Params<'_>, out: &mut Vec<String>) {
-        let Some(item) = &params.item else { return };
+        let Some(item) = params.output() else { return };
         self.begin(out);
         let kind = text(item, "type").unwrap_or_default();
         let id = text(item, "id").unwrap_or_default();
@@ -317,8 +341,11 @@ fn item_frame(kind: &str, index: usize, item: &str) -> String {
     })
 }
 
+/// Most frames are a delta with its place.
+const FRAME_BYTES: usize = 256;
+
 fn frame(kind: &str, members: impl FnOnce(&mut Writer)) -> String {
-    let mut writer = Writer::default();
+    let mut writer = Writer::with_capacity(FRAME_BYTES);
     writer.object(|it| {
         it.field("type", kind);
         members(it);

@@ -15,14 +15,14 @@ use crate::agent::json::{member as member_of, string, text};
 /// What a body of Responses asks.
 #[derive(Default)]
 pub(in crate::agent) struct Question {
-    instructions: String,
+    pub(super) instructions: String,
     /// The conversation, an item each, as JSON; never empty.
-    items: Vec<String>,
-    tools: Vec<Tool>,
-    effort: Option<String>,
-    schema: Option<String>,
+    pub(super) items: Vec<String>,
+    pub(super) tools: Vec<Tool>,
+    pub(super) effort: Option<String>,
+    pub(super) schema: Option<String>,
     /// The one text that is asked, of a CLI that takes no items.
-    text: Option<String>,
+    pub(super) text: Option<String>,
 }
 
 /// Reads a body.

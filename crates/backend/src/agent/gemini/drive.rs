@@ -66,7 +66,7 @@ struct Ending {
 }
 
 impl Dialogue {
-    fn new(Lent { process, bed }: Lent, question: Question) -> Self {
+    fn new(Lent { process, bed, .. }: Lent, question: Question) -> Self {
         Self { talk: Talk::new(process), bed, question, is_stopped: false }
     }
 

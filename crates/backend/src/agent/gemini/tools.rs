@@ -52,16 +52,18 @@ pub(in crate::agent) fn seen(name: &str) -> String {
     format!("{PREFIX}{}", listed(name))
 }
 
-/// The name under which a tool is listed: its own, or its beginning and a number that depends on the whole.
+/// The name under which a tool is listed: its own, or where the CLI would change that, its beginning and a number that depends on the
+/// whole.
 fn listed(name: &str) -> String {
     let room = NAME_BYTES_MAX - PREFIX.len();
-    if name.len() <= room {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.' | ':');
+    if name.len() <= room && name.chars().all(is_plain) {
         return name.to_owned();
     }
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
-    let end = name.floor_char_boundary(room - 17);
-    format!("{}_{:016x}", &name[..end], hasher.finish())
+    let beginning: String = name.chars().filter(|it| is_plain(*it)).take(room - 17).collect();
+    format!("{beginning}_{:016x}", hasher.finish())
 }
 
 impl Tool {
@@ -282,6 +284,20 @@ mod tests {
         format!(
             "{line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
         )
+    }
+
+    #[test]
+    fn tools_are_called_by_their_own_names_whatever_the_cli_shows() {
+        let names = ["Bash", "a.b:c-d", "größe", "a b", "a/b", "\u{1f600}", &"n".repeat(80)];
+        let tools = names.map(|name| Tool { name: name.to_owned(), ..Tool::default() });
+        let shown: Vec<String> = names.iter().map(|name| seen(name)).collect();
+        for (name, shown) in names.iter().zip(&shown) {
+            let fits = |it: u8| it.is_ascii_alphanumeric() || b"_-.:".contains(&it);
+            assert!(shown.len() <= NAME_BYTES_MAX && shown.bytes().all(fits), "{shown}");
+            assert_eq!(called(&tools, shown, &Json::literal("{}")).0, *name);
+        }
+        let apart: std::collections::BTreeSet<_> = shown.iter().collect();
+        assert_eq!(apart.len(), names.len());
     }
 
     #[tokio::test]

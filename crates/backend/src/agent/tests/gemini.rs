@@ -93,10 +93,16 @@ while IFS= read -r line; do
 done"#;
     let fake = FakeAgent::new(script);
     fs::write(fake.path("turn"), TURN).unwrap();
-    let old = agent(Kind::OpenaiCodex, &fake);
-    assert!(!old.probe("m").await.replays);
+    let mut old = agent(Kind::OpenaiCodex, &fake);
+    let (shell, script) = (fake.path("sh").to_string_lossy().into_owned(), fake.command());
+    let command = vec![shell, script[1].clone()];
+    old.spawner = Arc::new(Spawner::new(Program { command, ..program(&fake) }, WARMTH));
+    assert!(old.probe("m").await.replays, "it is not there");
+    std::os::unix::fs::symlink("/bin/sh", fake.path("sh")).unwrap();
+    assert!(!old.probe("m").await.replays, "it is asked once it is there");
     assert_eq!(text(&received(&old, r#"{"input":"[MESSAGE]\nhello"}"#).await), "Hello there");
-    let asked = fake.noted("input").lines().last().unwrap().to_owned();
+    let noted = fake.noted("input");
+    let asked = noted.lines().find(|line| line.contains("turn/start")).unwrap();
     assert!(asked.contains(r#""input":[{"type":"text","text":"[MESSAGE]\nhello"}]"#), "{asked}");
 }
 
@@ -105,7 +111,7 @@ async fn cancelled_calls_leave_nothing_and_long_prompts_arrive_whole() {
     let fake = FakeAgent::gemini("", "");
     let cancelled = agent(Kind::GoogleGemini, &fake);
     for _ in 0..100 {
-        drop(cancelled.ask("m", Bytes::from_static(HISTORY.as_bytes())).await.unwrap());
+        drop(cancelled.ask("m", Bytes::from_static(HISTORY.as_bytes()), "").await.unwrap());
     }
     drop(cancelled);
     let long = "0123456789 äöü €\\n".repeat(40_000);
@@ -275,9 +281,9 @@ async fn a_process_waits_for_the_next_call_and_keeps_nothing_of_the_last() {
     }
     assert_eq!((started(&fake), fs::read_dir(folders(&fake)).unwrap().count()), (1, 1));
     // A call that is given up takes its process with it, and another model has one of its own.
-    drop(agent.ask("m", Bytes::from_static(HISTORY.as_bytes())).await.unwrap());
-    let mut answer = agent.ask("other", Bytes::from_static(HISTORY.as_bytes())).await.unwrap();
-    while poll_fn(|cx| answer.poll_event(cx)).await.is_some() {}
+    drop(agent.ask("m", Bytes::from_static(HISTORY.as_bytes()), "").await.unwrap());
+    let mut answer = agent.ask("other", Bytes::from_static(HISTORY.as_bytes()), "").await.unwrap();
+    while next(&mut answer).await.is_some() {}
     assert_eq!(started(&fake), 2);
     drop(agent);
     settle(Duration::from_secs(10));
@@ -290,8 +296,9 @@ async fn one_that_waits_gives_way_and_does_not_wait_for_ever() {
     let mut agent = agent(Kind::GoogleGemini, &fake);
     agent.spawner = Spawner::new(Program { processes_max: 1, ..program(&fake) }, WARMTH).into();
     for model in ["a", "b", "a"] {
-        let mut answer = agent.ask(model, Bytes::from_static(HISTORY.as_bytes())).await.unwrap();
-        while poll_fn(|cx| answer.poll_event(cx)).await.is_some() {}
+        let mut answer =
+            agent.ask(model, Bytes::from_static(HISTORY.as_bytes()), "").await.unwrap();
+        while next(&mut answer).await.is_some() {}
     }
     assert_eq!(started(&fake), 3);
     let warmth = Warmth { idle: Duration::from_millis(50), ..WARMTH };

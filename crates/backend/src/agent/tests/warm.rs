@@ -9,8 +9,13 @@ fn fake(kind: Kind) -> FakeAgent {
             r#""subtype":"init","claude_code_version":"0.0.1","#,
             1,
         )),
-        _ => FakeAgent::codex(TURN),
+        _ => FakeAgent::codex(&greeting()),
     };
+    noting(fake)
+}
+
+/// One that notes which of its processes were started, and which were asked.
+pub(super) fn noting(fake: FakeAgent) -> FakeAgent {
     let script = fs::read_to_string(fake.path("agent")).unwrap();
     let noting = script.replacen("while IFS=", "echo $$ >> \"$here/started\"\nwhile IFS=", 1);
     let noting = noting.replacen(
@@ -24,18 +29,18 @@ fn fake(kind: Kind) -> FakeAgent {
 
 const KINDS: [Kind; 2] = [Kind::ClaudeCode, Kind::OpenaiCodex];
 
-async fn until(is_so: impl Fn() -> bool) {
+pub(super) async fn until(is_so: impl Fn() -> bool) {
     while !is_so() {
         tokio::task::yield_now().await;
     }
 }
 
-fn started(fake: &FakeAgent) -> Vec<String> {
+pub(super) fn started(fake: &FakeAgent) -> Vec<String> {
     fake.noted("started").lines().map(str::to_owned).collect()
 }
 
 /// Those that were asked, each once.
-fn asked(fake: &FakeAgent) -> Vec<String> {
+pub(super) fn asked(fake: &FakeAgent) -> Vec<String> {
     let mut asked: Vec<String> = fake.noted("asked").lines().map(str::to_owned).collect();
     asked.dedup();
     asked
@@ -72,12 +77,31 @@ async fn one_that_waits_for_another_model_gives_way_to_what_is_asked_now() {
     let agent = agent(Kind::OpenaiCodex, &fake);
     for (calls, model) in ["a", "b"].into_iter().enumerate() {
         let body = Bytes::from_static(body_of(Kind::OpenaiCodex).as_bytes());
-        let mut answer = agent.ask(model, body).await.unwrap();
-        while poll_fn(|cx| answer.poll_event(cx)).await.is_some() {}
+        let mut answer = agent.ask(model, body, "").await.unwrap();
+        while next(&mut answer).await.is_some() {}
         until(|| started(&fake).len() == 2 * (calls + 1)).await;
         until(|| fs::read_dir(folders(&fake)).unwrap().count() == 1).await;
     }
     assert!(fake.noted("home").contains(r#""slug":"b""#), "{}", fake.noted("home"));
+}
+
+#[tokio::test]
+async fn one_that_died_waiting_is_not_the_one_that_gives_way() {
+    let fake = FakeAgent::new(r#"echo $$ >> "$here/started"; exec cat"#);
+    let program = Program { processes_max: 2, ..program(&fake) };
+    let spawner = Arc::new(Spawner::new(program, Warmth { processes: 2, ..WARMTH }));
+    for count in 1..=2 {
+        let process = spawner.spawn(Launch::default()).await.unwrap();
+        until(|| started(&fake).len() == count).await;
+        rest::Bed::new(Launch::default(), &spawner, String::new()).rest(process);
+    }
+    let first = rustix::process::Pid::from_raw(started(&fake)[0].parse().unwrap()).unwrap();
+    rustix::process::kill_process(first, rustix::process::Signal::KILL).unwrap();
+    until(|| fs::read_dir(folders(&fake)).unwrap().count() == 1).await;
+    let wanted = spawner.pool().give_way();
+    assert!(spawner.pool().take(&Launch::default()).is_none(), "the other one has the place");
+    drop(wanted);
+    drop(spawner.all_places().await);
 }
 
 #[tokio::test]
