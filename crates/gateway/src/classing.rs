@@ -6,7 +6,8 @@ use sabir_compose::class::Class;
 use sabir_wire::FaultKind;
 use sabir_wire::protocol::DecodedRequest;
 
-use crate::call::{Action, Call};
+use crate::attempt::{ReadAhead, WritingAhead, WrittenAhead};
+use crate::call::{Action, Call, LargeCall};
 use crate::failure::{Failure, Result};
 use crate::ingress;
 use crate::route::{Caller, Choice, ClassAsked, Model, Resolved};
@@ -21,41 +22,70 @@ struct Asker {
     session: Option<String>,
 }
 
-/// Where a call goes, and what was decoded of it to know that.
+/// What a call is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadFor {
+    /// To be sent to the first of its targets, once they are known.
+    Target,
+    /// To know its class alone.
+    Class,
+}
+
+/// Where a call goes, and what was read of it to know that.
 pub(crate) struct Chosen<'c> {
     pub(crate) resolved: Resolved,
-    /// None where other threads read the body.
-    pub(crate) decoded: Option<Box<DecodedRequest<'c>>>,
+    pub(crate) ahead: Option<ReadAhead<'c>>,
 }
 
 /// Where the call goes once its class is known; none if that does not matter.
 pub(crate) async fn choose<'c>(
     snapshot: &Arc<Snapshot>,
-    call: &'c Call<'c>,
+    (call, purpose): (&'c Call<'c>, ReadFor),
     resolved: &Resolved,
     trace: &mut Trace,
 ) -> Result<Option<Chosen<'c>>> {
     let Some(model) = resolved.by_class() else { return Ok(None) };
     let class = named(call)?;
     let asker = Asker { class, owner: owner(trace), session: session(call, trace) };
-    let (choice, decoded) = match call.large {
+    let (choice, ahead) = match call.large {
         None => {
             let (choice, decoded) = choice(snapshot, model, call, &asker)?;
-            (choice, Some(decoded))
+            (choice, Some(ReadAhead::Decoded(decoded)))
         }
         Some(large) => {
-            let (snapshot, model, large) =
-                (Arc::clone(snapshot), Arc::clone(model), Arc::clone(large));
-            let pool = Arc::clone(&snapshot);
-            let work = move |_: &_| {
-                let call = large.lend();
-                choice(&snapshot, &model, &call, &asker).map(|(choice, _)| choice)
+            let writing = match purpose {
+                ReadFor::Target => Some(WritingAhead::new(snapshot, trace)),
+                ReadFor::Class => None,
             };
-            (pool.shared.pool.run(work).await?, None)
+            let (choice, written) =
+                choice_elsewhere(snapshot, (large, writing), (resolved, model), asker).await?;
+            (choice, written.map(ReadAhead::Written))
         }
     };
     trace.set_choice(model, &choice);
-    Ok(Some(Chosen { resolved: resolved.chosen(&choice), decoded }))
+    Ok(Some(Chosen { resolved: resolved.chosen(&choice), ahead }))
+}
+
+/// The choice for a large body, which another thread reads, and the body as its first target wants it.
+async fn choice_elsewhere(
+    snapshot: &Arc<Snapshot>,
+    (large, writing): (&Arc<LargeCall>, Option<WritingAhead>),
+    (resolved, model): (&Resolved, &Arc<Model>),
+    asker: Asker,
+) -> Result<(Choice, Option<Box<WrittenAhead>>)> {
+    let (own, large, resolved) = (Arc::clone(snapshot), Arc::clone(large), resolved.clone());
+    let model = Arc::clone(model);
+    let work = move |wanted: &_| {
+        let call = large.lend();
+        let (choice, decoded) = choice(&own, &model, &call, &asker)?;
+        let resolved = resolved.chosen(&choice);
+        let written = writing.and_then(|it| it.write((&call, decoded), &resolved, wanted));
+        Ok((choice, written))
+    };
+    let settle = |(choice, written): (Choice, Option<Box<WrittenAhead>>)| {
+        (choice.clone(), written.map(|it| Box::new(it.settled())))
+    };
+    snapshot.shared.pool.run_apart(work, settle).await
 }
 
 fn choice<'c>(

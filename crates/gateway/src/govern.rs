@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use sabir_compose::govern::{self, Governed, HostedRule, NameRule, Offer, Rules, Violation};
+use sabir_compose::govern::{
+    self, Governed, HostedRule, NameRule, Offer, Renamed, Rules, Violation,
+};
 use sabir_wire::conversation::{Request, Tool, ToolKind};
 use sabir_wire::protocol::{AnswerContext, DecodedRequest, Field};
 use sabir_wire::target::Target;
@@ -18,7 +20,7 @@ pub(crate) fn request<'c>(
     call: &'c Call<'_>,
     decoded: &mut DecodedRequest<'c>,
     (upstream, target): (Protocol, &Target),
-) -> Result<Governed<'c>> {
+) -> Result<Governed> {
     let Some(rules) = call.rules.as_deref() else { return Ok(Governed::default()) };
     let plan = govern::plan(decoded.request(), rules).map_err(refused)?;
     let governed = match plan.changes() {
@@ -67,10 +69,10 @@ pub(crate) fn check_hosted(call: &Call<'_>, request: &Request<'_>, report: &Repo
 pub(crate) fn offer(
     call: &Call<'_>,
     decoded: &DecodedRequest<'_>,
-    (context, governed): (&mut AnswerContext<'_>, &Governed<'_>),
+    (context, renamed): (&mut AnswerContext<'_>, Renamed),
 ) -> Option<Arc<Offer>> {
     let rules: &Arc<Rules> = call.rules.as_ref().filter(|rules| rules.governs_answers())?;
-    let names = (context, governed.renamed.as_slice());
+    let names = (context, renamed);
     Some(Arc::new(Offer::new(decoded.request(), decoded.protocol(), names, rules)))
 }
 

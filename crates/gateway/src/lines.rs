@@ -169,9 +169,23 @@ pub(crate) fn timed_lines(
     for (index, entry) in history.entries.iter().enumerate() {
         lines.add(&entry.json, &entry.content, times.get(index).copied().flatten())?;
     }
+    let lines = lines.finish()?;
+    let instructed = instructed_at(instructed, (1, &lines));
     let system = history.system.as_deref();
-    let system = system.map(|system| record_of_all(protocol, system, instructed));
-    Ok((lines.finish()?, system.transpose()?))
+    let system = system.map(|system| record_of_all(protocol, system, &instructed));
+    Ok((lines, system.transpose()?))
+}
+
+/// When each of the instructions was given. Where nobody knows it, they are as old as what they led.
+pub(crate) fn instructed_at(
+    known: &[Option<Time>],
+    (count, lines): (usize, &Lines),
+) -> Vec<Option<Time>> {
+    let first = lines.messages.iter().find_map(|line| time_of(&line.record));
+    match known.iter().any(Option::is_some) || first.is_none() {
+        true => known.to_vec(),
+        false => vec![first; known.len().max(count).max(1)],
+    }
 }
 
 /// Lines of a history that was held elsewhere, in the making. Of its elements nothing but their places is kept beside.
@@ -200,6 +214,17 @@ impl HeldLines {
             time: None,
             written: Hash::of_bytes(WRITTEN),
         }
+    }
+
+    /// Lines that go on from a line of the same kind, as if all had been held together.
+    pub(crate) fn after(line: Hash, protocol: Protocol, known_by: KnownBy) -> Self {
+        Self { written: line, ..Self::new(protocol, known_by) }
+    }
+
+    /// Lines that are known by their meaning and go on from a history that is kept already.
+    pub(crate) fn behind(protocol: Protocol, end: Position) -> Self {
+        let lines = Lines { end, ..Lines::default() };
+        Self { lines, ..Self::new(protocol, KnownBy::Meaning) }
     }
 
     pub(crate) fn add(

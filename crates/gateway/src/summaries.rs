@@ -10,6 +10,7 @@ use std::sync::Arc;
 use sabir_compose::SummaryRole;
 use sabir_compose::compact::{Plan, compacted};
 use sabir_wire::conversation::{Content, Message, Opaque, Part, Role};
+use sabir_wire::json::Kind;
 
 /// The type of the items and blocks that stand for a summary, in every protocol that has them.
 pub(crate) const COMPACTION: &str = "compaction";
@@ -113,13 +114,13 @@ fn leave_out_items(message: &mut Message<'_>) {
     }
 }
 
-/// The newest part that stands for a compaction, and where it is.
+/// The newest part that stands for a compaction, and where it is. One that came to nothing stands for nothing.
 pub(crate) fn newest<'m, 'a>(
     messages: &'m [Message<'a>],
     kind: &str,
 ) -> Option<((usize, usize), &'m Part<'a>, &'m Opaque<'a>)> {
     let is_one = |part: &'m Part<'a>| match part.content() {
-        Content::Opaque(opaque) if opaque.kind == *kind => Some(&**opaque),
+        Content::Opaque(opaque) if opaque.kind == *kind && !is_void(opaque) => Some(&**opaque),
         _ => None,
     };
     messages.iter().enumerate().rev().find_map(|(index, message)| {
@@ -128,6 +129,21 @@ pub(crate) fn newest<'m, 'a>(
         let mut found = found.filter_map(|(at, part)| Some(((index, at), *part, is_one(part)?)));
         found.next()
     })
+}
+
+/// Whether a compaction came to nothing, as its maker says by content that is null: clients may send it back, and it changes
+/// nothing.
+fn is_void(opaque: &Opaque<'_>) -> bool {
+    let (mut is_null, mut is_sealed) = (false, false);
+    let read = opaque.json.reader().object(|name, reader| {
+        match (&*name, reader.kind()?) {
+            ("content", kind) => is_null = kind == Kind::Null,
+            ("encrypted_content", kind) => is_sealed = kind != Kind::Null,
+            _ => {}
+        }
+        reader.skip()
+    });
+    read.is_ok() && is_null && !is_sealed
 }
 
 /// Content is shown to nobody.

@@ -17,8 +17,9 @@ use crate::observe::{Losses, Outcome, Upstream};
 
 /// Watches the answer to one request.
 pub(crate) trait Tap {
-    /// A provider begins to answer; `asked` says how the answer is translated, if it does not pass as it is. If that comes to nothing before the first event, another attempt begins the answer anew
-    /// and everything seen so far does not count.
+    /// A provider begins to answer; `asked` is the context by which the answer is translated, if it does not pass as it is. If
+    /// that comes to nothing before the first event, another attempt begins the answer anew and everything seen so far does not
+    /// count.
     fn begin(
         &mut self,
         _head: &Head,

@@ -149,7 +149,7 @@ impl Trace {
         }
     }
 
-    /// What the request cost tells how long the next ones are.
+    /// What the request cost shows how long the next ones are.
     fn learn(&self, chosen: &Chosen) {
         if let Some(tokens) = self.counts[Count::Input] {
             chosen.model.correct(Counted { bytes: chosen.weight, tokens });
@@ -273,7 +273,7 @@ impl Trace {
         self.turn = Some(Box::new(names));
     }
 
-    /// What the answer says of its cost is counted elsewhere.
+    /// What the answer states of its cost is counted elsewhere.
     pub(crate) fn count_nothing(&mut self) {
         self.is_counted_elsewhere = true;
     }

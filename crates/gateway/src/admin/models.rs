@@ -66,7 +66,9 @@ pub(crate) async fn models(
             Err(not_found) => {
                 let failure = Failure::client(FaultKind::NotFound, not_found.to_string());
                 let failure = failure.with_param("model").with_code("model_not_found");
-                egress::rescue(shape, *failure, InFlight::begin(snapshot, shape, key))
+                let mut flight = InFlight::begin(snapshot, shape, key);
+                flight.trace.set_no_call();
+                egress::rescue(shape, *failure, flight)
             }
         },
     }
@@ -168,6 +170,7 @@ async fn fetch(
         body: &Payload::default(),
         turn: None,
         afterwards: Afterwards::Keep,
+        owner: None,
     };
     let begun = attempt::send_alone(handles, provider, endpoint, request, || {}).await;
     let Incoming { head, mut feed, .. } = begun.ok()?;

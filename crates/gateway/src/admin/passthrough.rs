@@ -276,8 +276,8 @@ async fn pass(
     let afterwards = if body.is_empty() { Afterwards::Keep } else { Afterwards::Close };
     let body = &body.into();
     let path = &without_own_key(&raw.path, raw.key);
-    let request =
-        Request { method: raw.method, path, headers: &headers, body, turn: None, afterwards };
+    let (method, headers) = (raw.method, &headers);
+    let request = Request { method, path, headers, body, turn: None, afterwards, owner: None };
     let begun = attempt::send_alone(handles, provider, endpoint, request, || {
         flight.trace.begin_attempt();
     });

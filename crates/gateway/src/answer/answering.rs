@@ -27,7 +27,7 @@ const START_HELD_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct Answering {
     head: Head,
     form: Form,
-    /// Absent once the provider has said all, or nothing more of it is wanted.
+    /// Absent once the provider has sent all, or nothing more of it is wanted.
     feed: Option<Box<Feed>>,
     /// How it ended, until that is recorded. Boxed, since an open stream has no use for the room.
     ended: Option<Box<Ended>>,
@@ -264,7 +264,7 @@ impl Answering {
         Poll::Ready(Ok(()))
     }
 
-    /// The provider has said all.
+    /// The provider has sent all.
     fn finish(&mut self, flight: &mut InFlight) {
         match self.form.end(&mut flight.taps) {
             Err(defect) => self.fail(Whose::Upstream, defect.fault()),
@@ -322,7 +322,7 @@ impl Answering {
             Poll::Pending if flight.admission.is_out_of_time() => Err(Failure::shutdown().fault),
             polled => ready!(polled),
         };
-        // An answer that has failed says so already.
+        // An answer that has failed reports so already.
         let has_failed = self.ended.as_ref().is_some_and(|it| it.outcome != Outcome::Answered);
         if let Err(fault) = ready
             && !has_failed

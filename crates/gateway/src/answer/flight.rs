@@ -99,7 +99,7 @@ impl InFlight {
             let outcome = Outcome::Failed(failure.whose);
             let mut ended = Ended { fault: Some(failure.fault.kind), ..Ended::plain(outcome) };
             self.notify_taps(&mut ended);
-            // What cannot be undone says nothing of the failure.
+            // What cannot be undone is no part of the failure.
             let _ = poll_fn(|cx| self.poll_ready(cx)).await;
         }
     }

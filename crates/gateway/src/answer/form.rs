@@ -81,7 +81,7 @@ impl Form {
         }
     }
 
-    /// The provider has said all. A defect says what is missing.
+    /// The provider has sent all. A defect names what is missing.
     pub(super) fn end(&mut self, taps: &mut Taps) -> Result<(), Defect> {
         match self {
             Self::PassThrough(it) => it.end(taps),

@@ -18,7 +18,7 @@ pub(crate) enum Frames {
 }
 
 impl Frames {
-    /// Frames as the answer's head says they come.
+    /// Frames in the framing that the answer's head announces.
     pub(crate) fn of(headers: &HeaderMap, frame_bytes_max: usize) -> Self {
         match is_event_stream(headers) {
             true => Self::Sse(Parser::with_limit(frame_bytes_max)),

@@ -159,7 +159,7 @@ async fn context<'m>(
     Box::pin(context).await.map(Cow::Owned)
 }
 
-/// What a request says of its answer, if it can be read and does not take far more memory than its length.
+/// What a request states of its answer, if it can be read and does not take far more memory than its length.
 fn context_of(call: &Call<'_>) -> AnswerContext<'static> {
     let is_readable = ingress::check_density(&call.survey).is_ok();
     let decoded = is_readable.then(|| call.decoded());

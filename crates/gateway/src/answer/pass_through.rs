@@ -253,7 +253,7 @@ impl PassThrough {
         self.watch.lacks_pieces() && !self.is_open_list
     }
 
-    /// Emits the fault of a stream that broke off, in the client's protocol. Says whether that was possible: nothing can be
+    /// Emits the fault of a stream that broke off, in the client's protocol. Returns whether that was possible: nothing can be
     /// added to a list.
     ///
     /// Lines that may have gone before and are no event, such as comments, are ended first.

@@ -12,7 +12,7 @@ use crate::observe::Outcome;
 use crate::state::Snapshot;
 use crate::tap::Head;
 
-/// An answer of any status, sent as it comes. One with an error status is read to its end: it says whose fault it was.
+/// An answer of any status, sent as it comes. One with an error status is read to its end: it states whose fault it was.
 pub(crate) async fn open_raw(
     snapshot: &Arc<Snapshot>,
     incoming: Incoming,
@@ -72,7 +72,7 @@ async fn whose(
     Box::pin(snapshot.shared.pool.run_on(body.len(), work)).await
 }
 
-/// An answer that has no body, whatever its headers say of one.
+/// An answer that has no body, whatever its headers announce.
 pub(crate) fn open_bodiless(head: Head, flight: &mut InFlight) -> Box<Answering> {
     flight.begin_answer(&head, None);
     Answering::whole(head, Bytes::new(), Outcome::Answered)

@@ -55,7 +55,7 @@ struct Writing {
     holds_start: bool,
     /// Whether anything is there.
     has_started: bool,
-    /// The candidates that have said something, and those that have ended: a bit for each, the last for all beyond.
+    /// The candidates that have emitted something, and those that have ended: a bit for each, the last for all beyond.
     begun: u64,
     ended: u64,
     /// The fault that the stream began with, kept back for another try.
@@ -346,7 +346,7 @@ fn step(
     Ok(())
 }
 
-/// Whether an event says nothing yet that a fault could not follow at once.
+/// Whether an event emits nothing yet that a fault could not follow at once.
 fn may_precede_fault(event: &Event<'_>) -> bool {
     match event {
         Event::Start(_) | Event::Note(_) | Event::Usage(_) => true,

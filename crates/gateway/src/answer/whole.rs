@@ -289,12 +289,12 @@ fn calls_of(
     collector.take()
 }
 
-/// Whether an answer neither says anything nor ends.
+/// Whether an answer neither holds anything nor ends.
 fn is_empty(response: &Response<'_>) -> bool {
     response.candidates.iter().all(|it| it.finish.is_none() && it.message.parts.is_empty())
 }
 
-/// Whether nothing but the end of the connection says where the body ends: one that broke off looks the same.
+/// Whether nothing but the end of the connection marks the end of the body: one that broke off looks the same.
 fn ends_with_connection(headers: &HeaderMap) -> bool {
     !headers.contains_key(CONTENT_LENGTH) && !headers.contains_key(TRANSFER_ENCODING)
 }

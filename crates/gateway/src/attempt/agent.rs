@@ -5,9 +5,9 @@ use sabir_backend::agent::OWN_CHOICE;
 use sabir_compose::assemble;
 use sabir_compose::assemble::{ContextMessage, Dialogue, Input, Utterance};
 use sabir_wire::conversation::{
-    Content, Message, OutputFormat, Part, Request, Role, ToolChoice, ToolKind,
+    AllowedMode, Content, Message, OutputFormat, Part, Request, Role, ToolChoice, ToolKind,
 };
-use sabir_wire::json::{Json, Number};
+use sabir_wire::json::{Json, Number, Text};
 use sabir_wire::protocol::{Declared, DecodedRequest, Field};
 use sabir_wire::{Fault, FaultKind, LossKind, Overflow, Protocol, Report};
 
@@ -27,7 +27,7 @@ pub(super) struct Adapted {
 
 const NO_SETTING: &str = "the agent CLI has no such setting";
 
-/// Takes a setting out of a request, and says whether it was there.
+/// Takes a setting out of a request, and returns whether it was there.
 type Take = fn(&mut Request<'_>) -> bool;
 
 /// A setting, what it means to lose it, and how it is taken out.
@@ -97,7 +97,7 @@ fn takes_conversation(agent: &types::Agent) -> bool {
     kind_of_agent(agent.kind).takes_conversation(&agent.command)
 }
 
-/// Makes a request one that the agent can take, whose model speaks `upstream`.
+/// Makes a request one that the agent can take, whose model is asked in `upstream`.
 pub(super) fn adapt(
     decoded: &mut DecodedRequest<'_>,
     (cli, upstream): (&Agent, Protocol),
@@ -144,7 +144,7 @@ pub(super) fn adapt(
     Ok(Adapted { report, prompt: None })
 }
 
-/// What a vendor's API takes from its own clients, and its CLI does not. Towards other protocols the encoders say so.
+/// What a vendor's API takes from its own clients, and its CLI does not. Towards other protocols the encoders report it.
 fn leave_to_the_vendor(decoded: &DecodedRequest<'_>, report: &mut Report) {
     let semantics = decoded.semantics();
     let declared = |it: (&'static Declared, &Json<'_>)| it.0;
@@ -176,20 +176,40 @@ fn strip(
     }
 }
 
-/// A model may be kept from its tools, but no CLI makes it use one.
+/// A model may be kept from tools, but no CLI makes it use one.
 fn choose_tools(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
     let Some(choice) = decoded.edit().tool_choice.take() else { return };
-    match choice {
-        ToolChoice::Auto => {}
-        ToolChoice::None => decoded.edit().tools.clear(),
-        ToolChoice::Required
-        | ToolChoice::Named { .. }
-        | ToolChoice::Allowed { .. }
-        | ToolChoice::Other { .. } => {
-            let pointer = decoded.pointer(None, Field::ToolChoice);
-            report.lose(pointer, LossKind::Dropped, "an agent CLI chooses among its tools itself");
+    let reason = match choice {
+        ToolChoice::Auto => return,
+        ToolChoice::None => {
+            decoded.edit().tools.clear();
+            return;
         }
+        ToolChoice::Named { name, .. } => {
+            keep_tools(decoded, &[name]);
+            Some(UNFORCED)
+        }
+        ToolChoice::Allowed { mode, tools } => {
+            let names: Vec<_> = tools.into_iter().filter_map(|tool| tool.name).collect();
+            keep_tools(decoded, &names);
+            (mode == AllowedMode::Required).then_some(UNFORCED)
+        }
+        ToolChoice::Required | ToolChoice::Other { .. } => Some(UNFORCED),
+    };
+    if let Some(reason) = reason {
+        report.lose(decoded.pointer(None, Field::ToolChoice), LossKind::Dropped, reason);
     }
+}
+
+const UNFORCED: &str = "an agent CLI chooses among its tools itself";
+
+/// Offers no other tools than these.
+fn keep_tools(decoded: &mut DecodedRequest<'_>, names: &[Text<'_>]) {
+    decoded.edit().tools.retain(|tool| match &tool.kind {
+        ToolKind::Function(function) => names.contains(&function.name),
+        ToolKind::Custom(custom) => names.contains(&custom.name),
+        ToolKind::Namespace(_) | ToolKind::Hosted(_) => true,
+    });
 }
 
 /// Only the client's own tools are offered: in the CLI nothing else runs.
@@ -319,7 +339,7 @@ fn suit_gemini(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
     }
 }
 
-/// What a prompt tells in words, and what it cannot tell.
+/// What a prompt states in words, and what it cannot state.
 fn report_prompt(decoded: &DecodedRequest<'_>, report: &mut Report) {
     for part in decoded.request().messages.iter().flat_map(|message| &message.parts) {
         let (kind, reason) = match part.content() {
@@ -362,7 +382,7 @@ pub(super) fn assembled(
     Ok(output)
 }
 
-/// All that was said, word for word: a client's text has no markers.
+/// The whole conversation, word for word: a client's text has no markers.
 pub(super) fn input<'d>(dialogue: &'d Dialogue<'_>, bytes_max: usize) -> Input<'d> {
     let (current, earlier) = match dialogue.utterances.split_last() {
         Some((current, earlier)) => (&*current.content, earlier),

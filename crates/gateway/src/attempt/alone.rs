@@ -8,7 +8,7 @@ use crate::attempt::{Handles, PAUSE};
 use crate::failure::Result;
 use crate::upstream::{Endpoint, Provider, Request, Turn};
 
-/// Whether the provider did not take the key, and there is another. That something else was limited or forbidden says nothing of
+/// Whether the provider did not take the key, and there is another. That something else was limited or forbidden has no bearing on
 /// answers.
 fn is_refused(turn: Option<Turn<'_>>, provider: &Provider, incoming: &Incoming) -> bool {
     let is_refused = incoming.head.status == StatusCode::UNAUTHORIZED;
@@ -16,7 +16,7 @@ fn is_refused(turn: Option<Turn<'_>>, provider: &Provider, incoming: &Incoming) 
 }
 
 /// Sends a request and reads the head of the answer. If its connection or its key fails, a request that changes nothing is
-/// sent again, as often as `retries` says; `begin_attempt` is called each time.
+/// sent again, as often as `retries` allows; `begin_attempt` is called each time.
 pub(crate) async fn send_alone(
     handles: Handles<'_>,
     provider: &Provider,

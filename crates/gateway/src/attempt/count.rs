@@ -1,4 +1,4 @@
-//! Counting tokens: the provider's own counter where it has one, else an estimate that says it is one.
+//! Counting tokens: the provider's own counter where it has one, else an estimate that is marked as one.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -80,7 +80,7 @@ impl Attempt for Count<'_> {
         prepared: &Prepared<'_>,
         flight: &mut InFlight,
     ) -> Result<Box<Answering>> {
-        let incoming = send::begin(handles, asked, prepared).await?;
+        let incoming = send::begin(handles, asked, prepared, flight.trace.key()).await?;
         let Incoming { protocol, head, mut feed } = incoming;
         let bytes_max = handles.snapshot.config().limits.answer_bytes_max.min(SHORT_BYTES_MAX);
         let body = feed.collect_unpacked(handles.snapshot, &head.headers, bytes_max).await?;

@@ -16,7 +16,7 @@ pub(super) struct Edited {
     pub(super) member: Option<&'static str>,
 }
 
-/// Leaves out what the client wants left out; none if it says nothing of that.
+/// Leaves out what the client wants left out; none if it asks for nothing of that.
 pub(super) fn apply(decoded: &mut DecodedRequest<'_>) -> Result<Option<Edited>> {
     let read = surface::of(decoded.protocol()).compaction.edits;
     let Some(ContextEdits { clearings, member }) = read(decoded)? else { return Ok(None) };

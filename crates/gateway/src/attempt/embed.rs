@@ -59,7 +59,7 @@ impl Attempt for Embedding<'_> {
     ) -> Result<Prepared<'a>> {
         let endpoint = endpoint(candidate).ok_or_else(prepare::without_endpoint)?;
         let path = path(endpoint).ok_or_else(prepare::without_endpoint)?;
-        // Which of the two protocols the provider speaks is all the same to the client.
+        // Which of the two protocols the provider has is all the same to the client.
         let call = Call { client: endpoint.protocol, ..self.0.clone() };
         Ok(Prepared {
             endpoint,
@@ -75,12 +75,12 @@ impl Attempt for Embedding<'_> {
         handles: Handles<'_>,
         asked: (&Provider, Option<Turn<'_>>),
         prepared: &Prepared<'_>,
-        _flight: &mut InFlight,
+        flight: &mut InFlight,
     ) -> Result<Incoming> {
-        let incoming = send::begin(handles, asked, prepared).await?;
+        let incoming = send::begin(handles, asked, prepared, flight.trace.key()).await?;
         match incoming.head.status {
             200..300 => Ok(incoming),
-            // Which of the two protocols the provider speaks is all the same here too.
+            // Which of the two protocols the provider has is all the same here too.
             _ => {
                 Err(refused(handles.snapshot, Incoming { protocol: self.0.client, ..incoming })
                     .await)

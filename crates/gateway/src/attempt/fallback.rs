@@ -56,7 +56,8 @@ pub(super) enum AffectsHealth {
 }
 
 /// Asks the targets in order until one begins to answer; the last failure is the client's if none does. Behind a target that
-/// the prompt does not fit come only those whose window is known to be wider.
+/// the prompt does not fit come only those whose window is known to be wider, and where the class of a request decides, those for
+/// long input.
 pub(super) async fn ask<A: Attempt>(
     handles: Handles<'_>,
     attempt: &A,
@@ -64,12 +65,14 @@ pub(super) async fn ask<A: Attempt>(
     flight: &mut InFlight,
 ) -> Result<A::Output> {
     let order = order::of(resolved, A::AFFECTS_HEALTH);
-    let mut last = None;
+    let order = order.into_iter().chain(order::for_long_input(resolved));
+    let mut last: Option<Box<Failure>> = None;
     let mut narrow = None;
-    for order::Ranked { rank, candidate } in order {
-        if narrow.is_some_and(|narrow| candidate.window().is_none_or(|window| window <= narrow)) {
+    for ranked in order {
+        if !ranked.is_asked_beyond(narrow) {
             continue;
         }
+        let (rank, candidate) = (ranked.rank, ranked.candidate);
         let switch = switch::of(resolved, candidate, last.is_some());
         let route = switch::label(resolved, rank, switch.as_ref());
         flight.trace.set_switch(switch);
@@ -84,7 +87,12 @@ pub(super) async fn ask<A: Attempt>(
                 // Where nobody knows the window, none is known to be wider.
                 let window = failure.fault.overflow.window.or_else(|| candidate.window());
                 narrow = Some(narrow.max(window).unwrap_or(u64::MAX));
-                last = Some(failure);
+                // That the prompt does not fit one which has no room for it says nothing of why another failed.
+                let has_other =
+                    last.as_ref().is_some_and(|it| it.fault.kind != FaultKind::ContextTooLong);
+                if !(has_other && resolved.exceeds(candidate)) {
+                    last = Some(failure);
+                }
             }
             Err(failure) if verdict::of(&failure) == Verdict::Final => return Err(failure),
             Err(failure) => last = Some(failure),
@@ -179,7 +187,7 @@ async fn once<A: Attempt>(
         }
         Err(failure) => failure,
     };
-    // That counters are asked too often says nothing of answers.
+    // That counters are asked too often is no sign for answers.
     let speaks_of_key = affects_health || failure.fault.kind != FaultKind::RateLimit;
     let turn = turn.filter(|_| speaks_of_key);
     if turn.is_some_and(|turn| turn.is_turned_away(&provider.name, &mut failure)) {

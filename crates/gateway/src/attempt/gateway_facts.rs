@@ -1,4 +1,4 @@
-//! What an answer says of the gateway's own keeping, which no provider knows.
+//! What an answer states of the gateway's own keeping, which no provider knows.
 
 use sabir_wire::json::Text;
 use sabir_wire::protocol::AnswerContext;
@@ -11,7 +11,7 @@ pub(super) struct GatewayFacts {
     /// Whether an answer with open calls asks for their results, in a protocol whose answers can be continued by them.
     requires_action: bool,
     in_background: bool,
-    /// The conversation that an answer says it is part of, in a protocol whose answers say so.
+    /// The conversation that an answer names as its own, in a protocol whose answers name one.
     conversation: Option<Text<'static>>,
     /// What ids are made of.
     seed: Text<'static>,

@@ -3,10 +3,9 @@
 
 use std::cell::Cell;
 
-use sabir_wire::protocol::DecodedRequest;
-
 use crate::answer;
 use crate::answer::{Answering, InFlight};
+use crate::attempt::ahead::ReadAhead;
 use crate::attempt::fallback::{AffectsHealth, Attempt};
 use crate::attempt::prepare::Prepared;
 use crate::attempt::refusal::refused;
@@ -24,24 +23,24 @@ pub(crate) async fn answer(
     resolved: &Resolved,
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
-    answer_decoded(handles, (call, None), resolved, flight).await
+    answer_read(handles, (call, None), resolved, flight).await
 }
 
-/// The same for whoever has decoded the call already.
-pub(crate) async fn answer_decoded<'c>(
+/// The same for whoever has read the call already.
+pub(crate) async fn answer_read<'c>(
     handles: Handles<'_>,
-    (call, decoded): (&'c Call<'c>, Option<Box<DecodedRequest<'c>>>),
+    (call, ahead): (&'c Call<'c>, Option<ReadAhead<'c>>),
     resolved: &Resolved,
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
-    let generation = Generation { call, decoded: Cell::new(decoded) };
+    let generation = Generation { call, ahead: Cell::new(ahead) };
     fallback::ask(handles, &generation, resolved, flight).await
 }
 
 struct Generation<'c> {
     call: &'c Call<'c>,
     /// For the first target alone: what is written for one is changed for it.
-    decoded: Cell<Option<Box<DecodedRequest<'c>>>>,
+    ahead: Cell<Option<ReadAhead<'c>>>,
 }
 
 impl Attempt for Generation<'_> {
@@ -55,13 +54,17 @@ impl Attempt for Generation<'_> {
         candidate: &'a Candidate,
         trace: &mut Trace,
     ) -> Result<Prepared<'a>> {
+        let (decoded, written) = match self.ahead.take() {
+            Some(ReadAhead::Decoded(decoded)) => (Some(decoded), None),
+            Some(ReadAhead::Written(written)) => (None, written.for_target(candidate)),
+            None => (None, None),
+        };
         if let Some(large) = self.call.large {
-            let call = (self.call, large);
+            let call = (self.call, large, written);
             return Box::pin(prepare::prepare_large(handles.snapshot, call, candidate, trace))
                 .await;
         }
-        let call = (self.call, self.decoded.take());
-        prepare::prepare(handles.snapshot, call, candidate, trace).await
+        prepare::prepare(handles.snapshot, (self.call, decoded), candidate, trace).await
     }
 
     async fn open(
@@ -71,7 +74,7 @@ impl Attempt for Generation<'_> {
         prepared: &Prepared<'_>,
         flight: &mut InFlight,
     ) -> Result<Box<Answering>> {
-        let incoming = send::begin(handles, asked, prepared).await?;
+        let incoming = send::begin(handles, asked, prepared, flight.trace.key()).await?;
         if !(200..300).contains(&incoming.head.status) {
             return Err(refused(handles.snapshot, incoming).await);
         }

@@ -8,7 +8,7 @@ use sabir_wire::{LossKind, Protocol, Report};
 /// What marks the text of a system message as not the user's.
 const MARK: &str = "[system]\n";
 
-/// Puts late system messages where the operator wants them, and says which.
+/// Puts late system messages where the operator wants them, and returns which.
 pub(super) fn place(request: &mut Request<'_>, upstream: Protocol, late: LateSystem) -> Report {
     let mut report = Report::default();
     let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();

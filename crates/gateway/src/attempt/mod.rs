@@ -1,6 +1,7 @@
 //! Getting an answer: one target after the other, until the first event of one of them is there.
 
 mod agent;
+mod ahead;
 mod alone;
 mod artefacts;
 mod cache_key;
@@ -26,10 +27,11 @@ mod verdict;
 mod window;
 mod work;
 
+pub(crate) use ahead::{ReadAhead, WritingAhead, WrittenAhead};
 pub(crate) use alone::send_alone;
 pub(crate) use count::count;
 pub(crate) use embed::embed;
-pub(crate) use generate::{answer, answer_decoded};
+pub(crate) use generate::{answer, answer_read};
 pub(crate) use refusal::is_missing;
 pub(crate) use token_estimate::of_request as estimated_tokens;
 
@@ -47,5 +49,5 @@ pub(crate) struct Handles<'a> {
     pub(crate) client: &'a Client,
 }
 
-/// How long to wait before another attempt where the provider does not say.
+/// How long to wait before another attempt where the provider does not state it.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);

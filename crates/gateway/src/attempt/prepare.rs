@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use sabir_wire::FaultKind;
-use sabir_wire::json::Writer;
+use sabir_wire::json::{Reader, Writer};
 use sabir_wire::protocol::{AnswerContext, AppliedEdit, DecodedRequest, Echo};
 use sabir_wire::target::Target;
 
@@ -108,47 +108,71 @@ pub(super) fn prepare_noting<'a>(
     assemble(call, candidate, rewritten)
 }
 
-/// The same for a large body, which other threads read and write.
+/// What other threads made of a large body, or why they could not, and what they noted.
+#[derive(Debug)]
+pub(super) struct Written {
+    rewritten: Result<Rewritten>,
+    losses: Losses,
+    lacking: Option<Lacking>,
+}
+
+impl Written {
+    pub(super) fn of(
+        snapshot: &Snapshot,
+        (call, decoded): Read<'_, '_>,
+        candidate: &Candidate,
+        mut notes: Notes<'_>,
+    ) -> Self {
+        let rewritten = window::check(call, candidate)
+            .and_then(|()| rewrite(snapshot, (call, decoded), candidate, &mut notes));
+        let (losses, lacking) = notes.into_parts();
+        Self { rewritten, losses, lacking }
+    }
+
+    /// The same with all small blocks of memory made anew.
+    pub(super) fn settled(self) -> Self {
+        let Self { rewritten, losses, lacking } = self;
+        let losses = losses.fitting(usize::MAX);
+        Self { rewritten: rewritten.map(Rewritten::settled), losses, lacking: lacking.clone() }
+    }
+}
+
+/// The same for a large body, which other threads read and write. It may have been written for the target before.
 pub(super) async fn prepare_large<'a>(
     snapshot: &'a Arc<Snapshot>,
-    (call, large): (&Call<'a>, &Arc<LargeCall>),
+    (call, large, written): (&Call<'a>, &Arc<LargeCall>, Option<Written>),
     candidate: &'a Candidate,
     trace: &mut Trace,
 ) -> Result<Prepared<'a>> {
-    let (mut rewritten, lacking) = rewrite_large(snapshot, large, candidate, trace).await?;
-    if let Some(lacking) = lacking
+    trace.clear_losses();
+    let mut written = match written {
+        Some(written) => written,
+        None => write_large(snapshot, large, candidate, trace).await?,
+    };
+    if let Some(lacking) = written.lacking.take()
         && snapshot.shared.artefacts.fetch(lacking).await
     {
-        drop(rewritten);
-        rewritten = rewrite_large(snapshot, large, candidate, trace).await?.0;
+        drop(written);
+        written = write_large(snapshot, large, candidate, trace).await?;
     }
-    let Rewritten { body, mode } = rewritten?;
+    trace.add_losses(written.losses);
+    let Rewritten { body, mode } = written.rewritten?;
     assemble(call, candidate, Rewritten { body: body.map(Payload::shared), mode })
 }
 
-async fn rewrite_large(
+async fn write_large(
     snapshot: &Arc<Snapshot>,
     large: &Arc<LargeCall>,
     candidate: &Candidate,
-    trace: &mut Trace,
-) -> Result<(Result<Rewritten>, Option<Lacking>)> {
-    trace.clear_losses();
+    trace: &Trace,
+) -> Result<Written> {
     let (own, large, stamp) = (Arc::clone(snapshot), Arc::clone(large), Stamp::of(trace));
     let target = candidate.clone();
     let work = move |wanted: &_| {
-        let mut notes = stamp.notes(wanted);
         let call = large.lend();
-        let rewritten = window::check(&call, &target)
-            .and_then(|()| rewrite(&own, (&call, None), &target, &mut notes));
-        Ok((rewritten, notes.into_parts()))
+        Ok(Written::of(&own, (&call, None), &target, stamp.notes(wanted)))
     };
-    let settle = |(rewritten, (losses, lacking)): (Result<Rewritten>, (Losses, Option<_>))| {
-        let noted = (losses.fitting(usize::MAX), lacking.clone());
-        (rewritten.map(Rewritten::settled), noted)
-    };
-    let (rewritten, (losses, lacking)) = snapshot.shared.pool.run_apart(work, settle).await?;
-    trace.add_losses(losses);
-    Ok((rewritten, lacking))
+    snapshot.shared.pool.run_apart(work, Written::settled).await
 }
 
 fn rewrite(
@@ -171,7 +195,7 @@ fn rewrite(
     translated(snapshot, (call, decoded), (candidate, endpoint), notes)
 }
 
-/// An answer in the client's own protocol passes as it is, unless it must say what its provider does not know.
+/// An answer in the client's own protocol passes as it is, unless it must state what its provider does not know.
 fn own_mode(
     call: &Call<'_>,
     applied_edits: Option<Vec<AppliedEdit>>,
@@ -211,17 +235,30 @@ pub(super) fn without_endpoint() -> Box<Failure> {
 
 /// The client's own bytes with the target's model.
 pub(super) fn spliced<'c>(call: &Call<'c>, model: &str) -> Payload<'c> {
+    let surface = surface::of(call.client);
     match call.model_at.clone() {
-        Some(place) if call.model != model => {
+        Some(place) if !names(call, &call.body[place.clone()], model) => {
             let mut name = Writer::default();
-            name.value(&*surface::of(call.client).model_in_body(model));
+            name.value(&*surface.model_in_body(model));
             Payload::spliced(call.body, place, name.into_string())
         }
         _ => call.body.as_bytes().into(),
     }
 }
 
-/// The path of a call. That of a client's own protocol keeps its query; an agent is told the model instead.
+/// Whether the member of a call's body names this model, or none. Where the path names it, the body may name another.
+fn names(call: &Call<'_>, member: &str, model: &str) -> bool {
+    let surface = surface::of(call.client);
+    if surface.collection.is_none() {
+        return call.model == model;
+    }
+    let stated = Reader::new(member).string();
+    stated.map_or(member == "null", |stated| {
+        surface.model_in_body(&stated.to_str()) == surface.model_in_body(model)
+    })
+}
+
+/// The path of a call. That of a client's own protocol keeps its query; an agent is given the model instead.
 fn path(endpoint: &Endpoint, call: &Call<'_>, model: &str, is_through: bool) -> String {
     if endpoint.agent().is_some() {
         return model.to_owned();

@@ -1,4 +1,4 @@
-//! What a provider says when it refuses, read in the manner of its protocol.
+//! The error of a provider that refuses, read in the manner of its protocol.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::failure::{Failure, Refusal, Whose};
 use crate::state::Snapshot;
 use crate::tap::Head;
 
-/// Reads an answer with any status but a good one to its end: it says what failed.
+/// Reads an answer with any status but a good one to its end: it states what failed.
 pub(super) async fn refused(snapshot: &Arc<Snapshot>, incoming: Incoming) -> Box<Failure> {
     let Incoming { protocol, head: Head { status, headers }, mut feed } = incoming;
     let bytes_max = snapshot.config().limits.answer_bytes_max.min(SHORT_BYTES_MAX);

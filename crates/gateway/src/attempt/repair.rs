@@ -6,7 +6,7 @@ use sabir_wire::{FaultKind, Protocol, Report};
 
 use crate::failure::{Failure, Result};
 
-/// Repairs a client's request that is about to be written for a provider of `upstream`, and says what was done.
+/// Repairs a client's request that is about to be written for a provider of `upstream`, and returns what was done.
 pub(super) fn mend(
     request: &mut Request<'_>,
     client: Protocol,
@@ -21,7 +21,7 @@ pub(super) fn mend(
     }
 }
 
-/// Words that the user has not said would change the answer, so that none are made up.
+/// Words that the user has not written would change the answer, so that none are made up.
 fn without_turn(client: Protocol, upstream: Protocol) -> Box<Failure> {
     let message = format!(
         "expected a message beside the system prompt, found none; the provider speaks {}, which \

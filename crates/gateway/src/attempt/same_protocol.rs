@@ -3,6 +3,7 @@
 //! gateway put into an earlier answer on another vendor's behalf. Those go home when their issuer serves again, and nowhere else.
 
 use memchr::memmem;
+use sabir_compose::govern::Governed;
 use sabir_wire::conversation::{Content, Part, Request};
 use sabir_wire::json::Text;
 use sabir_wire::protocol::{
@@ -66,7 +67,7 @@ pub(super) fn governed(
         (None, Some(recalled)) => recalled.decoded()?,
         (None, None) => call.decoded_own()?,
     };
-    // What is to be cleared is told by the client's names for its tools.
+    // What is to be cleared is named by the client's names for its tools.
     let edited = match may_be_edited(call, candidate) {
         true => edits::apply(&mut decoded)?,
         false => None,
@@ -77,15 +78,19 @@ pub(super) fn governed(
         govern::check_rounds(call, call.decoded()?.request())?;
     }
     let mut context = AnswerContext::by(&decoded, call.client, &Target::default());
-    let offer = govern::offer(call, &decoded, (&mut context, &governed));
-    if offer.is_some() && !governed.report.is_empty() {
+    let Governed { mut report, renamed } = governed;
+    renamed.report_on(decoded.request(), &mut report);
+    let is_named_alike = renamed.is_empty();
+    let offer = govern::offer(call, &decoded, (&mut context, renamed));
+    if offer.is_some() && !report.is_empty() {
         context.echo = translated::echo(call, notes)?;
     }
-    let body = match governed.report.is_empty() && edited.is_none() {
+    let is_same = report.is_empty() && is_named_alike && edited.is_none();
+    let body = match is_same {
         true => rewritten(snapshot, call, candidate, notes)?,
         false => {
-            check_drops(call, &governed.report)?;
-            notes.add_losses(call.name_turns(governed.report));
+            check_drops(call, &report)?;
+            notes.add_losses(call.name_turns(report));
             let is_mended = recalled.is_some() || may_be_mended(snapshot, call);
             let changing = Changing { is_mended, is_needed: true };
             let body = changed(call, (candidate, &target), decoded, changing, notes)?;

@@ -1,5 +1,7 @@
 //! One request to one provider, up to the head of the answer.
 
+use std::sync::Arc;
+
 use http::Method;
 use sabir_backend::http::Afterwards;
 use sabir_wire::FaultKind;
@@ -7,19 +9,22 @@ use sabir_wire::FaultKind;
 use crate::answer::{Feed, Incoming};
 use crate::attempt::Handles;
 use crate::attempt::prepare::Prepared;
+use crate::config::types::GatewayKey;
 use crate::failure::{Failure, Result, Whose};
 use crate::tap::Head;
 use crate::upstream::{Backend as _, Endpoint, Provider, Request, Turn};
 
-/// Sends a prepared request and reads the head of the answer.
+/// Sends somebody's prepared request and reads the head of the answer.
 pub(super) async fn begin(
     handles: Handles<'_>,
     (provider, turn): (&Provider, Option<Turn<'_>>),
     prepared: &Prepared<'_>,
+    key: Option<&Arc<GatewayKey>>,
 ) -> Result<Incoming> {
     let Prepared { endpoint, path, headers, body, .. } = prepared;
     let afterwards = Afterwards::Keep;
-    let request = Request { method: &Method::POST, path, headers, body, turn, afterwards };
+    let (method, owner) = (&Method::POST, key.map(|key| key.name.as_str()));
+    let request = Request { method, path, headers, body, turn, afterwards, owner };
     send(handles, provider, endpoint, request).await
 }
 

@@ -1,10 +1,10 @@
-//! Conversations that leave the target which has their prompt cache and their signatures: when, why, and how that is told.
+//! Conversations that leave the target which has their prompt cache and their signatures: when, why, and how that is reported.
 
 use std::borrow::Cow;
 
 use crate::route::{Candidate, Resolved, Stay, Switch};
 
-/// What is to be told if the conversation goes to this target, where another has `failed` it just now or none has.
+/// What is to be reported if the conversation goes to this target, where another has `failed` it just now or none has.
 pub(super) fn of(resolved: &Resolved, to: &Candidate, failed: bool) -> Option<Switch> {
     let stay = resolved.stay.as_ref()?;
     stay.switch(to, why_not_home(resolved, stay, failed))
@@ -20,7 +20,7 @@ fn why_not_home(resolved: &Resolved, stay: &Stay, failed: bool) -> &'static str 
     }
 }
 
-/// The route as the header `sabir-route` has it, with the reason of a switch unless the class says it.
+/// The route as the header `sabir-route` has it, with the reason of a switch unless the class gives it.
 pub(super) fn label(
     resolved: &Resolved,
     rank: usize,

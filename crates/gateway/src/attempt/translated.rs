@@ -34,9 +34,9 @@ struct Translation<'a> {
 }
 
 /// What was done to a request before it is written.
-struct Readied<'a> {
+struct Readied {
     edited: Option<Edited>,
-    governed: Governed<'a>,
+    governed: Governed,
     report: Report,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn translated(
     let encoded = translation.encode(&mut decoded, &mut readied, notes)?;
     let Readied { edited, governed, report } = readied;
     let mut context = translation.context(&decoded);
-    let offer = govern::offer(call, &decoded, (&mut context, &governed));
+    let offer = govern::offer(call, &decoded, (&mut context, governed.renamed));
     // It takes several times as much memory as the body, and what follows takes some of its own.
     drop(decoded);
     notes.add_losses(report);
@@ -105,11 +105,7 @@ impl<'a> Translation<'a> {
     }
 
     /// Edits a request until it is one that the target takes.
-    fn ready(
-        &self,
-        decoded: &mut DecodedRequest<'a>,
-        notes: &mut Notes<'_>,
-    ) -> Result<Readied<'a>> {
+    fn ready(&self, decoded: &mut DecodedRequest<'a>, notes: &mut Notes<'_>) -> Result<Readied> {
         let (call, candidate, upstream) = (self.call, self.candidate, self.upstream());
         let edited = edits::apply(decoded)?;
         let mut report = artefacts::put_back(self.snapshot, decoded, (candidate, upstream), notes);
@@ -133,7 +129,7 @@ impl<'a> Translation<'a> {
     fn encode(
         &self,
         decoded: &mut DecodedRequest<'_>,
-        readied: &mut Readied<'_>,
+        readied: &mut Readied,
         notes: &mut Notes<'_>,
     ) -> Result<Encoded> {
         let adapted = match self.endpoint.agent() {
@@ -154,6 +150,7 @@ impl<'a> Translation<'a> {
         encoded.report.extend(adapted.report);
         govern::check_hosted(self.call, decoded.request(), &encoded.report)?;
         encoded.report.extend(std::mem::take(&mut readied.governed.report));
+        readied.governed.renamed.report_on(decoded.request(), &mut encoded.report);
         encoded.report = self.call.name_turns(encoded.report);
         if let Some(edited) = &readied.edited {
             encoded.report = edited.granted(encoded.report);

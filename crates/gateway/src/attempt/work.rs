@@ -33,7 +33,7 @@ fn thread(messages: &[Message<'_>], agent: &types::Agent, key: String) -> Result
     Ok(Thread { key, before, through: content(messages), prompt })
 }
 
-/// What messages say, as a number. Protocols differ in where one message ends and the next begins, and in what they repeat of thoughts.
+/// What messages mean, as a number. Protocols differ in where one message ends and the next begins, and in what they repeat of thoughts.
 fn content(messages: &[Message<'_>]) -> Digest {
     let mut digest = Digest::default();
     for stretch in messages.chunk_by(|one, other| speaker(one) == speaker(other)) {

@@ -111,7 +111,7 @@ impl Tail {
     fn take(&mut self, piece: &Piece, bytes: &mut String) {
         let Ok(text) = std::str::from_utf8(piece.record.as_bytes()) else { return };
         let Self { background, next, is_over, .. } = self;
-        let mut parser = Parser::default();
+        let mut parser = Parser::with_limit(usize::MAX);
         let mut at = piece.first;
         let _ = parser.push(text.as_bytes(), &mut |frame| {
             let number = (background.number)(frame.data).unwrap_or(at);
@@ -131,34 +131,37 @@ impl Tail {
             self.last_looks += 1;
             return;
         }
+        let (owner, id) = &self.key;
+        let last = self.store.last_piece(owner, id).await.ok().flatten();
+        let number = last.as_ref().map_or(0, |piece| piece.last + 1);
+        if number > self.next {
+            // It has come since.
+            return;
+        }
         self.is_over = true;
-        if self.was_ended().await {
+        // Whoever asks for what is behind the end gets nothing: there is nothing.
+        if number < self.next || last.is_some_and(|piece| self.is_ending(&piece)) {
             return;
         }
         let body = match job.status {
             JobStatus::Finished => {
-                let kept = self.store.response(&self.key.0, &self.key.1).await;
+                let kept = self.store.response(owner, id).await;
                 kept.ok().and_then(|kept| String::from_utf8(kept.body.into_bytes()).ok())
             }
             _ => Some(shown(&self.background, job)),
         };
-        let ending = body.and_then(|body| (self.background.ending)(&body, self.next));
+        let ending = body.and_then(|body| (self.background.ending)(&body, number));
         bytes.extend(ending);
     }
 
-    /// Whether the last event was read before, by whoever asks for what is behind it.
-    async fn was_ended(&self) -> bool {
-        let (owner, id) = &self.key;
-        let Some(last) = self.next.checked_sub(1) else { return false };
-        let pieces = self.store.pieces(owner, id, last).await.unwrap_or_default();
-        let mut is_ended = false;
-        for piece in &pieces {
-            let _ = Parser::default().push(piece.record.as_bytes(), &mut |frame| {
-                is_ended |= (self.background.stated_end)(frame.data).is_some();
-                Ok(())
-            });
-        }
-        is_ended
+    /// Whether the last event is in a piece.
+    fn is_ending(&self, piece: &Piece) -> bool {
+        let mut is_ending = false;
+        let _ = Parser::with_limit(usize::MAX).push(piece.record.as_bytes(), &mut |frame| {
+            is_ending |= (self.background.stated_end)(frame.data).is_some();
+            Ok(())
+        });
+        is_ending
     }
 
     /// Waits until there may be more.

@@ -277,7 +277,14 @@ impl Stage<'_> {
         };
         let commission = self.commission(asked.instructions.as_deref());
         let earlier = base.summaries.kept.as_ref().map(|kept| &*kept.summary);
-        let summary = commission.summarise(&work.questions, earlier).await?;
+        let summary = match (commission.summarise(&work.questions, earlier).await, when) {
+            // Without one the call may still fit, and says so itself if it does not.
+            (Err(_), When::Above { then: Then::Continue, .. }) => {
+                self.announce_void(flight);
+                return Ok(Outcome::Call(base));
+            }
+            (summary, _) => summary?,
+        };
         flight.trace.set_compacted(summary.exchange.clone());
         let item = self.item(&summary, &work, flight).await?;
         match when {
@@ -335,6 +342,14 @@ impl Stage<'_> {
         flight.inserted = Some(self.body(summary, &item, flight));
         flight.change(Box::new(Announce::new(self.call.client, item)));
         Arc::new(next)
+    }
+
+    /// The answer begins by saying that there is no summary, where the client's protocol can.
+    fn announce_void(&self, flight: &mut InFlight) {
+        let client = self.call.client;
+        if let Some(item) = surface::of(client).compaction.void_item {
+            flight.change(Box::new(Announce::new(client, Json::literal(item))));
+        }
     }
 
     /// An answer of the client's protocol that is nothing but the summary.

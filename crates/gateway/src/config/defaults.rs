@@ -11,7 +11,7 @@ use sabir_wire::target::{CacheMarkers, LateSystem};
 
 use crate::config::types::{
     Auth, AutoCompaction, Classing, Compaction, Config, Endpoint, Level, Limits, Log, LogFormat,
-    Provider, Repair, Store, Substitution, Timeouts,
+    Provider, Repair, Store, StoreAccess, Substitution, Timeouts,
 };
 
 const MIB: usize = 1024 * 1024;
@@ -133,6 +133,7 @@ impl Default for Store {
             record: Level::Stateful,
             keep: Keep::For(Duration::from_secs(30 * 24 * 60 * 60)),
             data_folder: None,
+            access: StoreAccess::default(),
         }
     }
 }

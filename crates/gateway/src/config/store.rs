@@ -42,6 +42,7 @@ pub(super) fn read(
         record: record.unwrap_or(default.record),
         keep: keep.unwrap_or(default.keep),
         data_folder: default.data_folder,
+        access: default.access,
     }
 }
 

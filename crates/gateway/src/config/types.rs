@@ -305,6 +305,16 @@ pub struct Store {
     pub keep: Keep,
     /// The folder of Sabir's own files; none where nobody names one and the user has no home.
     pub data_folder: Option<PathBuf>,
+    pub access: StoreAccess,
+}
+
+/// What the store is opened for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StoreAccess {
+    #[default]
+    Full,
+    /// One that cannot be written is opened all the same.
+    Reading,
 }
 
 /// How long conversations are summarised.

@@ -55,7 +55,7 @@ pub(crate) fn add_request_id(headers: &mut HeaderMap, trace: &Trace) {
     }
 }
 
-/// Adds what only Sabir says: who answered, why, what was lost, and where to read more.
+/// Adds the headers of Sabir: who answered, why, what was lost, and where to read more.
 pub(crate) fn add_own(headers: &mut HeaderMap, trace: &Trace) {
     let mut put = |name: HeaderName, value: &str| {
         if let Ok(value) = HeaderValue::try_from(value) {

@@ -1,4 +1,4 @@
-//! Replies to clients: their body, and the headers that say who answered and what was lost.
+//! Replies to clients: their body, and the headers for who answered and what was lost.
 
 use std::future::poll_fn;
 use std::pin::Pin;

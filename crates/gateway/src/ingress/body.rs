@@ -17,7 +17,7 @@ use crate::failure::{Failure, Result};
 use crate::ingress::coding;
 use crate::state::Snapshot;
 
-/// How much is reserved for a body before it comes, whatever it says of its length.
+/// How much is reserved for a body before it comes, whatever length it announces.
 const RESERVED_BYTES_MAX: usize = 256 * 1024;
 
 /// Reads the whole body and takes compression off. The admission counts it, as far as it has come.

@@ -175,7 +175,7 @@ fn unpack_frames(
 /// use more.
 const WINDOW_BYTES_MAX: u64 = 8 << 20;
 
-/// What the beginning of a frame of zstd says.
+/// What the beginning of a frame of zstd announces.
 #[derive(Debug, PartialEq, Eq)]
 enum Frame<'b> {
     /// Holds nothing of the body; what stands behind it.

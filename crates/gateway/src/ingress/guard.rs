@@ -55,7 +55,7 @@ pub(crate) fn names_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     host(uri, headers).is_ok_and(|host| host.is_loopback())
 }
 
-/// Whether a browser fetches this for a page of another site that does not say which: an image, a script, a frame.
+/// Whether a browser fetches this for a page of another site that is not named: an image, a script, a frame.
 fn is_embedded(headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site").map(http::HeaderValue::as_bytes);
     matches!(site, Some(b"cross-site" | b"same-site")) && !headers.contains_key(ORIGIN)
@@ -74,7 +74,7 @@ fn is_allowed_host(snapshot: &Snapshot, host: &Authority<'_>) -> bool {
         || allowed().any(|allowed| host.is_covered_by(&allowed))
 }
 
-/// Whether all pages that a request says it comes from are among those that the operator names.
+/// Whether all pages that a request states as its origin are among those that the operator names.
 fn are_allowed_origins(snapshot: &Snapshot, headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
     origins.all(|origin| is_allowed_origin(snapshot, origin.as_bytes()))

@@ -30,7 +30,7 @@ pub(crate) fn identify<'s>(
         let message = format!("this gateway asks for a key: send it {}", places.join(" or "));
         return Err(Failure::client(FaultKind::Authentication, message));
     }
-    // All are compared, so that the time taken says nothing about which one is near.
+    // All are compared, so that the time taken reveals nothing about which one is near.
     match sent.fold(None, |found, key| known(snapshot, key.as_bytes()).or(found)) {
         Some(key) => Ok(Some(key)),
         None => Err(Failure::client(

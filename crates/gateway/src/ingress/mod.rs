@@ -1,4 +1,4 @@
-//! How requests come in: who may ask, what is asked of whom, and the body that says it.
+//! How requests come in: who may ask, what is asked of whom, and the body that states it.
 
 mod body;
 mod coding;

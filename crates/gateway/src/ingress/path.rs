@@ -12,7 +12,7 @@ use crate::surface::{FromPath, Kept, PathMatch};
 /// What a path and method ask for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
-    /// An answer or a count. Some protocols say in the path what others say in the body.
+    /// An answer or a count. Some protocols state in the path what others state in the body.
     Call {
         client: Protocol,
         action: Action,
@@ -42,7 +42,7 @@ pub(crate) enum Endpoint {
     /// The configuration is to be read again.
     Reload,
     Own(Own),
-    /// A path or method that is not served, and the protocol to say so in.
+    /// A path or method that is not served, and the protocol to refuse it in.
     Unknown(Protocol),
 }
 

@@ -1,4 +1,4 @@
-//! From a request to a call: what is arrived of which model, and who serves it.
+//! From a request to a call: which model is asked for what, and who serves it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -71,7 +71,7 @@ fn call_in<'b>(arrived: &'b Arrived<'_>, body: &'b str) -> Result<Call<'b>> {
     })
 }
 
-/// The model, and how the answer is to come: the path says so, or else the body.
+/// The model, and how the answer is to come: by the path, or else by the body.
 fn wanted(from_path: Option<&FromPath>, skimmed: &mut Skimmed<'_>) -> Result<(String, Delivery)> {
     let (model, delivery) = match from_path {
         Some(FromPath { model, delivery }) => (model.clone(), *delivery),

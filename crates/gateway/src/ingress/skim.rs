@@ -81,7 +81,7 @@ pub(crate) fn skim(client: Protocol, body: &str) -> Result<Skimmed<'_>> {
     }
 }
 
-/// The members that say where a body goes and how its answer comes.
+/// The members that decide where a body goes and how its answer comes.
 const ROUTED_BY: [&str; 2] = ["model", "stream"];
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use crate::failure::{Failure, Result};
 
-/// The version of the protocol that everybody speaks.
+/// The version of the protocol that everybody uses.
 pub(crate) const VERSION: HeaderValue = HeaderValue::from_static("13");
 
 /// The characters of 16 bytes in base64.

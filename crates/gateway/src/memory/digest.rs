@@ -44,34 +44,40 @@ impl DigestKey {
 
     /// The sums of at most a block, filled up with zeros.
     fn sums(&self, block: &[u8]) -> [u128; 2] {
-        let mut sums = [0, 0];
         let (pairs, rest) = block.as_chunks::<PAIR_BYTES>();
-        let mut add = |pair: &[u8; PAIR_BYTES], keys: (&[u64; WORDS], &[u64; WORDS])| {
+        // Two numbers rather than a list of them, which stay in registers.
+        let (mut one, mut other) = (0_u128, 0_u128);
+        for (pair, keys) in pairs.iter().zip(self.pairs.array_windows::<2>()) {
             let words = words(pair);
-            sums[0] = u128::wrapping_add(sums[0], product(words, keys.0));
-            sums[1] = u128::wrapping_add(sums[1], product(words, keys.1));
-        };
-        let mut keys = self.pairs.iter().zip(&self.pairs[1..]);
-        pairs.iter().zip(keys.by_ref()).for_each(|(pair, keys)| add(pair, keys));
-        if let Some(keys) = keys.next().filter(|_| !rest.is_empty()) {
+            one = one.wrapping_add(product(words, &keys[0]));
+            other = other.wrapping_add(product(words, &keys[1]));
+        }
+        if let Some(keys) =
+            self.pairs[pairs.len()..].first_chunk::<2>().filter(|_| !rest.is_empty())
+        {
             let mut last = [0; PAIR_BYTES];
             last[..rest.len()].copy_from_slice(rest);
-            add(&last, keys);
+            let words = words(&last);
+            one = one.wrapping_add(product(words, &keys[0]));
+            other = other.wrapping_add(product(words, &keys[1]));
         }
-        sums
+        [one, other]
     }
 }
 
+#[inline(always)]
 fn words(pair: &[u8; PAIR_BYTES]) -> [u64; WORDS] {
     let value = u128::from_le_bytes(*pair);
     [low(value), low(value >> 64)]
 }
 
 /// The low half of a number.
+#[inline(always)]
 fn low(value: u128) -> u64 {
     (value & u128::from(u64::MAX)) as u64
 }
 
+#[inline(always)]
 fn product(words: [u64; WORDS], key: &[u64; WORDS]) -> u128 {
     let sum = |at: usize| u128::from(words[at].wrapping_add(key[at]));
     sum(0) * sum(1)
@@ -92,14 +98,16 @@ impl Digest {
         }
         // The last block is told from all others, and from one that zeros fill up, by its length.
         let length = 1 + rest.len() as u128;
-        self.add(key, key.sums(rest).map(|sum| sum.wrapping_add(length)));
+        let [one, other] = key.sums(rest);
+        self.add(key, [one.wrapping_add(length), other.wrapping_add(length)]);
         self
     }
 
+    #[inline(always)]
     fn add(&mut self, key: &DigestKey, sums: [u128; 2]) {
-        for ((state, point), sum) in self.0.iter_mut().zip(&key.points).zip(sums) {
-            *state = multiplied(reduced(*state + (sum & SUM_BITS)), *point);
-        }
+        let Self([one, other]) = self;
+        *one = multiplied(reduced(*one + (sums[0] & SUM_BITS)), key.points[0]);
+        *other = multiplied(reduced(*other + (sums[1] & SUM_BITS)), key.points[1]);
     }
 
     /// As many bits of it as tell two apart.
@@ -110,11 +118,13 @@ impl Digest {
 }
 
 /// A number below twice the prime, modulo the prime.
+#[inline(always)]
 fn reduced(value: u128) -> u128 {
     if value >= PRIME { value - PRIME } else { value }
 }
 
 /// The product of two numbers below the prime, modulo the prime.
+#[inline(always)]
 fn multiplied(one: u128, other: u128) -> u128 {
     let [a, b] = [one >> 64, u128::from(low(one))];
     let [c, d] = [other >> 64, u128::from(low(other))];
@@ -155,6 +165,23 @@ mod tests {
             for other in numbers {
                 assert_eq!(multiplied(one, other), slowly(one, other), "{one} {other}");
             }
+        }
+    }
+
+    #[test]
+    fn each_sum_is_that_of_all_pairs_with_their_keys() {
+        let key = DigestKey::random();
+        let text: Vec<u8> = (0..BLOCK_BYTES).map(|at| (at * 7 + 3) as u8).collect();
+        for length in (0..200).chain([BLOCK_BYTES - 1, BLOCK_BYTES]) {
+            let mut filled = text[..length].to_vec();
+            filled.resize(length.next_multiple_of(PAIR_BYTES), 0);
+            let (pairs, _) = filled.as_chunks::<PAIR_BYTES>();
+            let sum = |from: usize| {
+                let keys = &key.pairs[from..];
+                let products = pairs.iter().zip(keys).map(|(it, key)| product(words(it), key));
+                products.fold(0, u128::wrapping_add)
+            };
+            assert_eq!(key.sums(&text[..length]), [sum(0), sum(1)], "{length}");
         }
     }
 

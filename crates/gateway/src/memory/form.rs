@@ -4,7 +4,10 @@ use std::collections::{HashSet, VecDeque};
 use std::iter::repeat;
 
 use sabir_store::{Added, Content, Error, Form, NewMessage, Outline, Record, Result, Time, Title};
-use sabir_wire::conversation::{Content as Parts, MediaKind, Message, Part, ResultOutput};
+use sabir_wire::conversation::{
+    Arguments, Content as Parts, MediaKind, Message, Part, ResultOutput,
+};
+use sabir_wire::json::Text;
 use sabir_wire::unified::{Transcript, TranscriptMessage, UnifiedMessage, UnifiedRole};
 
 use crate::lines::{KnownBy, read, time_of, timed_lines, times_of};
@@ -32,6 +35,38 @@ pub(crate) fn thinks(messages: &[NewMessage]) -> Result<bool> {
     Ok(false)
 }
 
+/// Whether several texts of a message become one, which changes nothing that messages are compared by.
+pub(crate) fn joins(messages: &[NewMessage]) -> Result<bool> {
+    for message in messages {
+        if restored(message)?.iter().any(|message| {
+            has_several_texts(&message.parts)
+                || message.parts.iter().any(|part| has_several_texts(inner(part)))
+        }) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether there is more than one text among parts.
+pub(crate) fn has_several_texts(parts: &[Part<'_>]) -> bool {
+    let is_text = |part: &&Part<'_>| match part.content() {
+        Parts::Text(text) | Parts::Refusal(text) => !text.to_str().is_empty(),
+        _ => false,
+    };
+    parts.iter().filter(is_text).count() > 1
+}
+
+/// The parts of a result.
+pub(crate) fn inner<'p, 'a>(part: &'p Part<'a>) -> &'p [Part<'a>] {
+    match part.content() {
+        Parts::ToolResult(result) => match &result.output {
+            ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. } => parts,
+        },
+        _ => &[],
+    }
+}
+
 impl Form for Transcripts {
     fn read(&self, file: &[u8]) -> Result<Content> {
         let transcript = parse(file)?;
@@ -46,11 +81,18 @@ impl Form for Transcripts {
     }
 
     fn outline(&self, file: &[u8]) -> Outline {
-        parse(file).map(|transcript| outline_of(&transcript)).unwrap_or_default()
+        match parse(file) {
+            Ok(transcript) => outline_of(&transcript),
+            Err(error) => Outline { unreadable: Some(error.to_string()), ..Outline::default() },
+        }
     }
 
     fn extend(&self, file: &[u8], added: &Added<'_>) -> Result<Vec<u8>> {
         let mut kept = parse(file)?.into_messages();
+        if let Some(after) = added.after {
+            let stays = leading(&kept) + usize::try_from(after).unwrap_or(usize::MAX);
+            kept.truncate(stays);
+        }
         if let Some(system) = added.system {
             instruct(&mut kept, system, added.now)?;
         }
@@ -83,6 +125,10 @@ pub(crate) fn times(transcript: &Transcript) -> Vec<Option<Time>> {
 fn parse(file: &[u8]) -> Result<Transcript> {
     let text = std::str::from_utf8(file);
     let text = text.map_err(|error| Error::unreadable(error.to_string()))?;
+    // A file that lost its content looks like this; a conversation without messages is `[]`.
+    if text.trim().is_empty() {
+        return Err(Error::unreadable("the file is empty, and a transcript is a list of messages"));
+    }
     Transcript::parse(text).map_err(|error| Error::unreadable(error.to_string()))
 }
 
@@ -96,19 +142,19 @@ fn outline_of(transcript: &Transcript) -> Outline {
         title: Title::new(&line.chars().take(80).collect::<String>()),
         created_at: messages.iter().find_map(|kept| kept.timestamp_ms()).map(Time),
         turns: users.count() as u64,
+        unreadable: None,
     }
 }
 
 /// Puts instructions in place of those that lead; the same stay as they stand.
 fn instruct(kept: &mut Vec<TranscriptMessage>, system: Option<&Record>, now: Time) -> Result<()> {
-    let leads = |kept: &&TranscriptMessage| kept.message().role == UnifiedRole::System;
-    let leading = kept.iter().take_while(leads).count();
+    let leading = leading(kept);
     let new = match system.and_then(read) {
         None => Vec::new(),
         Some((protocol, text)) => {
             let restored = protocol.restore_settings(Some(text), None, surface::DEFAULT);
             let (messages, _) = restored.map_err(|error| Error::unreadable(error.to_string()))?;
-            messages.iter().flat_map(UnifiedMessage::of).collect()
+            messages.iter().flat_map(UnifiedMessage::lined).collect()
         }
     };
     if !kept[..leading].iter().map(TranscriptMessage::message).eq(&new) {
@@ -117,6 +163,12 @@ fn instruct(kept: &mut Vec<TranscriptMessage>, system: Option<&Record>, now: Tim
         kept.splice(..leading, new.map(|(message, time)| TranscriptMessage::new(message, time)));
     }
     Ok(())
+}
+
+/// How many messages are the instructions.
+fn leading(kept: &[TranscriptMessage]) -> usize {
+    let leads = |kept: &&TranscriptMessage| kept.message().role == UnifiedRole::System;
+    kept.iter().take_while(leads).count()
 }
 
 fn restored(line: &NewMessage) -> Result<Vec<Message<'_>>> {
@@ -150,10 +202,17 @@ fn refuse(part: &Part<'_>) -> Result<()> {
 
 pub(crate) const NO_REASONING: &str = "a transcript has no reasoning";
 
+/// What becomes of several texts.
+pub(crate) const ONE_TEXT: &str = "a transcript has one text in a message: several are joined";
+
 /// What a transcript has no room for of a part: why, for each.
 pub(crate) fn lost_of(part: &Part<'_>) -> Vec<&'static str> {
     match part.content() {
-        Parts::Text(_) | Parts::Refusal(_) | Parts::ToolCall(_) => Vec::new(),
+        Parts::Text(text) | Parts::Refusal(text) => halved([text]),
+        Parts::ToolCall(call) => match &call.arguments {
+            Arguments::Text(arguments) => halved([&call.name, arguments]),
+            Arguments::Json(_) => halved([&call.name]),
+        },
         Parts::Media(media) => vec![match media.kind {
             MediaKind::Image => "a transcript has no images",
             MediaKind::Audio => "a transcript has no audio",
@@ -167,6 +226,12 @@ pub(crate) fn lost_of(part: &Part<'_>) -> Vec<&'static str> {
         Parts::Reasoning(_) => vec![NO_REASONING],
         Parts::Opaque(_) => vec!["a transcript has only texts, calls and their results"],
     }
+}
+
+/// Half of a surrogate pair is no character, and would become another one.
+fn halved<'t, const N: usize>(texts: [&'t Text<'t>; N]) -> Vec<&'static str> {
+    let is_halved = texts.into_iter().any(Text::has_lone_surrogate);
+    is_halved.then_some("a transcript has no halves of surrogate pairs").into_iter().collect()
 }
 
 /// Gives an id to calls that have none, and to their results, which stand in the same order.
@@ -205,7 +270,7 @@ mod tests {
     }
 
     fn extended(file: &str, messages: &[NewMessage]) -> Result<String> {
-        let added = Added { system: None, messages, now: NOW };
+        let added = Added { system: None, after: None, messages, now: NOW };
         let written = Transcripts.extend(file.as_bytes(), &added)?;
         Ok(String::from_utf8(written).unwrap())
     }
@@ -225,6 +290,15 @@ mod tests {
         let kept = Transcript::parse(&written).unwrap();
         assert_eq!(kept.messages()[1].timestamp_ms(), Some(7));
         assert_eq!(kept.messages()[1].message().tool_calls[0].id, "c");
+    }
+
+    #[test]
+    fn a_file_without_content_is_no_transcript() {
+        for file in ["", " \n"] {
+            assert!(Transcripts.read(file.as_bytes()).is_err());
+            assert!(extended(file, &[]).is_err());
+        }
+        assert!(Transcripts.read(&Transcripts.empty()).unwrap().messages.is_empty());
     }
 
     #[test]
@@ -252,7 +326,7 @@ mod tests {
         let system = decoded.entries().unwrap().system.unwrap();
         let same = record(Protocol::AnthropicMessages, &system).unwrap();
         for (system, expected) in [(Some(&same), true), (None, false)] {
-            let added = Added { system: Some(system), messages: &[], now: NOW };
+            let added = Added { system: Some(system), after: None, messages: &[], now: NOW };
             let written = Transcripts.extend(file.as_bytes(), &added).unwrap();
             let written = String::from_utf8(written).unwrap();
             assert_eq!(written.contains("\"mark\": 1"), expected, "{written}");
@@ -264,7 +338,8 @@ mod tests {
         for file in ["nonsense", "[{\"role\":\"robot\"}]"] {
             let error = Transcripts.read(file.as_bytes()).unwrap_err();
             assert_eq!(error.kind(), sabir_store::Kind::Corrupt, "{file}");
-            assert_eq!(Transcripts.outline(file.as_bytes()), Outline::default());
+            let outline = Transcripts.outline(file.as_bytes());
+            assert_eq!(outline.unreadable, Some(error.to_string()));
         }
     }
 
@@ -312,7 +387,7 @@ mod tests {
             let file = transcript.to_json();
             let read = Transcripts.read(file.as_bytes()).unwrap();
             let system = Some(read.system.as_ref());
-            let added = Added { system, messages: &read.messages, now: NOW };
+            let added = Added { system, after: None, messages: &read.messages, now: NOW };
             let written = Transcripts.extend(&Transcripts.empty(), &added).unwrap();
             prop_assert_eq!(String::from_utf8(written).unwrap(), file);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sabir_store::{Owner, TurnId};
+use sabir_store::{Begun, Owner, TurnId};
 
 #[derive(Debug, Default)]
 pub(super) struct Leftovers {
@@ -14,6 +14,7 @@ pub(super) struct Leftovers {
 pub(super) struct Leftover {
     pub(super) owner: Owner,
     pub(super) turn: TurnId,
+    pub(super) begun: Option<Begun>,
 }
 
 impl Leftovers {

@@ -19,7 +19,10 @@ mod unwritten;
 mod upkeep;
 
 pub(crate) use artefacts::{Artefacts, Issuer, Known, Lacking};
-pub(crate) use form::{NO_REASONING, as_request, check as check_form, lost_of, thinks, times};
+pub(crate) use form::{
+    NO_REASONING, ONE_TEXT, as_request, check as check_form, has_several_texts, inner, joins,
+    lost_of, thinks, times,
+};
 pub(crate) use open::Memory;
 pub use open::NotOpened;
 pub(crate) use readings::{Look, Mark, Readings};

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use sabir_store::{Clock, Keep, NodeId, Options, Owner, Store, TurnId};
+use sabir_store::{Begun, Clock, Keep, NodeId, Options, Owner, Store, TurnId};
 use tokio::runtime::Runtime;
 
 use crate::config::types;
-use crate::config::types::{GatewayKey, Level};
+use crate::config::types::{GatewayKey, Level, StoreAccess};
 use crate::memory::form::Transcripts;
 use crate::memory::health::Health;
 use crate::memory::leftover::{Leftover, Leftovers};
@@ -39,6 +40,9 @@ pub(crate) struct Memory {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// How long the start waits for what dead nodes left.
+const RECOVERY_MAX: Duration = Duration::from_secs(2);
+
 /// Why the memory is not there, and what helps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotOpened(String);
@@ -53,14 +57,15 @@ impl Memory {
         let failed = |reason: &dyn fmt::Display| NotOpened::new(&place, reason);
         let (queue, health) = (Arc::<Queue>::default(), Arc::<Health>::default());
         let (leftovers, unwritten) = (Arc::<Leftovers>::default(), Arc::<Unwritten>::default());
-        let (url, options) = (config.url.expose().to_owned(), options(config));
+        let (url, options, access) =
+            (config.url.expose().to_owned(), options(config), config.access);
         let (opened, is_open) = mpsc::sync_channel(1);
         let (waiting, noted, keep) = (Arc::clone(&queue), Arc::clone(&health), config.keep);
         let (undone, sealed) = (Arc::clone(&leftovers), Arc::clone(&unwritten));
         let thread = std::thread::Builder::new().name("sabir-memory".to_owned());
         // Connections to a database live as long as the runtime that they were made in, so it is not that of a request.
         let thread = thread.spawn(move || {
-            let Some((runtime, store)) = open(&url, options, &opened) else { return };
+            let Some((runtime, store)) = open((&url, access), options, &opened) else { return };
             let keeper = Keeper {
                 store,
                 keep,
@@ -105,8 +110,8 @@ impl Memory {
     }
 
     /// Takes back a turn that could not be ended, as soon as the store works: until then it holds its conversation.
-    pub(crate) fn take_back(&self, owner: Owner, turn: TurnId) {
-        self.leftovers.add(Leftover { owner, turn });
+    pub(crate) fn take_back(&self, owner: Owner, turn: TurnId, begun: Option<Begun>) {
+        self.leftovers.add(Leftover { owner, turn, begun });
     }
 
     /// Writes what waits and ends the upkeep.
@@ -183,18 +188,35 @@ pub(super) fn owner(key: Option<&Arc<GatewayKey>>) -> Owner {
 
 /// Opens the store in a runtime of this thread, and notifies the one that waits.
 fn open(
-    url: &str,
+    (url, access): (&str, StoreAccess),
     options: Options,
     opened: &SyncSender<Result<Store, String>>,
 ) -> Option<(Runtime, Store)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string());
     let both = runtime.and_then(|runtime| {
-        let store = runtime.block_on(Store::open(url, options));
+        let store = runtime.block_on(async {
+            match access {
+                StoreAccess::Full => {
+                    let store = Store::open(url, options).await?;
+                    recover(&store).await;
+                    Ok(store)
+                }
+                StoreAccess::Reading => Store::open_to_read(url, options).await,
+            }
+        });
         store.map(|store| (runtime, store)).map_err(|error| error.to_string())
     });
     let stated = opened.send(both.as_ref().map(|(_, store)| store.clone()).map_err(String::clone));
     both.ok().filter(|_| stated.is_ok())
+}
+
+/// Ends what dead nodes left before anybody looks: the first reader would take a turn that nobody works on for one under way.
+/// A store that fails or takes long is left to the upkeep, which says so.
+async fn recover(store: &Store) {
+    if !store.is_read_only() {
+        let _ = tokio::time::timeout(RECOVERY_MAX, store.recover()).await;
+    }
 }
 
 fn options(config: &types::Store) -> Options {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::mem;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::lines::Step;
 use crate::memory::digest::{Digest, DigestKey};
@@ -22,7 +22,15 @@ pub(crate) struct Readings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Mark(u128);
 
-type Steps = HashMap<Mark, Step, BuildHasherDefault<Bits>>;
+/// What was found out of an element.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    step: Step,
+    /// The epoch of the store in which its line was last known to be kept; zero if never.
+    kept_in: u64,
+}
+
+type Steps = HashMap<Mark, Reading, BuildHasherDefault<Bits>>;
 
 /// When the young ones have become too many they are the old, and those that were old are gone.
 #[derive(Debug, Default)]
@@ -56,20 +64,50 @@ impl Readings {
 
     /// Looks at what is known of elements. What was found is known for longer.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Look<'_>) -> T) -> T {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.read();
         let mut looking = Look { known: &known, ageing: Vec::new() };
         let seen = look(&mut looking);
         let ageing = looking.ageing;
         drop(known);
-        self.add(&ageing);
+        if !ageing.is_empty() {
+            let mut known = self.write();
+            ageing.into_iter().for_each(|(mark, reading)| known.put(mark, reading));
+        }
         seen
     }
 
     pub(crate) fn add(&self, steps: &[(Mark, Step)]) {
         if !steps.is_empty() {
-            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-            steps.iter().for_each(|(mark, step)| known.put(*mark, *step));
+            let mut known = self.write();
+            for (mark, step) in steps {
+                known.put(*mark, Reading { step: *step, kept_in: 0 });
+            }
         }
+    }
+
+    /// Notes that the store had the line of an element in an epoch, with all before it.
+    pub(crate) fn keep(&self, mark: Mark, epoch: u64) {
+        let is_known = |reading: &Reading| reading.kept_in == epoch;
+        if self.read().get(&mark).is_none_or(is_known) {
+            return;
+        }
+        let mut known = self.write();
+        if let Some(Reading { step, .. }) = known.get(&mark).copied() {
+            known.put(mark, Reading { step, kept_in: epoch });
+        }
+    }
+
+    /// Whether the store has the line of an element, as far as is known here.
+    pub(crate) fn is_kept(&self, mark: Mark, epoch: u64) -> bool {
+        self.read().get(&mark).is_some_and(|reading| reading.kept_in == epoch)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -86,26 +124,31 @@ impl Readings {
 pub(crate) struct Look<'k> {
     known: &'k Known,
     /// What was found among the old.
-    ageing: Vec<(Mark, Step)>,
+    ageing: Vec<(Mark, Reading)>,
 }
 
 impl Look<'_> {
     pub(crate) fn step(&mut self, mark: &Mark) -> Option<Step> {
         let young = self.known.young.get(mark).copied();
-        young.or_else(|| {
-            let step = self.known.old.get(mark).copied();
-            self.ageing.extend(step.map(|step| (*mark, step)));
-            step
-        })
+        let reading = young.or_else(|| {
+            let reading = self.known.old.get(mark).copied();
+            self.ageing.extend(reading.map(|reading| (*mark, reading)));
+            reading
+        });
+        reading.map(|reading| reading.step)
     }
 }
 
 impl Known {
-    fn put(&mut self, mark: Mark, step: Step) {
+    fn get(&self, mark: &Mark) -> Option<&Reading> {
+        self.young.get(mark).or_else(|| self.old.get(mark))
+    }
+
+    fn put(&mut self, mark: Mark, reading: Reading) {
         if self.young.len() >= STEPS_MAX {
             self.old = mem::take(&mut self.young);
         }
-        self.young.insert(mark, step);
+        self.young.insert(mark, reading);
     }
 }
 
@@ -152,6 +195,26 @@ mod tests {
         assert_eq!(known("me", &["a", "B", "c", "d"]), 1);
         assert_eq!(known("me", &["b", "c"]), 0);
         assert_eq!(known("you", &["a", "b", "c"]), 0);
+    }
+
+    #[test]
+    fn a_line_is_kept_as_long_as_nothing_is_deleted() {
+        let readings = Readings::default();
+        let [one, other] = ["one", "other"].map(|text| marks(&readings, "me", &[text])[0]);
+        remember(&readings, &[one]);
+        for (epoch, later) in [(1, 2), (2, 3)] {
+            readings.keep(one, epoch);
+            readings.keep(other, epoch);
+            assert!(readings.is_kept(one, epoch) && !readings.is_kept(one, later));
+            // Nothing is known of what was never read.
+            assert!(!readings.is_kept(other, epoch));
+        }
+        assert_eq!(known(&readings, &[one, other]), 1);
+    }
+
+    #[test]
+    fn a_mark_and_what_is_known_of_it_take_128_bytes() {
+        assert_eq!(size_of::<(Mark, Reading)>(), 128);
     }
 
     #[test]

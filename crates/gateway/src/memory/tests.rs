@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use sabir_backend::Secret;
-use sabir_store::{Keep, Owner, Time};
+use sabir_store::{Clock, Keep, Name, NodeId, Opening, Options, Owner, Status, Time, TurnId};
 use sabir_wire::Protocol;
 use sabir_wire::conversation::{Count, Counts};
 
@@ -104,6 +104,29 @@ fn folder_and_file_are_the_users_alone() {
         let path = entry.unwrap().path();
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
+}
+
+#[test]
+fn what_a_dead_node_left_has_ended_once_the_memory_is_open() {
+    let folder = Folder::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (owner, id) = (Owner::nobody(), TurnId::new("turn_dead").unwrap());
+    runtime.block_on(async {
+        // Its lease ended an hour ago; what is much older is deleted.
+        let past = Clock::System.now().minus(Duration::from_secs(60 * 60));
+        let clock = Clock::Manual(Arc::new(past.0.into()));
+        let (node, data_folder) = (NodeId::new("dead").unwrap(), folder.0.clone());
+        let options = Options { node, data_folder, clock, form: None };
+        let url = format!("sqlite:{}", folder.path("sabir.db").display());
+        let dead = sabir_store::Store::open(&url, options).await.unwrap();
+        let (owner, id, protocol) = (owner.clone(), id.clone(), Name::new("openai-chat").unwrap());
+        let opening = Opening { owner, id, previous: None, base: None, protocol, exchange: None };
+        dead.open_turn(opening).await.unwrap();
+        dead.flush().await.unwrap();
+    });
+    let memory = Memory::open(&config(Level::Stateful, &folder.0)).unwrap().unwrap();
+    let turn = runtime.block_on(memory.store().turn(&owner, &id)).unwrap();
+    assert_eq!(turn.status, Status::Interrupted);
 }
 
 #[test]

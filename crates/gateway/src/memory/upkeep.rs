@@ -9,7 +9,7 @@ use sabir_store::{Artefact, Keep, Store};
 use tokio::time::MissedTickBehavior;
 
 use crate::memory::health::{Duty, Health};
-use crate::memory::leftover::Leftovers;
+use crate::memory::leftover::{Leftover, Leftovers};
 use crate::memory::queue::Queue;
 use crate::memory::row::Row;
 use crate::memory::unwritten::Unwritten;
@@ -47,6 +47,9 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Keeps the store until its queue is closed, then writes what is left.
     pub(super) async fn run(self) {
+        if self.store.is_read_only() {
+            return self.queue.closed().await;
+        }
         let mut rows = VecDeque::new();
         tokio::select! {
             () = self.queue.closed() => {}
@@ -60,11 +63,12 @@ impl Keeper {
             let _ = self.store.flush().await;
             self.write_artefacts().await;
             self.flush(&mut rows).await;
+            self.forget().await;
         })
         .await;
         self.health.dropped(rows.len());
         // What cannot be brought into the file stays in its log, which the next start reads.
-        let _ = self.store.settle();
+        let _ = self.store.settle().await;
     }
 
     async fn beat(&self) {
@@ -104,6 +108,11 @@ impl Keeper {
         swept.is_ok_and(|swept| swept.more)
     }
 
+    /// Deletes what its owners have deleted; what is left of it is for the next gateway.
+    async fn forget(&self) {
+        while self.store.sweep(Keep::Forever).await.is_ok_and(|swept| swept.more) {}
+    }
+
     /// Writes rows for ever. What is left in `rows` when it is given up may be written, and may be written again.
     async fn write(&self, rows: &mut VecDeque<Row>) {
         loop {
@@ -117,7 +126,8 @@ impl Keeper {
     async fn take_back(&self) {
         let mut leftovers = self.leftovers.take().into_iter();
         while let Some(leftover) = leftovers.next() {
-            let ended = self.store.abandon_turn(&leftover.owner, &leftover.turn).await;
+            let Leftover { owner, turn, begun } = &leftover;
+            let ended = self.store.abandon_turn(owner, turn, begun.as_ref()).await;
             if ended.is_err_and(|error| error.is_outage()) {
                 self.leftovers.add(leftover);
                 leftovers.by_ref().for_each(|it| self.leftovers.add(it));

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
 use sabir_store::{
-    Conversation, ConversationId, Error, Fork, Hash, Held, Kind, NewConversation, Origin, Owner,
-    Purpose, Record, ResponseId, Status, Store, Summary, Title, Turn, TurnId,
+    Begun, Conversation, ConversationId, Deletion, Error, Fork, Hash, Held, Kind, NewConversation,
+    Origin, Owner, Purpose, Record, ResponseId, Status, Store, Summary, Title, Turn, TurnId,
 };
 use sabir_wire::Protocol;
 use sabir_wire::conversation::{Content, Message, Role};
@@ -73,10 +73,11 @@ impl Task<'_> {
             return Err(submission::expired());
         }
         match (&wish.header, &wish.asked.link) {
-            (Some(named), _) => self.named(named).await,
-            (None, Link::Answer(id)) => self.after_answer(id).await,
-            (None, Link::Thread(id)) => self.after_message(id).await,
-            (None, Link::Conversation(id)) => self.conversation(id).await,
+            // Boxed, since each is large and most calls have none.
+            (Some(named), _) => Box::pin(self.named(named)).await,
+            (None, Link::Answer(id)) => Box::pin(self.after_answer(id)).await,
+            (None, Link::Thread(id)) => Box::pin(self.after_message(id)).await,
+            (None, Link::Conversation(id)) => Box::pin(self.conversation(id)).await,
             (None, Link::Nothing | Link::Several) => Ok(Base::nothing()),
         }
     }
@@ -84,14 +85,18 @@ impl Task<'_> {
     /// At the end of a conversation that the body names. One that is not kept here may be the provider's.
     async fn conversation(&self, name: &str) -> Result<Base> {
         let id = ConversationId::new(name).map_err(|_| self.unknown(name))?;
-        match found(self.store.conversation(&self.owner, &id).await)? {
+        let known = match found(self.store.conversation(&self.owner, &id).await)? {
+            Some(_) => self.held(&id).await?,
+            None => None,
+        };
+        match known {
             Some(conversation) => {
                 // Results go on with what the answer was asked with, wherever that came from.
                 let settings = match self.asker.submits_to {
                     Some(_) => SettingsOf::Conversation,
                     None => SettingsOf::Call,
                 };
-                self.end_of(&conversation.id, settings).await
+                self.end_of(conversation, settings).await
             }
             None => {
                 let missing = Missing::Conversation(name.to_owned());
@@ -153,26 +158,21 @@ impl Task<'_> {
 
     /// The conversation that the header names.
     async fn named(&self, named: &Named) -> Result<Base> {
+        let of_conversation = SettingsOf::Conversation;
         match named {
-            Named::New => {
-                let id = self.begin_conversation(&self.made_id()).await?.id;
-                self.end_of(&id, SettingsOf::Conversation).await
-            }
+            Named::New => self.beginning(&self.made_id()).await,
             Named::Id(name) => {
                 let id = ConversationId::new(&**name).map_err(|_| self.unknown(name))?;
-                let known = found(self.store.conversation(&self.owner, &id).await)?;
-                let id = match known {
-                    Some(conversation) => conversation.id,
-                    None if name.starts_with("conv_") => return Err(self.unknown(name)),
-                    None => self.begin_conversation(name).await?.id,
-                };
-                self.end_of(&id, SettingsOf::Conversation).await
+                match self.held(&id).await? {
+                    Some(conversation) => self.end_of(conversation, of_conversation).await,
+                    None if name.starts_with("conv_") => Err(self.unknown(name)),
+                    None => self.beginning(name).await,
+                }
             }
             Named::Given(name) => {
                 let id = ConversationId::new(&**name).map_err(|_| misnamed())?;
-                let known = found(self.store.conversation(&self.owner, &id).await)?;
-                let id = known.ok_or_else(misnamed)?.id;
-                self.end_of(&id, SettingsOf::Conversation).await
+                let conversation = self.held(&id).await?.ok_or_else(misnamed)?;
+                self.end_of(conversation, of_conversation).await
             }
             Named::Fork { id, turn } => {
                 let fork = Fork {
@@ -183,20 +183,44 @@ impl Task<'_> {
                         .map_err(|error| out_of_order(&error))?,
                 };
                 let forked = found(self.store.fork(fork).await)?.ok_or_else(|| self.unknown(id))?;
-                self.end_of(&forked.id, SettingsOf::Conversation).await
+                self.begun(&forked);
+                let conversation = self.held(&forked.id).await?.ok_or_else(|| self.unknown(id))?;
+                let base = self.end_of(conversation, of_conversation).await?;
+                if self.asker.action != Action::Generate {
+                    self.forget(&forked.id).await?;
+                }
+                Ok(base)
             }
         }
     }
 
-    pub(super) fn made_id(&self) -> String {
-        format!("conv_{}", self.exchange.trim_start_matches("ex_"))
+    /// A conversation of this call's own. One that asks for no answer begins none.
+    async fn beginning(&self, name: &str) -> Result<Base> {
+        if self.asker.action != Action::Generate {
+            return Ok(Base::nothing());
+        }
+        let new = self.new_conversation(name, &self.title(None).await?, Origin::Asked)?;
+        self.hold_conversation(&new.id).await?;
+        let begun = self.store.ensure_conversation(new).await;
+        let begun = begun.map_err(|error| out_of_order(&error))?;
+        if begun.tip.is_none() && begun.last_turn.is_none() {
+            self.begun(&begun);
+        }
+        self.end_of(begun, SettingsOf::Conversation).await
     }
 
-    /// Begins a conversation, unless somebody else just did.
-    async fn begin_conversation(&self, id: &str) -> Result<Conversation> {
-        let new = self.new_conversation(id, &self.title(None).await?, Origin::Asked)?;
-        let begun = self.store.ensure_conversation(new).await;
-        begun.map_err(|error| out_of_order(&error))
+    /// A conversation that nothing will be said in.
+    async fn forget(&self, id: &ConversationId) -> Result<()> {
+        found(self.store.delete_conversation(&self.owner, id, Deletion::Name).await).map(|_| ())
+    }
+
+    /// A conversation begins with this call, and goes with it if nothing comes of it.
+    fn begun(&self, conversation: &Conversation) {
+        let _ = self.begun.set(Begun { id: conversation.id.clone(), tip: conversation.tip });
+    }
+
+    pub(super) fn made_id(&self) -> String {
+        format!("conv_{}", self.exchange.trim_start_matches("ex_"))
     }
 
     pub(super) fn new_conversation(
@@ -224,16 +248,25 @@ impl Task<'_> {
         self.on_body(body, read).await
     }
 
-    /// The end of a conversation, held for this call.
-    async fn end_of(&self, id: &ConversationId, settings: SettingsOf) -> Result<Base> {
-        if self.asker.action == Action::Generate {
-            match self.hold(Purpose::Conversation(id.clone())).await? {
-                Held::Taken => {}
-                Held::Busy | Held::Used => return Err(trouble(self.client(), &Trouble::Locked)),
-            }
+    /// A conversation, held for this call if there is one.
+    async fn held(&self, id: &ConversationId) -> Result<Option<Conversation>> {
+        self.hold_conversation(id).await?;
+        found(self.store.conversation(&self.owner, id).await)
+    }
+
+    /// Nobody else may work on it meanwhile.
+    async fn hold_conversation(&self, id: &ConversationId) -> Result<()> {
+        if self.asker.action != Action::Generate {
+            return Ok(());
         }
-        let conversation = found(self.store.conversation(&self.owner, id).await)?;
-        let conversation = conversation.ok_or_else(|| self.unknown(id.as_str()))?;
+        match self.hold(Purpose::Conversation(id.clone())).await? {
+            Held::Taken => Ok(()),
+            Held::Busy | Held::Used => Err(trouble(self.client(), &Trouble::Locked)),
+        }
+    }
+
+    /// The end of a conversation that is held for this call.
+    async fn end_of(&self, conversation: Conversation, settings: SettingsOf) -> Result<Base> {
         let end = end_position(self.pool, (&self.store, &self.owner), &conversation).await?;
         let settings = match settings {
             SettingsOf::Call => None,
@@ -241,7 +274,7 @@ impl Task<'_> {
                 settings_in(&self.store, &self.owner, &conversation).await?
             }
         };
-        let summary = self.store.summary(&self.owner, id).await;
+        let summary = self.store.summary(&self.owner, &conversation.id).await;
         let summary = summary.map_err(|error| out_of_order(&error))?;
         let Conversation { id, tip, last_turn, .. } = conversation;
         let (previous, conversation) = (last_turn, Some(id));

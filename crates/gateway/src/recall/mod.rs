@@ -16,7 +16,7 @@ mod wish;
 
 pub(crate) use base::{end_position, found, title};
 pub(crate) use body::without_members;
-pub(crate) use history::{End, HistoryLine, HistoryLines, recollect, recollect_lines};
+pub(crate) use history::{End, HistoryLine, HistoryLines, recollect_lines};
 pub(crate) use identity::derived_id;
 pub(crate) use reference::{before_item, resolve as resolve_references, text_of as item_text};
 pub(crate) use settings::settings_in;
@@ -24,11 +24,12 @@ pub(crate) use spelling::{elements, in_words_of, output_of, own_id};
 pub(crate) use submission::{Submission, submission};
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use sabir_store::{
-    Advance, ExchangeId, Hash, Name, NewConversation, Opening, Owner, ResponseId, Store, TurnId,
+    Advance, Begun, ExchangeId, Hash, Name, NewConversation, Opening, Owner, ResponseId, Store,
+    TurnId,
 };
 use sabir_wire::{FaultKind, Protocol};
 
@@ -36,7 +37,7 @@ use crate::answer::InFlight;
 use crate::call::{Action, Call, Link, unmarked};
 use crate::config::types::{GatewayKey, Level};
 use crate::failure::{Failure, Result, Whose};
-use crate::memory::{Memory, check_form};
+use crate::memory::{Mark, Memory, check_form};
 use crate::pool::Pool;
 use crate::recall::base::Base;
 use crate::recall::read::{Continued, Read, read_on};
@@ -128,7 +129,11 @@ pub(crate) fn out_of_order(error: &sabir_store::Error) -> Box<Failure> {
         let failure = Failure::client(FaultKind::BadRequest, message);
         return failure.with_code("unsupported_by_store");
     }
-    let message = format!("the conversation store is not available: {error}");
+    let message = match error.kind() {
+        // One file, or what is asked of it, and not the store.
+        sabir_store::Kind::Corrupt | sabir_store::Kind::Invalid => error.to_string(),
+        _ => format!("the conversation store is not available: {error}"),
+    };
     let failure = Failure::new(Whose::Gateway, FaultKind::Overloaded, message);
     failure.with_status(503).with_code("storage_error")
 }
@@ -144,6 +149,8 @@ struct Task<'c> {
     exchange: String,
     /// Whether the turn holds something by now that nobody else would let go.
     is_holding: AtomicBool,
+    /// The conversation that begins with the call.
+    begun: OnceLock<Begun>,
 }
 
 /// A call that is given up here leaves nothing held.
@@ -152,7 +159,7 @@ impl Drop for Task<'_> {
         if self.is_holding.load(Ordering::Relaxed)
             && let Ok(turn) = self.turn_id()
         {
-            self.memory.take_back(self.owner.clone(), turn);
+            self.memory.take_back(self.owner.clone(), turn, self.begun.get().cloned());
         }
     }
 }
@@ -163,7 +170,8 @@ impl<'c> Task<'c> {
         let (store, owner) = (memory.store().clone(), memory.owner(asker.key));
         let pool = &snapshot.shared.pool;
         let (exchange, is_holding) = (exchange.to_owned(), AtomicBool::new(false));
-        Self { asker, pool, memory, store, owner, turn, exchange, is_holding }
+        let begun = OnceLock::new();
+        Self { asker, pool, memory, store, owner, turn, exchange, is_holding, begun }
     }
 
     fn client(&self) -> Protocol {
@@ -185,10 +193,11 @@ impl<'c> Task<'c> {
 
     /// Whatever the turn holds is free again, unless somebody watches its answer.
     async fn let_go(&self) -> Result<()> {
-        if self.is_holding.load(Ordering::Relaxed)
-            && self.store.release(&self.owner, &self.turn_id()?).await.is_ok()
-        {
-            self.is_holding.store(false, Ordering::Relaxed);
+        if self.is_holding.load(Ordering::Relaxed) {
+            let (turn, begun) = (self.turn_id()?, self.begun.get());
+            if self.store.abandon_turn(&self.owner, &turn, begun).await.is_ok() {
+                self.is_holding.store(false, Ordering::Relaxed);
+            }
         }
         Ok(())
     }
@@ -197,11 +206,14 @@ impl<'c> Task<'c> {
     /// is kept.
     async fn run_unasked(self, follower: Option<&mut InFlight>) -> Result<Option<Arc<Recalled>>> {
         let client = self.client();
-        let body = match self.resolved_body(None).await? {
-            Resolved::Body(body) => body,
-            Resolved::Without(id) => {
-                return Ok(Some(Arc::new(Recalled::without(client, Missing::Item(id)))));
-            }
+        let body = match reference::may_be_in(self.asker.call) {
+            false => None,
+            true => match Box::pin(self.resolved_body(None)).await? {
+                Resolved::Body(body) => body,
+                Resolved::Without(id) => {
+                    return Ok(Some(Arc::new(Recalled::without(client, Missing::Item(id)))));
+                }
+            },
         };
         let recalled = body.clone().map(|body| Arc::new(Recalled::of(client, body)));
         if let Some(flight) = follower {
@@ -238,7 +250,7 @@ impl<'c> Task<'c> {
             Some(body) => {
                 let body = self.worked_on(body).await?;
                 let (store, end) = ((&self.store, &self.owner), base.history_end());
-                let history = recollect_lines(self.pool, store, end).await?;
+                let history = Box::pin(recollect_lines(self.pool, store, end)).await?;
                 let own = Recalled {
                     settings: read.settings.clone(),
                     kept_by: base.kept_by.clone(),
@@ -279,7 +291,11 @@ impl<'c> Task<'c> {
             Ok((edited, named))
         };
         let (edited, named) = self.on_body(None, edit).await?;
-        let items = match reference::items(&self.store, &self.owner, (client, named)).await? {
+        if named.is_empty() {
+            return Ok(Resolved::Body(edited));
+        }
+        let items = reference::items(&self.store, &self.owner, (client, named));
+        let items = match Box::pin(items).await? {
             Items::Found(items) if items.is_empty() => return Ok(Resolved::Body(edited)),
             Items::Found(items) => items,
             Items::Without(id) => return Ok(Resolved::Without(id)),
@@ -326,6 +342,8 @@ impl<'c> Task<'c> {
             conversation: base.conversation.map(|id| Advance { id, from: base.tip }),
             begins: None,
             beside: None,
+            follows: None,
+            end: None,
             keeps_broken: is_named_by_header,
             is_named: wish.asked.is_kept && !is_of_files,
             is_awaited: true,
@@ -337,16 +355,16 @@ impl<'c> Task<'c> {
             is_named_by_header,
             is_answer_named: draft.is_named,
         };
-        self.open(draft, names, flight).await
+        self.open(self.plan(draft)?, names, flight).await
     }
 
-    /// Opens the turn, and watches the answer.
-    async fn open(&self, draft: Draft, names: TurnNames, flight: &mut InFlight) -> Result<()> {
+    /// What is known of the turn.
+    fn plan(&self, draft: Draft) -> Result<Box<Plan>> {
         let invalid = |error: sabir_store::Error| out_of_order(&error);
         let keep = |setting: Option<(Protocol, String)>| {
             setting.map(|(protocol, text)| record(protocol, &text)).transpose().map_err(invalid)
         };
-        let plan = Plan {
+        Ok(Box::new(Plan {
             opening: Opening {
                 owner: self.owner.clone(),
                 id: self.turn_id()?,
@@ -362,6 +380,9 @@ impl<'c> Task<'c> {
             conversation: draft.conversation,
             begins: draft.begins,
             beside: draft.beside,
+            follows: draft.follows,
+            end: draft.end,
+            begun: self.begun.get().cloned(),
             keeps_broken: draft.keeps_broken,
             is_named: draft.is_named,
             is_awaited: draft.is_awaited,
@@ -369,13 +390,20 @@ impl<'c> Task<'c> {
             is_plain: self.store.is_of_files(),
             settings: draft.request,
             job: self.job(),
-        };
+        }))
+    }
+
+    /// Opens the turn, and watches the answer.
+    async fn open(&self, plan: Box<Plan>, names: TurnNames, flight: &mut InFlight) -> Result<()> {
         let opening = plan.opening.clone();
-        let opened = match plan.is_awaited {
+        // Where a conversation, a lock or a job names it, a crash is to leave a turn that others can end.
+        let is_named = plan.conversation.is_some() || plan.job.is_some();
+        let opened = match plan.is_awaited && (is_named || self.is_holding.load(Ordering::Relaxed))
+        {
             true => self.store.open_turn(opening).await,
             false => self.store.open_turn_late(opening).await,
         };
-        opened.map_err(invalid)?;
+        opened.map_err(|error| out_of_order(&error))?;
         flight.trace.set_turn(names);
         let snapshot = Arc::clone(flight.admission.snapshot());
         flight.watch(Box::new(Recorder::new(snapshot, self.store.clone(), plan)));
@@ -421,6 +449,10 @@ struct Draft {
     begins: Option<NewConversation>,
     /// The conversation that begins with the turn where that one has gone on meanwhile.
     beside: Option<NewConversation>,
+    /// The conversation that begins with the turn unless the store finds one that goes on with it.
+    follows: Option<NewConversation>,
+    /// By what its end is known again, and the epoch of the store.
+    end: Option<(Mark, u64)>,
     keeps_broken: bool,
     is_named: bool,
     is_awaited: bool,

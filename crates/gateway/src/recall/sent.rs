@@ -47,9 +47,30 @@ pub(super) struct SentHistory {
     messages: Vec<NewMessage>,
     pub(super) end: Position,
     pub(super) settings: Settings,
+    pub(super) marks: Marks,
+}
+
+/// By which elements a history is known again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    /// That with which the last line ends that is not written out.
+    pub(super) before: Option<Mark>,
+    /// That with which the last line ends.
+    pub(super) end: Option<Mark>,
 }
 
 impl SentHistory {
+    /// The last line that is not written out, and those behind it; none if there is no such line.
+    pub(super) fn written_out(&mut self) -> Option<(Hash, Vec<NewMessage>)> {
+        let last = self.first.checked_sub(1)?;
+        Some((*self.hashes.get(last)?, std::mem::take(&mut self.messages)))
+    }
+
+    /// Whether the store is known to have so many of the lines that all that are not written out are among them.
+    pub(super) fn is_met_by(&self, known: usize) -> bool {
+        known >= self.first
+    }
+
     /// The lines behind the first so many; none if not all of them are written out.
     pub(super) fn lines_after(&mut self, known: usize) -> Option<Vec<NewMessage>> {
         let written = known.checked_sub(self.first)?;
@@ -86,7 +107,10 @@ pub(super) fn read_sent(
     let hashes = lines.iter().map(|line| line.hash).collect();
     let states = passage.steps.iter().filter_map(|step| step.end().map(|it| it.meaning)).collect();
     let is_cut = passage.is_cut();
-    Ok(SentHistory { hashes, states, is_cut, first, messages, end, settings })
+    let mark = |line: Option<&Line>| passage.marks.get(line?.elements.end.checked_sub(1)?).copied();
+    let before = mark(first.checked_sub(1).and_then(|last| lines.get(last)));
+    let marks = Marks { before, end: mark(lines.last()) };
+    Ok(SentHistory { hashes, states, is_cut, first, messages, end, settings, marks })
 }
 
 /// The last elements of a history: from one with which a line begins up to the end.
@@ -98,6 +122,8 @@ struct Passage {
     steps: Vec<Step>,
     /// The elements of the history before this one were read before.
     read_before: usize,
+    /// Of all elements.
+    marks: Vec<Mark>,
 }
 
 impl Passage {
@@ -112,10 +138,11 @@ impl Passage {
         let lines_max = if wanted == Wanted::New { TIPS_MAX } else { usize::MAX };
         let known = readings.look(|look| Self::known(look, &marks, lines_max));
         let known = known.filter(|it| wanted == Wanted::New || !it.is_cut());
-        match known {
-            Some(passage) => passage.read_on(readings, outline, &marks),
-            None => Self::read_all(readings, outline, &marks),
-        }
+        let passage = match known {
+            Some(passage) => passage.read_on(readings, outline, &marks)?,
+            None => Self::read_all(readings, outline, &marks)?,
+        };
+        Ok(Self { marks, ..passage })
     }
 
     /// What was read before of a history, as far as so many lines go back; none if that is no line, or nobody knows any more
@@ -147,7 +174,8 @@ impl Passage {
         }
         steps.reverse();
         let has_line = steps.iter().any(|step| step.end().is_some());
-        has_line.then_some(Self { leading, first, steps, read_before: last + 1 })
+        let (read_before, marks) = (last + 1, Vec::new());
+        has_line.then_some(Self { leading, first, steps, read_before, marks })
     }
 
     fn read_all(readings: &Readings, outline: &Outline<'_>, marks: &[Mark]) -> Result<Self> {
@@ -156,7 +184,8 @@ impl Passage {
         let mut steps = vec![Step::Instructs; leading];
         steps.extend(elements[leading..].iter().map(|content| end.step(content)));
         remember(readings, marks, &steps);
-        Ok(Self { leading, first: leading, steps: steps.split_off(leading), read_before: 0 })
+        let (steps, marks) = (steps.split_off(leading), Vec::new());
+        Ok(Self { leading, first: leading, steps, read_before: 0, marks })
     }
 
     fn read_on(
@@ -222,7 +251,8 @@ mod tests {
     }
 
     fn sent(readings: &Readings, client: Protocol, body: &str, wanted: Wanted) -> SentHistory {
-        read_sent(readings, &sender(client), &Survey::new(body), wanted).unwrap()
+        let sent = read_sent(readings, &sender(client), &Survey::new(body), wanted).unwrap();
+        SentHistory { marks: Marks::default(), ..sent }
     }
 
     /// The same by reading all of it.
@@ -242,6 +272,7 @@ mod tests {
             messages: lines.messages,
             end: lines.end,
             settings: Settings { system: kept(entries.system), tools: kept(entries.tools) },
+            marks: Marks::default(),
         }
     }
 
@@ -414,6 +445,26 @@ mod tests {
         assert_eq!(after.lines_after(2), None);
         assert_eq!(after.lines_after(4), Some(Vec::new()));
         assert_eq!(after.lines_after(3).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn the_end_of_a_call_is_what_the_next_one_has_before_what_is_new() {
+        for (client, _) in SPELLINGS {
+            let readings = Readings::default();
+            let mut pieces = vec![Piece::Instructions, Piece::User(1), Piece::Called(1)];
+            let read = |pieces: &[Piece]| {
+                let body = body(client, pieces);
+                read_sent(&readings, &sender(client), &Survey::new(&body), Wanted::New).unwrap()
+            };
+            let first = read(&pieces);
+            assert!(first.marks.before.is_none() && first.marks.end.is_some());
+            let end = *first.hashes.last().unwrap();
+            pieces.push(Piece::User(2));
+            let mut second = read(&pieces);
+            assert_eq!(second.marks.before, first.marks.end);
+            let (before, new) = second.written_out().unwrap();
+            assert_eq!((before, new.len()), (end, 1));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a call says of conversations: in its body, and in a header that clients of every protocol may send.
 
+use sabir_store::SessionId;
 use sabir_wire::{FaultKind, Protocol};
 
 use crate::call::{Call, Link, StateAsked};
@@ -34,9 +35,11 @@ pub(super) enum Named {
 impl Wish {
     /// None if the call asks for nothing.
     pub(super) fn of(call: &Call<'_>) -> Result<Option<Self>> {
-        let header = match call.header(HEADER) {
-            Some(value) => Some(Named::parse(value.trim())?),
-            None if call.headers.contains_key(HEADER) => return Err(misnamed()),
+        let header = match call.headers.get(HEADER) {
+            Some(value) => {
+                let value = std::str::from_utf8(value.as_bytes()).map_err(|_| misnamed())?;
+                Some(Named::parse(value.trim())?)
+            }
             None => None,
         };
         let asked = call.asked.clone();
@@ -72,13 +75,12 @@ impl Named {
 
 /// Whether a conversation may be begun under this name.
 fn is_name(text: &str) -> bool {
-    (1..=64).contains(&text.len()) && is_id(text) && !text.contains('.')
+    (1..=64).contains(&text.len()) && is_id(text) && !text.contains('.') && text.is_ascii()
 }
 
-/// Whether a conversation may have this id: files have longer ones, with dots.
+/// Whether a conversation may have this id: files have longer ones, with dots and in any alphabet.
 fn is_id(text: &str) -> bool {
-    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    (1..=128).contains(&text.len()) && text.bytes().all(is_fit)
+    SessionId::new(text).is_ok()
 }
 
 pub(super) fn misnamed() -> Box<Failure> {
@@ -97,7 +99,8 @@ mod tests {
         let fork = Named::Fork { id: "conv_1".to_owned(), turn: "turn_2".to_owned() };
         assert_eq!(Named::parse("conv_1@turn_2").unwrap(), fork);
         assert_eq!(Named::parse("a.b").unwrap(), Named::Given("a.b".to_owned()));
-        for wrong in ["", "a b", "ü", "a@", "@b", &"x".repeat(129), "a/b"] {
+        assert_eq!(Named::parse("ü").unwrap(), Named::Given("ü".to_owned()));
+        for wrong in ["", "a b", "ü b", "a@", "@b", &"x".repeat(129), "a/b"] {
             assert!(Named::parse(wrong).is_err(), "{wrong}");
         }
     }

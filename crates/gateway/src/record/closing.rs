@@ -1,15 +1,15 @@
 //! What a turn leaves: its messages, the answer under its id, and the items by which clients name parts of both.
 
 use sabir_store::{
-    Closing, Direction, Ending, Hash, ItemId, Name, NewItem, NewJob, NewResponse, Record,
+    Closing, Direction, Ending, Follows, Hash, ItemId, Name, NewItem, NewJob, NewResponse, Record,
     ResponseId,
 };
-use sabir_wire::conversation::Response;
-use sabir_wire::json::{Kind, Reader};
+use sabir_wire::conversation::{Arguments, CallForm, Content, Part, Response};
+use sabir_wire::json::{Json, Kind, Reader};
 use sabir_wire::protocol::AnswerContext;
 use sabir_wire::{LossKind, Protocol, Report};
 
-use crate::memory::{NO_REASONING, thinks};
+use crate::memory::{NO_REASONING, ONE_TEXT, joins, thinks};
 use crate::observe::Losses;
 use crate::record::received::{Answerer, ReceivedAnswer};
 use crate::record::{Details, Lines, Plan, digits, lines};
@@ -43,7 +43,12 @@ pub(super) enum Left {
 }
 
 pub(super) fn left(mut plan: Plan, ended: Ended) -> sabir_store::Result<Left> {
-    let Ended { is_whole, answer, answerer, losses, inserted, compacted } = ended;
+    let Ended { is_whole, mut answer, answerer, mut losses, inserted, compacted } = ended;
+    if let ReceivedAnswer::Folded(answer) = &mut answer
+        && !is_whole
+    {
+        losses.extend(drop_half_calls(answer).into());
+    }
     if let Some(inserted) = inserted {
         let entries = plan.client.answer_entries(&inserted).unwrap_or_default();
         plan.input.append(lines(plan.client, plan.input.end, &entries)?);
@@ -57,6 +62,32 @@ pub(super) fn left(mut plan: Plan, ended: Ended) -> sabir_store::Result<Left> {
     }
     let closing = closing(plan, (is_whole, answerer), (losses, compacted), bodies)?;
     Ok(Left::Turn(Box::new(closing)))
+}
+
+/// Leaves out the calls in which an answer broke off: what was to be called with them nobody knows.
+fn drop_half_calls(answer: &mut Response<'_>) -> Report {
+    let mut report = Report::default();
+    for candidate in &mut answer.candidates {
+        let parts = &mut candidate.message.parts;
+        let came = parts.len();
+        parts.retain(|part| !is_half_call(part));
+        if parts.len() < came {
+            report.lose("", LossKind::Dropped, HALF_CALL);
+        }
+    }
+    report
+}
+
+const HALF_CALL: &str = "the answer broke off in the arguments of a call, which is not kept";
+
+fn is_half_call(part: &Part<'_>) -> bool {
+    let Content::ToolCall(call) = part.content() else { return false };
+    match &call.arguments {
+        Arguments::Text(text) if matches!(call.form, CallForm::Function) => {
+            Json::parse(&*text.to_str()).is_err()
+        }
+        Arguments::Text(_) | Arguments::Json(_) => false,
+    }
 }
 
 /// An answer that its provider goes on working on.
@@ -89,6 +120,11 @@ fn closing(
         report.lose("", LossKind::Dropped, NO_REASONING);
         losses.extend(report.into());
     }
+    if plan.is_plain && (joins(&plan.input.messages)? || joins(&output.messages)?) {
+        let mut report = Report::default();
+        report.lose("", LossKind::Approximated, ONE_TEXT);
+        losses.extend(report.into());
+    }
     let Bodies { own, client } = bodies;
     let body = client.unwrap_or(own);
     let settings = plan.settings.take();
@@ -100,6 +136,7 @@ fn closing(
     drop(details);
     let (items, responses) = (turn.items()?, turn.responses(body)?);
     let Lines { mut messages, .. } = plan.input;
+    let sent = messages.len();
     messages.extend(output.messages);
     Ok(Closing {
         turn: plan.opening,
@@ -114,6 +151,8 @@ fn closing(
         items,
         conversation: plan.conversation,
         begins: plan.begins,
+        beside: plan.beside,
+        follows: plan.follows.map(|begins| Follows { sent, begins }),
         job: plan.job.filter(|_| answerer.asked.is_some()),
     })
 }

@@ -5,14 +5,16 @@ mod received;
 mod recorder;
 
 pub(crate) use crate::lines::{
-    HeldLines, KnownBy, Lines, Position, Step, digits, lines, read as read_record, record,
-    record_of_all, time_of, times_of,
+    HeldLines, KnownBy, Lines, Position, Step, digits, instructed_at, lines, read as read_record,
+    record, record_of_all, time_of, times_of,
 };
 pub(crate) use recorder::Recorder;
 
-use sabir_store::{Advance, Hash, NewConversation, Opening, Record, ResponseId};
+use sabir_store::{Advance, Begun, Hash, NewConversation, Opening, Record, ResponseId};
 use sabir_wire::Protocol;
 use sabir_wire::json::{Json, Reader};
+
+use crate::memory::Mark;
 
 /// What is known of a turn before its provider is asked.
 #[derive(Debug)]
@@ -29,6 +31,13 @@ pub(crate) struct Plan {
     pub(crate) begins: Option<NewConversation>,
     /// The conversation that begins with the turn where that one has gone on meanwhile, if anything is to be kept then.
     pub(crate) beside: Option<NewConversation>,
+    /// The conversation that begins with the turn unless the store finds one that goes on with it, where that is for the store to
+    /// find.
+    pub(crate) follows: Option<NewConversation>,
+    /// By what the end of the call is known again, and the epoch of the store in which it is kept.
+    pub(crate) end: Option<(Mark, u64)>,
+    /// The conversation that began with the call, as long as nothing comes of it.
+    pub(crate) begun: Option<Begun>,
     /// Whether an answer that breaks off is kept as far as it came.
     pub(crate) keeps_broken: bool,
     /// Whether clients may name the answer by its id.

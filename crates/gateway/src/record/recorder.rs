@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use sabir_store::{Advance, Closing, Kind, NewConversation, NewJob, Owner, Store, TurnId};
+use sabir_store::{Begun, NewJob, Owner, Store, TurnId};
 use sabir_wire::json::Text;
 use sabir_wire::protocol::{AnswerContext, Event};
 use sabir_wire::sse::Frame;
@@ -35,14 +35,14 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(snapshot: Arc<Snapshot>, store: Store, plan: Plan) -> Self {
+    pub(crate) fn new(snapshot: Arc<Snapshot>, store: Store, plan: Box<Plan>) -> Self {
         let (is_awaited, reading) = (plan.is_awaited, Reading::default());
-        let plan = Some(Box::new(plan));
+        let plan = Some(plan);
         Self { snapshot, store, is_awaited, plan, answerer: None, reading, saving: None }
     }
 
     fn close(&mut self, end: &End<'_>) {
-        let Some(mut plan) = self.plan.take() else { return };
+        let Some(plan) = self.plan.take() else { return };
         let is_whole = end.outcome == Outcome::Answered;
         // A provider that works on an answer while nobody waits goes on without its client.
         let goes_on = |it: &Answerer| plan.job.is_some() && it.asked.is_none();
@@ -56,7 +56,7 @@ impl Recorder {
         let inserted = end.inserted.map(str::to_owned);
         let compacted = end.compacted.map(str::to_owned);
         let (snapshot, store) = (Arc::clone(&self.snapshot), self.store.clone());
-        let (beside, opened, is_awaited) = (plan.beside.take(), Opened::of(&plan), self.is_awaited);
+        let (opened, is_awaited, end) = (Opened::of(&plan), self.is_awaited, plan.end);
         let saving = self.underway(&plan);
         self.saving = Some(tokio::task::spawn_local(async move {
             // What is kept of a large answer is written on another thread.
@@ -69,12 +69,19 @@ impl Recorder {
             let saved = match snapshot.shared.pool.run_on(bytes, work).await {
                 Ok(Ok(Some(Left::Turn(closing)))) => {
                     let closed = match is_awaited {
-                        true => store.close_turn(*closing).await,
-                        false => close_late(&store, *closing, beside).await,
+                        true => store.close_turn(closing).await,
+                        false => store.close_turn_late(closing).await,
                     };
+                    if let (Ok(()), Some((mark, epoch)), Some(memory)) =
+                        (&closed, end, &snapshot.shared.memory)
+                    {
+                        memory.readings().keep(mark, epoch);
+                    }
                     closed.map_err(Unsaved::Store)
                 }
-                Ok(Ok(Some(Left::Job(job)))) => pass_on(&store, job).await.map_err(Unsaved::Store),
+                Ok(Ok(Some(Left::Job(job)))) => {
+                    Box::pin(pass_on(&store, job)).await.map_err(Unsaved::Store)
+                }
                 Ok(Ok(None)) => opened.abandon(&store).await,
                 Ok(Err(error)) => Err(Unsaved::Store(error)),
                 Err(failure) => Err(Unsaved::Gateway(failure)),
@@ -141,22 +148,25 @@ impl Tap for Reading {
 struct Opened {
     owner: Owner,
     turn: TurnId,
+    begun: Option<Begun>,
 }
 
 impl Opened {
     fn of(plan: &Plan) -> Self {
-        Self { owner: plan.opening.owner.clone(), turn: plan.opening.id.clone() }
+        let (owner, turn) = (plan.opening.owner.clone(), plan.opening.id.clone());
+        Self { owner, turn, begun: plan.begun.clone() }
     }
 
     /// The turn never was.
     async fn abandon(&self, store: &Store) -> Result<(), Unsaved> {
-        store.abandon_turn(&self.owner, &self.turn).await.map_err(Unsaved::Store)
+        let abandoned = store.abandon_turn(&self.owner, &self.turn, self.begun.as_ref()).await;
+        abandoned.map_err(Unsaved::Store)
     }
 
     /// Ends it as soon as the store can be written.
     fn take_back(&self, snapshot: &Snapshot) {
         if let Some(memory) = &snapshot.shared.memory {
-            memory.take_back(self.owner.clone(), self.turn.clone());
+            memory.take_back(self.owner.clone(), self.turn.clone(), self.begun.clone());
         }
     }
 }
@@ -165,22 +175,7 @@ impl Opened {
 async fn pass_on(store: &Store, job: NewJob) -> sabir_store::Result<()> {
     let (owner, turn) = (job.owner.clone(), job.turn.clone());
     store.add_job(job).await?;
-    store.abandon_turn(&owner, &turn).await
-}
-
-/// Closes a turn that nobody waits for. Where its conversation has gone on meanwhile, it may begin one beside it.
-async fn close_late(
-    store: &Store,
-    closing: Closing,
-    beside: Option<NewConversation>,
-) -> sabir_store::Result<()> {
-    let Some(new) = beside else { return store.close_turn_late(closing).await };
-    let conversation = Some(Advance { id: new.id.clone(), from: None });
-    let beside = Closing { conversation, begins: Some(new), ..closing.clone() };
-    match store.close_turn_late(closing).await {
-        Err(error) if error.kind() == Kind::Conflict => store.close_turn_late(beside).await,
-        closed => closed,
-    }
+    store.abandon_turn(&owner, &turn, None).await
 }
 
 impl Tap for Recorder {

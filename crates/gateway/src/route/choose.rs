@@ -1,9 +1,9 @@
 //! Which of a model's targets a request goes to, by what kind of work it is. All that is read is the canonical request.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
-use sabir_compose::class::{Class, Classified, Facts, classify};
-use sabir_compose::compact::weight;
+use sabir_compose::class::{Class, Classified, Facts, Measured, classify};
 use sabir_wire::conversation::Request;
 
 use crate::config::types::{Classing, Strategy};
@@ -15,7 +15,7 @@ pub struct Choice {
     pub classified: Classified,
     /// Those of the class, then those of `default`; never empty.
     pub candidates: Vec<Candidate>,
-    /// How long the conversation is, as bytes of text.
+    /// How long the conversation and its tools are, as bytes of text.
     pub weight: u64,
     /// The conversation, and where it went before.
     pub(crate) stay: Stay,
@@ -38,22 +38,30 @@ const SAFE_PERCENT: u128 = 90;
 impl Model {
     /// Chooses the class of a request and the order of its targets.
     pub fn choose(&self, asked: ClassAsked<'_>, classing: &Classing) -> Choice {
-        let weight = weight(&asked.request.messages) as u64;
+        let measured = Measured::of_request(asked.request);
+        let weight = measured.weight;
         let tokens = self.budget().tokens_of(weight);
         let classified = match asked.class {
             Some(class) => self.on_demand(class),
-            None => classify(&self.facts(asked, tokens, classing), |class| self.has_targets(class)),
+            None => {
+                let facts = self.facts(asked, (&measured, tokens), classing);
+                classify(&facts, |class| self.has_targets(class))
+            }
         };
         let conversation = self.stays.conversation(asked.caller, asked.request);
-        let stay = |classified| self.stays.stay(conversation, classified);
         let classified = self.fitting(classified, tokens);
-        let stay = stay(classified);
+        let stay = self.stays.stay(conversation, classified).with_tokens(tokens);
         let candidates = ordered(self.candidates(&stay, asked.caller), tokens);
         Choice { classified, candidates, weight, stay }
     }
 
-    fn facts(&self, asked: ClassAsked<'_>, tokens: u64, classing: &Classing) -> Facts {
-        let mut facts = Facts::read(asked.request, tokens, &classing.intent);
+    fn facts(
+        &self,
+        asked: ClassAsked<'_>,
+        measured: (&Measured, u64),
+        classing: &Classing,
+    ) -> Facts {
+        let mut facts = Facts::read(asked.request, measured, &classing.intent);
         if classing.background.iter().any(|name| name.matches(asked.name)) {
             facts = facts.in_background();
         }
@@ -114,8 +122,13 @@ impl Model {
     }
 }
 
+/// Those with room first. Of those without, the widest is the likeliest to hold the request all the same.
 fn ordered(mut candidates: Vec<Candidate>, tokens: u64) -> Vec<Candidate> {
-    candidates.sort_by_key(|candidate| Standing::of(candidate, tokens));
+    candidates.sort_by_key(|candidate| {
+        let standing = Standing::of(candidate, tokens);
+        let window = candidate.window().filter(|_| standing == Standing::Beyond);
+        (standing, Reverse(window))
+    });
     candidates
 }
 
@@ -155,6 +168,21 @@ impl Resolved {
         }
     }
 
+    /// Whether a request that was read for its class is beyond the target's window, by estimate.
+    pub(crate) fn exceeds(&self, target: &Candidate) -> bool {
+        let is_beyond = |stay: &Stay| Standing::of(target, stay.tokens()) == Standing::Beyond;
+        self.stay.as_ref().is_some_and(is_beyond)
+    }
+
+    /// The targets for long input that are not asked anyway: for a request that turned out to be too long for its class.
+    pub(crate) fn for_long_input(&self) -> impl Iterator<Item = &Candidate> {
+        let model = self.model.as_ref().filter(|_| self.stay.is_some());
+        let classes = model.into_iter().flat_map(|model| &model.classes);
+        let long = classes.filter(|(class, _)| *class == Class::LongContext);
+        let is_asked = |it: &Candidate| self.targets.iter().any(|target| target.is_same(it));
+        long.flat_map(|(_, targets)| targets).filter(move |it| !is_asked(it))
+    }
+
     /// The same once the class is known.
     pub(crate) fn chosen(&self, choice: &Choice) -> Self {
         Self {
@@ -164,5 +192,44 @@ impl Resolved {
             model: self.model.clone(),
             stay: Some(choice.stay.clone()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::order::tests::candidate;
+
+    fn windowed(model: &str, window: Option<u64>) -> Candidate {
+        Candidate { context_window: window, ..candidate(model, 1) }
+    }
+
+    #[test]
+    fn a_window_is_safe_below_nine_tenths_and_full_at_its_end() {
+        let target = windowed("m", Some(1_000));
+        let standing = |tokens| Standing::of(&target, tokens);
+        assert_eq!([standing(0), standing(899)], [Standing::Safe; 2]);
+        assert_eq!([standing(900), standing(999)], [Standing::Risky; 2]);
+        assert_eq!([standing(1_000), standing(u64::MAX)], [Standing::Beyond; 2]);
+        let odd = windowed("m", Some(11));
+        assert_eq!(
+            [9, 10, 11].map(|tokens| Standing::of(&odd, tokens)),
+            [Standing::Safe, Standing::Risky, Standing::Beyond]
+        );
+        assert_eq!(Standing::of(&windowed("m", None), u64::MAX), Standing::Safe);
+        assert_eq!(Standing::of(&windowed("m", Some(u64::MAX)), u64::MAX - 1), Standing::Risky);
+    }
+
+    #[test]
+    fn who_has_room_goes_first_and_else_the_widest() {
+        let order = |windows: [u64; 4], tokens| {
+            let named = ["a", "b", "c", "d"].into_iter().zip(windows);
+            let candidates = named.map(|(name, window)| windowed(name, Some(window))).collect();
+            ordered(candidates, tokens).into_iter().map(|it| it.model).collect::<String>()
+        };
+        assert_eq!(order([1_000, 500, 2_000, 500], 400), "abcd");
+        assert_eq!(order([1_000, 500, 2_000, 500], 450), "acbd", "risky behind safe");
+        assert_eq!(order([1_000, 500, 2_000, 500], 950), "cabd", "risky before full");
+        assert_eq!(order([1_000, 500, 2_000, 500], 9_000), "cabd", "the widest of the full");
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sabir_compose::budget::{BytesPerToken, Counted, TokenEstimate};
 use sabir_compose::class::Class;
-use sabir_compose::govern::Rules;
 
 use crate::config::types;
 use crate::config::types::Config;
+use crate::route::rules::RuleSet;
 use crate::route::stays::Stays;
 use crate::surface::Capabilities;
 use crate::upstream::{Pace, Provider, Site};
@@ -23,8 +23,8 @@ pub struct Directory {
     pub(crate) providers: Vec<Arc<Provider>>,
     /// In the order of the configuration.
     pub(crate) models: Vec<Arc<Model>>,
-    /// The rules on tools for calls of which no model and no key says more.
-    pub(super) rules: Option<Arc<Rules>>,
+    /// The rules on tools for calls of which no model says more.
+    pub(super) rules: RuleSet,
 }
 
 /// A `[[model]]`.
@@ -40,8 +40,8 @@ pub struct Model {
     pub(crate) stays: Arc<Stays>,
     /// How many tokens its requests have, by what was reported of them.
     budget: Mutex<BytesPerToken>,
-    /// The rules on tools for its calls, where no key says more.
-    pub(super) rules: Option<Arc<Rules>>,
+    /// The rules on tools for its calls.
+    pub(super) rules: RuleSet,
 }
 
 /// A provider that may answer, and the model to ask it for.
@@ -67,7 +67,8 @@ impl Directory {
     /// Handles for everything in a configuration. Its providers learn the name of the gateway that asks them.
     pub fn new(config: Config, instance: &str) -> Self {
         let (providers, models) = (Vec::new(), Vec::new());
-        let nothing = Self { config: Arc::default(), providers, models, rules: None };
+        let rules = RuleSet::default();
+        let nothing = Self { config: Arc::default(), providers, models, rules };
         nothing.next(config, instance, 0)
     }
 
@@ -81,11 +82,11 @@ impl Directory {
             None => Arc::new(Provider::new(Arc::clone(it), site)),
         };
         let providers: Vec<_> = config.providers.iter().map(provider).collect();
-        let rules_of_all = config.tools.rules().map(Arc::new);
         let model = |it: &Arc<types::Model>| {
             let before = self.models.iter().find(|before| before.config.name == it.name);
-            let rules = it.tools.as_ref().map(|own| own.over(&config.tools).rules().map(Arc::new));
-            let rules = rules.unwrap_or_else(|| rules_of_all.clone());
+            let table = it.tools.as_ref().map(|own| own.over(&config.tools));
+            let table = table.unwrap_or_else(|| config.tools.clone());
+            let rules = RuleSet::new(table, &config.auth.keys);
             let mut model = Model { rules, ..Model::new(Arc::clone(it), &providers) };
             if let Some(before) = before {
                 model.turns = Arc::clone(&before.turns);
@@ -94,7 +95,8 @@ impl Directory {
             Arc::new(model)
         };
         let models = config.models.iter().map(model).collect();
-        Self { config, providers, models, rules: rules_of_all }
+        let rules = RuleSet::new(config.tools.clone(), &config.auth.keys);
+        Self { config, providers, models, rules }
     }
 
     pub(crate) fn provider(&self, name: &str) -> Option<&Arc<Provider>> {
@@ -115,7 +117,7 @@ impl Model {
         let classes = config.classes.iter().map(of_class).collect();
         let targets = candidates(&config.targets);
         let (turns, stays, budget) = (Arc::default(), Arc::default(), Mutex::default());
-        Self { config, targets, classes, turns, stays, budget, rules: None }
+        Self { config, targets, classes, turns, stays, budget, rules: RuleSet::default() }
     }
 
     /// The turns among its targets, or among those of a class.
@@ -150,7 +152,7 @@ impl Candidate {
         model == Some(self.model.as_str())
     }
 
-    pub(super) fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.provider, &other.provider) && self.model == other.model
     }
 

@@ -43,6 +43,8 @@ pub(crate) struct Stay {
     home: Option<Arc<str>>,
     /// Its last target in any class.
     last: Option<Arc<str>>,
+    /// How many tokens the call has, by estimate.
+    tokens: u64,
 }
 
 /// A conversation that goes to another target than before, and why.
@@ -79,6 +81,7 @@ impl Stays {
             classified,
             home: home.map(|it| Arc::clone(&it.target)),
             last: went.last().map(|it| Arc::clone(&it.target)),
+            tokens: 0,
         }
     }
 
@@ -117,6 +120,15 @@ impl Halves {
 }
 
 impl Stay {
+    /// The same for a call of about so many tokens.
+    pub(super) fn with_tokens(self, tokens: u64) -> Self {
+        Self { tokens, ..self }
+    }
+
+    pub(super) fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
     /// A number for the conversation.
     pub(crate) fn conversation(&self) -> u64 {
         self.conversation

@@ -12,14 +12,14 @@ use crate::server::sending::{Sending, Stall};
 use crate::server::turn::Turn;
 
 #[derive(Debug)]
-pub(super) struct Paced {
-    pub(super) stream: TcpStream,
+pub(super) struct Paced<S = TcpStream> {
+    pub(super) stream: S,
     stall: Stall,
     turn: Turn,
 }
 
-impl Paced {
-    pub(super) fn new(stream: TcpStream) -> Self {
+impl<S: AsyncRead + AsyncWrite + Unpin> Paced<S> {
+    pub(super) fn new(stream: S) -> Self {
         Self { stream, stall: Stall::default(), turn: Turn::default() }
     }
 

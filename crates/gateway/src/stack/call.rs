@@ -12,6 +12,7 @@ use crate::answer::{Answering, InFlight, stated_in_stream};
 use crate::attempt::Handles;
 use crate::background::Announced;
 use crate::call::{Action, Call, LargeCall};
+use crate::classing::ReadFor;
 use crate::compact::{Outcome, Pending, Reading, Stage};
 use crate::config::types::GatewayKey;
 use crate::egress::Reply;
@@ -315,7 +316,7 @@ async fn answer(
     settled(answering, flight).await
 }
 
-/// The beginning of an answer, or what is said in its place.
+/// The beginning of an answer, or what is sent in its place.
 async fn opened(
     handles: Handles<'_>,
     routed: &Routed<'_>,
@@ -344,16 +345,22 @@ async fn ask(
     flight: &mut InFlight,
 ) -> Result<Box<Answering>> {
     // Who answers may depend on what kind of work it is, which is known once all of the conversation is there.
-    let chosen = classing::choose(handles.snapshot, call, resolved, &mut flight.trace).await?;
-    let (chosen, decoded) = chosen.map_or((None, None), |it| (Some(it.resolved), it.decoded));
+    let is_fitted = action == Action::Generate && compact::may_be_fitted(handles, call, flight);
+    let purpose = match is_fitted || action == Action::CountTokens {
+        true => ReadFor::Class,
+        false => ReadFor::Target,
+    };
+    let chosen =
+        classing::choose(handles.snapshot, (call, purpose), resolved, &mut flight.trace).await?;
+    let (chosen, ahead) = chosen.map_or((None, None), |it| (Some(it.resolved), it.ahead));
     let resolved = chosen.as_ref().unwrap_or(resolved);
     match action {
         // Boxed, since calls of long conversations are few.
-        Action::Generate if compact::may_be_fitted(handles, call, flight) => {
+        Action::Generate if is_fitted => {
             Box::pin(compact::answer_fitting(handles, (call, resolved), flight)).await
         }
         Action::Generate | Action::Compact => {
-            match attempt::answer_decoded(handles, (call, decoded), resolved, flight).await {
+            match attempt::answer_read(handles, (call, ahead), resolved, flight).await {
                 Err(failure) if compact::lacks_compaction(&failure, call) => {
                     let given = (call, resolved);
                     Box::pin(compact::answer_in_place(handles, given, failure, flight)).await

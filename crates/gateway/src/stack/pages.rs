@@ -1,4 +1,4 @@
-//! Web pages: whether one may ask, and that it may read the answer. Who may is `ingress`'s to say.
+//! Web pages: whether one may ask, and that it may read the answer. Who may is decided by `ingress`.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,

@@ -59,7 +59,7 @@ pub(crate) async fn call_over_socket(
     call_with(entry, &arrived, body.into_bytes(), flight).await
 }
 
-/// A call that came over a WebSocket and wants no answer: what one would say of it, if it can be answered.
+/// A call that came over a WebSocket and wants no answer: the context of the one that it would get, or the reply that refuses it.
 pub(crate) async fn prepare_over_socket(
     entry: Entry<'_>,
     protocol: Protocol,

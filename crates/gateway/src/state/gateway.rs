@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use crate::config::types::Config;
 use crate::memory::{Memory, NotOpened};
 use crate::state::{Shared, Snapshot, Source};
+use crate::upstream::Endpoint;
 
 /// A gateway, apart from the sockets it listens on.
 #[derive(Debug)]
@@ -47,12 +48,17 @@ impl Gateway {
         Arc::clone(&self.snapshot().directory.config)
     }
 
-    /// Puts another configuration in force.
+    /// Puts another configuration in force. Nothing waits any more for calls of providers that are gone: a thread that serves nobody may
+    /// know the old configuration for long.
     pub(super) fn replace(&self, config: Config) {
         let generation = self.version.load(Acquire) + 1;
-        let next = Arc::new(self.snapshot().next(config, generation));
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = next;
+        let old = self.snapshot();
+        let next = Arc::new(old.next(config, generation));
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&next);
         self.version.store(generation, Release);
+        let stays = |it: &Arc<_>| next.directory.providers.iter().any(|new| Arc::ptr_eq(new, it));
+        let gone = old.directory.providers.iter().filter(|it| !stays(it));
+        gone.flat_map(|it| &it.endpoints).for_each(Endpoint::close);
     }
 
     /// The file that the configuration is read from.

@@ -16,6 +16,8 @@ pub(crate) struct Compaction {
     pub(crate) strip: fn(&str) -> sabir_wire::Result<String>,
     /// The item or block that stands for a summary.
     pub(crate) write_item: fn(&Summarised<'_>) -> String,
+    /// The one that says that no summary came about, where the protocol has such a one: the answer follows all the same.
+    pub(crate) void_item: Option<&'static str>,
     /// An answer that is nothing but that.
     pub(crate) write_answer: fn(&CompactionAnswer<'_>) -> String,
     /// Whether a message before a compaction still counts beside it.
@@ -127,6 +129,7 @@ impl Compaction {
             read: |_| Ok(None),
             strip: |body| Ok(body.to_owned()),
             write_item: |_| String::new(),
+            void_item: None,
             write_answer: |_| String::new(),
             still_counts: |_| true,
             explain,

@@ -19,8 +19,8 @@ pub(crate) struct Socket {
     pub(crate) prepared: fn(&str, AnswerContext<'static>) -> (Vec<String>, Ended),
     /// The event that a whole answer ends a stream with.
     pub(crate) completed: fn(&str) -> Option<String>,
-    /// What an event is to a socket.
-    pub(crate) kind: fn(&str) -> EventKind,
+    /// What an event is to a socket, and how many of its first bytes show that; none if all of it was looked at.
+    pub(crate) kind: fn(&[u8]) -> (EventKind, usize),
     /// How an answer ended, by its last event.
     pub(crate) ended: fn(&str) -> Option<Ended>,
     /// An event with the lane that it belongs to.

@@ -89,7 +89,7 @@ async fn occupy(snapshot: &Arc<Snapshot>) -> (mpsc::Sender<()>, tokio::task::Joi
 }
 
 /// A number among the counters of the pool.
-fn counter(snapshot: &Snapshot, name: &str) -> u64 {
+pub(super) fn counter(snapshot: &Snapshot, name: &str) -> u64 {
     let mut text = String::new();
     snapshot.shared.pool.render(&mut text);
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

@@ -72,12 +72,12 @@ pub(crate) fn kind(agent: assemble::Agent) -> Kind {
 }
 
 impl Agent {
-    /// Has the CLI say what it can, once.
+    /// Asks the CLI for its version and abilities, once.
     pub(crate) async fn probe(&self, model: &str) {
         self.agent.probe(model).await;
     }
 
-    /// How it learns what was said before: as configured, and as its version takes it.
+    /// How it gets the history: as configured, and as its version takes it.
     pub(crate) fn history(&self) -> History {
         match self.agent.abilities().replays {
             true => self.config.history,
@@ -95,10 +95,10 @@ impl Backend for Agent {
     /// Asks for an answer. The path is the model's name; a real path is that of something else, and there is only the list of
     /// models.
     async fn ask(&self, _client: &Client, _pool: &Pool, request: Request<'_>) -> Result<Reply> {
-        let Request { method, path, body, .. } = request;
+        let Request { method, path, body, owner, .. } = request;
         match path.strip_prefix('/') {
             None => {
-                let asked = self.agent.ask(path, body.whole()).await;
+                let asked = self.agent.ask(path, body.whole(), owner.unwrap_or_default()).await;
                 let answer = asked.map_err(|fault| self.unasked(fault))?;
                 let body =
                     Body::Events(Box::new(Answering { answer, redactor: self.redactor.clone() }));
@@ -145,16 +145,17 @@ struct Answering {
 }
 
 impl Events for Answering {
-    fn poll_event(
+    fn poll_events(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<sabir_backend::Result<Event<'static>>>> {
-        self.answer.poll_event(cx).map(|event| {
-            event.map(|event| match event {
-                Event::Fault(fault) => Ok(Event::Fault(redacted(fault, &self.redactor))),
-                event => Ok(event),
-            })
-        })
+        take: &mut dyn FnMut(Event<'static>),
+    ) -> Poll<Option<sabir_backend::Result<()>>> {
+        let Self { answer, redactor } = self;
+        let polled = answer.poll_events(cx, &mut |event| match event {
+            Event::Fault(fault) => take(Event::Fault(redacted(fault, redactor))),
+            event => take(event),
+        });
+        polled.map(|events| events.map(Ok))
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Request<'a> {
     pub(crate) turn: Option<Turn<'a>>,
     /// What becomes of the connection.
     pub(crate) afterwards: Afterwards,
+    /// Whose request it is, by the name of the gateway key.
+    pub(crate) owner: Option<&'a str>,
 }
 
 /// The head of a reply, with the body that is still to be read.

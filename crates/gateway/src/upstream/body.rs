@@ -28,8 +28,12 @@ pub(crate) enum Piece<'a> {
 
 /// Events of an answer as they come. Whoever makes them keeps secrets out of them: only bytes are redacted.
 pub(crate) trait Events: std::fmt::Debug {
-    /// The next event; ready with none at the end.
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event<'static>>>>;
+    /// Hands on the events that are there; ready with none at the end.
+    fn poll_events(
+        &mut self,
+        cx: &mut Context<'_>,
+        take: &mut dyn FnMut(Event<'static>),
+    ) -> Poll<Option<Result<()>>>;
 }
 
 impl Body {
@@ -65,10 +69,7 @@ impl Body {
                 take(Piece::Bytes(&bytes));
                 Ok(())
             })),
-            Self::Events(events) => {
-                let event = ready!(events.poll_event(cx));
-                Poll::Ready(event.map(|event| event.map(|event| take(Piece::Event(event)))))
-            }
+            Self::Events(events) => events.poll_events(cx, &mut |event| take(Piece::Event(event))),
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Http {
 
 impl Backend for Http {
     async fn ask(&self, client: &Client, _pool: &Pool, request: Request<'_>) -> Result<Reply> {
-        let Request { method, path, headers, body, turn, afterwards } = request;
+        let Request { method, path, headers, body, turn, afterwards, owner: _ } = request;
         let (address, body) = (&self.address, &body.pieces());
         let outgoing = Outgoing { method, address, path, headers, body, afterwards };
         if let Some(turn) = turn {

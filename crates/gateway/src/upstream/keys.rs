@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::observe::KeySeen;
 use crate::upstream::health::now_ms;
 
-/// The rest of a key that has been used too much, where the provider does not say how long.
+/// The rest of a key that has been used too much, where the provider does not state how long.
 const REST: Duration = Duration::from_secs(60);
 
 /// The longest rest that a provider can ask for.
@@ -159,7 +159,7 @@ impl<'k> Turn<'k> {
         self.rest(provider, REST_REFUSED) == 0
     }
 
-    /// Has the key rest, and says how long it is until one of them can be used.
+    /// Has the key rest, and returns how long it is until one of them can be used.
     fn rest(self, provider: &str, rest: Duration) -> u64 {
         let (number, seconds) = (self.place + 1, rest.as_secs());
         tracing::warn!(target: "sabir", provider, number, seconds, "a key rests");

@@ -119,7 +119,7 @@ impl Provider {
         self.health.is_good() && !self.keys.all_rest()
     }
 
-    /// The endpoint for a client: its own protocol if the provider speaks it, else the preferred one.
+    /// The endpoint for a client: its own protocol if the provider has it, else the preferred one.
     pub(crate) fn endpoint_for(&self, client: Protocol) -> Option<&Endpoint> {
         let own = self.endpoints.iter().find(|endpoint| endpoint.protocol == client);
         own.or_else(|| self.endpoints.first())

@@ -24,10 +24,15 @@ impl Backend for Scripted {
 }
 
 impl Events for Scripted {
-    fn poll_event(
+    fn poll_events(
         &mut self,
         _: &mut Context<'_>,
-    ) -> Poll<Option<sabir_backend::Result<Event<'static>>>> {
-        Poll::Ready(self.0.pop_front().map(Ok))
+        take: &mut dyn FnMut(Event<'static>),
+    ) -> Poll<Option<sabir_backend::Result<()>>> {
+        let event = self.0.pop_front();
+        Poll::Ready(event.map(|event| {
+            take(event);
+            Ok(())
+        }))
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::*;
 use crate::waiting::wait_for;
 
-fn toml(agent: &str, fake: &FakeAgent, more: &str) -> String {
+pub(crate) fn toml(agent: &str, fake: &FakeAgent, more: &str) -> String {
     let command = serde_json::to_string(&fake.command()).unwrap();
     format!("\n[[provider]]\nname = \"cli\"\nagent = \"{agent}\"\ncommand = {command}\n{more}\n")
 }
@@ -391,7 +391,7 @@ fn gone(fake: &FakeAgent) {
     });
 }
 
-const CALLS: &str = r#"{"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-fake","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":7,"output_tokens":1}}}}
+pub(crate) const CALLS: &str = r#"{"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-fake","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":7,"output_tokens":1}}}}
 {"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}}
 {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Two cities."}}}
 {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2VhbGVk"}}}
@@ -470,7 +470,7 @@ fn what_only_the_vendors_api_takes_is_reported() {
 }
 
 /// What Codex writes for an answer of one text.
-const WELL: &str = r#"{"method":"item/agentMessage/delta","params":{"turnId":"U","itemId":"msg_1","delta":"All is well."}}
+pub(crate) const WELL: &str = r#"{"method":"item/agentMessage/delta","params":{"turnId":"U","itemId":"msg_1","delta":"All is well."}}
 {"method":"rawResponseItem/completed","params":{"turnId":"U","item":{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"All is well.","annotations":[]}]}}}
 {"method":"rawResponse/completed","params":{"turnId":"U","responseId":"resp_1","usage":{"totalTokens":4,"inputTokens":2,"outputTokens":2}}}
 "#;

@@ -24,7 +24,7 @@ impl House {
 }
 
 #[track_caller]
-fn assert_refused(reply: &Reply, status: u16, message: &str) {
+pub(crate) fn assert_refused(reply: &Reply, status: u16, message: &str) {
     assert_eq!(reply.status, status, "{}", reply.body);
     assert_eq!(reply.json()["error"]["message"], message);
 }
@@ -74,6 +74,81 @@ fn conversations_are_listed_the_newest_first() {
     );
     let unknown = house.gateway.get(&format!("{PATH}?after=no"));
     assert_refused(&unknown, 404, "Conversation with id 'no' not found.");
+}
+
+#[test]
+fn texts_of_one_message_are_not_glued_in_a_transcript() {
+    let house = House::of(&["BLUE"]);
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let result =
+        json!({"type": "tool_result", "tool_use_id": "t", "content": [text("x"), text("y")]});
+    house.begun(&json!({"id": "told", "as": "anthropic-messages", "messages": {
+        "system": [text("Never touch main"), text("push")],
+        "messages": [
+            {"role": "user", "content": [text("one"), text("two\n"), text("three")]},
+            {"role": "assistant", "content": [text("hm"), {"type": "tool_use", "id": "t", "name": "f", "input": {}}]},
+            {"role": "user", "content": [result]},
+        ]}}));
+    let shown = house.kept("/told/messages?as=transcript");
+    let contents: Vec<&str> = shown["transcript"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(contents, ["Never touch main\npush", "one\ntwo\nthree", "hm", "x\ny"]);
+    let losses = shown["losses"].as_array().unwrap();
+    let pointers: Vec<&str> = losses.iter().map(|it| it["pointer"].as_str().unwrap()).collect();
+    assert_eq!(pointers, ["/0", "/1", "/3"], "{shown}");
+    assert!(losses.iter().all(|it| it["kind"] == "approximated"), "{shown}");
+}
+
+#[test]
+fn what_rides_on_messages_is_listed_where_a_transcript_has_no_room_for_it() {
+    let house = House::of(&["BLUE"]);
+    let call = json!({"id": "c", "type": "function", "note": 1, "function": {"name": "f", "arguments": "{}"}});
+    house.begun(&json!({"id": "told", "as": "openai-chat", "messages": {"messages": [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "name": "ada", "content": "Hi", "mood": "good"},
+        {"role": "assistant", "content": null, "refusal": null, "tool_calls": [call]},
+    ]}}));
+    let shown = house.kept("/told/messages?as=transcript");
+    let losses: Vec<(&str, &str)> = shown["losses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["pointer"].as_str().unwrap(), it["reason"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("/0", "a transcript has no developers: what they say is the system's"),
+        ("/1", "a transcript has no `mood`"),
+        ("/1", "a transcript has no names of speakers"),
+        ("/2", "a transcript has no `note`"),
+    ];
+    assert_eq!(losses, expected, "{shown}");
+}
+
+#[test]
+fn a_history_of_one_protocol_comes_back_in_it_as_it_is_kept() {
+    let house = House::of(&["BLUE"]);
+    let marked = json!({"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}});
+    let messages = json!({"system": [marked], "messages": [{"role": "user", "content": [marked]}]});
+    let input = json!({"input": [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]},
+        {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+            "content": [{"type": "output_text", "text": "Hello", "annotations": []}]},
+    ]});
+    for (protocol, body) in [("anthropic-messages", messages), ("openai-responses", input)] {
+        house.begun(&json!({"id": protocol, "as": protocol, "messages": body}));
+        let mut shown = house.kept(&format!("/{protocol}/messages?as={protocol}&whole=true"));
+        assert_eq!(shown["losses"], json!([]), "{shown}");
+        shown.as_object_mut().unwrap().remove("losses");
+        assert_eq!(shown, body);
+    }
+    let shown = house.kept("/anthropic-messages/messages?as=gemini&whole=true");
+    let losses = shown["losses"].as_array().unwrap().iter();
+    let marks = losses.filter(|it| it["pointer"].as_str().unwrap().ends_with("/cache_control"));
+    assert_eq!(marks.count(), 2, "{shown}");
 }
 
 #[test]

@@ -144,6 +144,65 @@ fn message_request(model: &str, more: Value) -> String {
 }
 
 #[test]
+fn a_threshold_whose_summary_fails_is_passed_over() {
+    let refused = json(400, "", r#"{"error":{"message":"no","type":"invalid_request_error"}}"#);
+    let blank = json(200, "", &answer(Protocol::OpenaiChat, " ", 1));
+    for unsummarised in [refused, blank] {
+        let provider = Provider::start(vec![
+            Script::Reply(unsummarised),
+            Script::Reply(json(200, "", &answer(Protocol::OpenaiChat, "BLUE", 2))),
+        ]);
+        let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE));
+        let body = json!({"model": "p/m", "input": [{"role": "user", "content": "FACT5 ".repeat(2000)},
+                {"role": "assistant", "content": "FACT3"}, {"role": "user", "content": "FACT4"}],
+            "context_management": [{"type": "compaction", "compact_threshold": 1000}]});
+        let reply = gateway.post("/v1/responses", &body.to_string());
+        assert_eq!((reply.status, reply.header("sabir-compacted")), (200, None), "{}", reply.body);
+        assert_eq!(reply.json()["output"].as_array().unwrap().len(), 1);
+        let sent = &provider.received()[1].body;
+        assert!(sent.contains("FACT5") && sent.contains("FACT3"), "{sent}");
+    }
+}
+
+#[test]
+fn a_client_of_messages_learns_that_there_is_no_summary_and_may_send_that_back() {
+    for stream in [false, true] {
+        let chat = match stream {
+            false => json(200, "", &answer(Protocol::OpenaiChat, "BLUE", 2)),
+            true => sse(&format!("{}data: [DONE]\n\n", chat_chunk("BLUE"))),
+        };
+        let provider = Provider::start(vec![
+            Script::Reply(json(500, "", r#"{"error":{"message":"no"}}"#)),
+            Script::Reply(chat),
+            Script::Reply(json(200, "", &answer(Protocol::OpenaiChat, "GREEN", 3))),
+        ]);
+        let toml = provider.toml("p", "openai-chat") + "retries = 0\n" + STORE;
+        let gateway = Running::start(&toml);
+        let edits = json!({"stream": stream, "context_management": {"edits": [
+            {"type": "compact_20260112", "trigger": {"type": "input_tokens", "value": 1}}]}});
+        let reply = gateway.post("/v1/messages", &message_request("p/m", edits));
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        let void = json!({"type": "compaction", "content": null});
+        match stream {
+            false => assert_eq!(reply.json()["content"][0], void, "{}", reply.body),
+            true => {
+                let delta = r#"{"type":"compaction_delta","content":null}"#;
+                assert!(reply.body.find(delta) < reply.body.find("BLUE"), "{}", reply.body);
+                assert!(reply.body.contains(delta), "{}", reply.body);
+            }
+        }
+        let next = json!({"model": "p/m", "max_tokens": 99, "messages": [
+            {"role": "user", "content": "FACT1"},
+            {"role": "assistant", "content": [void, {"type": "text", "text": "BLUE"}]},
+            {"role": "user", "content": "FACT4"}]});
+        let reply = gateway.post("/v1/messages", &next.to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        let sent = &provider.received()[2].body;
+        assert!(["FACT1", "BLUE", "FACT4"].iter().all(|it| sent.contains(it)), "{sent}");
+    }
+}
+
+#[test]
 fn messages_may_ask_for_a_summary_alone_and_send_it_back() {
     for upstream in [Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Gemini] {
         let house = House::of(&["SUMMARY", "BLUE"]);

@@ -321,6 +321,20 @@ fn geminis_bodies_name_the_model_that_is_asked() {
         assert_eq!(received.line, format!("POST /v1/models/g:{verb} HTTP/1.1"));
         assert_eq!(received.body, expected);
     }
+    // The path says which it is, whatever the body names beside it.
+    for (stated, sent) in [
+        (r#""models/other""#, r#""models/g""#),
+        (r#""other""#, r#""models/g""#),
+        ("5", r#""models/g""#),
+        (r#""models/g""#, r#""models/g""#),
+        (r#""g""#, r#""g""#),
+        ("null", "null"),
+    ] {
+        let body = |model: &str| format!(r#"{{ "model": {model}, "contents": [] }}"#);
+        gateway.post("/v1beta/models/p%2Fg:generateContent", &body(stated));
+        let received = provider.received();
+        assert_eq!(received.last().unwrap().body, body(sent), "{stated}");
+    }
     let body = r#"{"model":"p/models/g","messages":[{"role":"user","content":"hello"}]}"#;
     gateway.post("/v1/messages/count_tokens", body);
     let received = provider.received();

@@ -205,19 +205,24 @@ fn wrong_types_are_refused_in_the_clients_shape() {
     for edits in [
         json!([{"type": "clear_tool_uses_20250919", "trigger": 5}]),
         json!([{"type": "clear_tool_uses_20250919", "exclude_tools": "look"}]),
+        json!([{"type": "clear_tool_uses_20250919", "trigger": {"type": "tool_uses", "value": -1}}]),
         json!([{"type": "compact_20260112", "trigger": {"type": "input_tokens", "value": "many"}}]),
+        json!([{"type": "compact_20260112", "trigger": {"type": "input_tokens", "value": -5}}]),
     ] {
         let reply =
             house.gateway.post("/v1/messages", &request("openai-chat/m", edits).to_string());
         assert_eq!(reply.status, 400, "{}", reply.body);
         assert_eq!(reply.json()["error"]["type"], "invalid_request_error");
     }
-    let management = json!([{"type": "compaction", "compact_threshold": "many"}]);
-    let body = json!({"model": "openai-chat/m", "input": "x", "context_management": management});
-    let reply = house.responses(&body);
-    assert_eq!(
-        (reply.status, &reply.json()["error"]["type"]),
-        (400, &json!("invalid_request_error"))
-    );
+    for threshold in [json!("many"), json!(-5), json!(1000.5)] {
+        let management = json!([{"type": "compaction", "compact_threshold": threshold}]);
+        let body =
+            json!({"model": "openai-chat/m", "input": "x", "context_management": management});
+        let reply = house.responses(&body);
+        assert_eq!(
+            (reply.status, &reply.json()["error"]["type"]),
+            (400, &json!("invalid_request_error"))
+        );
+    }
     assert!(house.providers[0].1.received().is_empty());
 }

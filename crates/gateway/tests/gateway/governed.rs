@@ -152,42 +152,90 @@ const OFFERED: [&str; 4] = [
     "a_name_of_more_than_sixty_four_characters_which_most_providers_do_not_take",
 ];
 
+/// Names that rules give: plain, of other tools, of tools that nobody has, and such as targets do not take.
+const SEEN: [&str; 7] = [
+    "peek",
+    "gaze",
+    "read",
+    "write",
+    "ghost",
+    "an odd name!",
+    "another_name_of_more_than_sixty_four_characters_which_needs_an_alias",
+];
+
 /// Rules as a table, with what of them the check needs.
 #[derive(Clone, Debug)]
 struct Rules {
     toml: String,
     denied: Vec<&'static str>,
+    renamed: Vec<(&'static str, &'static str)>,
     undeclared: &'static str,
     arguments: &'static str,
 }
 
+impl Rules {
+    /// The tools that may be offered, in the order of the client.
+    fn allowed(&self) -> Vec<&'static str> {
+        OFFERED.into_iter().filter(|name| !self.denied.contains(name)).collect()
+    }
+
+    /// Whether two of them would have one name.
+    fn collide(&self) -> bool {
+        let seen = |own: &str| {
+            let pair = self.renamed.iter().find(|(name, _)| *name == own);
+            pair.map_or(own.to_owned(), |(_, seen)| (*seen).to_owned())
+        };
+        let mut names: Vec<String> = self.allowed().into_iter().map(seen).collect();
+        names.sort();
+        names.windows(2).any(|pair| pair[0] == pair[1])
+    }
+}
+
 fn rules() -> impl Strategy<Value = Rules> {
     let denied = prop::sample::subsequence(vec!["read", "write", "ghost"], 0..=2);
-    let renamed = prop::sample::subsequence(vec!["read", "fs.look/at"], 0..=2);
+    let own = prop::sample::subsequence(vec!["read", "write", "fs.look/at"], 0..=3);
+    let seen = prop::collection::vec(prop::sample::select(SEEN.to_vec()), 3);
     let undeclared = prop::sample::select(vec!["pass", "text", "refuse"]);
     let arguments = prop::sample::select(vec!["pass", "repair", "refuse"]);
-    (denied, renamed, undeclared, arguments).prop_map(|(denied, renamed, undeclared, arguments)| {
-        let renames: Vec<String> =
-            renamed.iter().zip(["peek", "gaze"]).map(|(own, other)| format!("\"{own}\" = \"{other}\"")).collect();
-        let toml = format!(
-            "[tools]\ndeny = {denied:?}\nrename = {{ {} }}\nundeclared = \"{undeclared}\"\narguments = \"{arguments}\"\n",
-            renames.join(", ")
-        );
-        Rules { toml, denied, undeclared, arguments }
-    })
+    (denied, own, seen, undeclared, arguments).prop_map(
+        |(denied, own, seen, undeclared, arguments)| {
+            let renamed: Vec<(&str, &str)> = own.into_iter().zip(seen).collect();
+            let renames: Vec<String> =
+                renamed.iter().map(|(own, seen)| format!("\"{own}\" = \"{seen}\"")).collect();
+            let toml = format!(
+                "[tools]\ndeny = {denied:?}\nrename = {{ {} }}\nundeclared = \"{undeclared}\"\narguments = \"{arguments}\"\n",
+                renames.join(", ")
+            );
+            Rules { toml, denied, renamed, undeclared, arguments }
+        },
+    )
 }
 
 fn calls() -> impl Strategy<Value = Vec<(Called, &'static str)>> {
-    let called = prop_oneof![
-        (0..4usize).prop_map(Called::Offered),
-        prop::sample::select(vec!["ghost", "read", "write"]).prop_map(Called::Named),
-    ];
+    let named = prop::sample::select(vec!["ghost", "read", "write", "peek"]);
+    let called = prop_oneof![(0..4usize).prop_map(Called::Offered), named.prop_map(Called::Named)];
     let arguments = prop::sample::select(vec![r#"{"at":"door"}"#, r#"{"at":7}"#, "{}"]);
     prop::collection::vec((called, arguments), 0..4)
 }
 
+/// The client's name for what was called, by what the provider was offered; none if it may not see the call. `refuse` counts as
+/// such, and whoever is asked knows that what follows is none either.
+fn visible(called: &Called, offered: &[String], rules: &Rules) -> Option<String> {
+    let allowed = rules.allowed();
+    let name = match called {
+        Called::Offered(number) if offered.is_empty() => format!("none_{number}"),
+        Called::Offered(number) => return Some(allowed[number % offered.len()].to_owned()),
+        Called::Named(name) => (*name).to_owned(),
+    };
+    if let Some(place) = offered.iter().position(|it| *it == name) {
+        return Some(allowed[place].to_owned());
+    }
+    let passes = rules.undeclared == "pass" && !rules.denied.contains(&name.as_str());
+    passes.then_some(name)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_the_rules_clients_see_their_own_names_and_the_providers_ids(
@@ -201,27 +249,49 @@ proptest! {
         let gateway = Running::start(&format!("{}\n{}", provider.toml("p", upstream.as_str()), rules.toml));
         let body = offering(client, &OFFERED, streams).to_string();
         let reply = gateway.post(path(client, streams), &body);
-        let sent = provider.received().pop().unwrap().body;
-        for denied in &rules.denied {
-            prop_assert!(!offered(&sent).iter().any(|name| name == denied), "{denied} in {sent}");
+        prop_assert_eq!(reply.status == 400, rules.collide(), "{}", &reply.body);
+        if reply.status == 400 {
+            prop_assert!(provider.received().is_empty() && reply.body.contains("two tools"), "{}", reply.body);
+            return Ok(());
         }
-        prop_assert!(!reply.body.contains("peek") && !reply.body.contains("gaze"), "{}", reply.body);
+        let sent = provider.received().pop().unwrap().body;
+        let offered = offered(&sent);
+        prop_assert_eq!(offered.len(), rules.allowed().len(), "{}", &sent);
+        let mut expected = Vec::new();
+        for (number, (called, _)) in calls.iter().enumerate() {
+            let name = visible(called, &offered, &rules);
+            expected.extend(name.map(|name| (Some(format!("minted_{number}")), name)));
+        }
+        let may_refuse = rules.undeclared == "refuse" || rules.arguments == "refuse";
         if reply.status != 200 {
-            let refuses = rules.undeclared == "refuse" || rules.arguments == "refuse";
-            prop_assert!(refuses && reply.status == 502, "{} {}", reply.status, reply.body);
+            prop_assert!(may_refuse && reply.status == 502, "{} {}", reply.status, reply.body);
             return Ok(());
         }
         let seen = seen(client, &reply.body, streams);
         prop_assert!(seen.text.starts_with(&text), "{text:?} is not at the start of {seen:?}");
-        for (id, name) in &seen.calls {
-            let is_own = OFFERED.contains(&name.as_str());
-            let is_minted = ["ghost", "read", "write"].contains(&name.as_str()) || name.starts_with("none_");
-            prop_assert!(is_own || is_minted && rules.undeclared == "pass", "{name} in {}", reply.body);
-            prop_assert!(!rules.denied.contains(&name.as_str()), "{name} in {}", reply.body);
-            let id = id.as_deref().unwrap_or_default();
-            prop_assert!(id.starts_with("minted_"), "{id} in {}", reply.body);
+        match may_refuse {
+            true => prop_assert!(seen.calls.iter().all(|call| expected.contains(call)), "{seen:?} {expected:?}"),
+            false => prop_assert_eq!(&seen.calls, &expected, "{}", &reply.body),
         }
-        prop_assert!(seen.calls.len() <= calls.len());
+    }
+}
+
+#[test]
+fn a_tool_with_an_odd_name_is_known_by_it_in_its_own_protocol() {
+    for protocol in PROTOCOLS {
+        for rules in
+            ["undeclared = \"refuse\"", "undeclared = \"refuse\"\nrename = { read = \"peek\" }"]
+        {
+            let provider =
+                model(protocol, "hm", &[(Called::Named("fs.look/at"), r#"{"at":"door"}"#)]);
+            let toml = provider.toml("p", protocol.as_str());
+            let gateway = Running::start(&format!("{toml}\n[tools]\n{rules}\n"));
+            let body = offering(protocol, &["read", "fs.look/at"], false).to_string();
+            let reply = gateway.post(path(protocol, false), &body);
+            assert_eq!(reply.status, 200, "{protocol:?} {rules}: {}", reply.body);
+            let calls = seen(protocol, &reply.body, false).calls;
+            assert_eq!(calls, [(Some("minted_0".to_owned()), "fs.look/at".to_owned())]);
+        }
     }
 }
 

@@ -114,6 +114,26 @@ fn a_renamed_tool_has_one_name_for_the_model_and_another_for_the_client() {
 }
 
 #[test]
+fn a_tool_that_only_the_history_names_is_renamed_on_every_way() {
+    for upstream in PROTOCOLS {
+        let (provider, gateway) = house(upstream, "rename = { earlier = \"later\" }");
+        let mut body = offering(Protocol::OpenaiChat, &["look"], false);
+        let call = json!({"id": "call_9", "type": "function",
+            "function": {"name": "earlier", "arguments": "{}"}});
+        let messages = body["messages"].as_array_mut().unwrap();
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        messages.push(json!({"role": "tool", "tool_call_id": "call_9", "content": "done"}));
+        let reply = gateway.post(path(Protocol::OpenaiChat, false), &body.to_string());
+        assert_eq!(reply.status, 200, "{upstream:?}: {}", reply.body);
+        let sent = sent(&provider);
+        assert!(
+            sent.contains("\"later\"") && !sent.contains("\"earlier\""),
+            "{upstream:?}: {sent}"
+        );
+    }
+}
+
+#[test]
 fn a_denied_tool_is_not_offered_and_a_call_of_it_is_told_as_text() {
     each_cell(|client, upstream, streams| {
         let (provider, gateway) = house(upstream, "deny = [\"lo*\"]");
@@ -171,6 +191,10 @@ fn rules_hold_for_calls_that_come_in_pieces() {
 
     let parts = parts_under("rename = { look = \"see\" }", json!([begin("see", "1"), end("1")]));
     assert_eq!(parts, json!([look("1")]));
+
+    // What breaks off names a tool and is no call: no rule can let it pass.
+    let parts = parts_under("deny = [\"shut\"]", json!([{"text": "Well."}, begin("shut", "1")]));
+    assert_eq!(parts, json!([{"text": "Well."}]));
 
     // What no rule changes is in pieces as it came.
     assert_eq!(parts_under("deny = [\"other\"]", by_turns.clone()), by_turns);

@@ -3,6 +3,7 @@
 use sabir_wire::Protocol;
 use serde_json::{Value, json};
 
+use crate::archive::assert_refused;
 use crate::memory::*;
 
 const PATH: &str = "/sabir/v1/conversations";
@@ -78,6 +79,49 @@ fn a_history_that_went_another_way_is_what_its_id_means_from_then_on() {
     assert_eq!(house.texts("s-1"), ["FACT1", "BLUE", "right", "GREEN"]);
     let kept_as = joined["kept_as"].as_str().unwrap();
     assert_eq!(house.texts(kept_as), ["FACT1", "BLUE", "wrong", "RED"]);
+    assert_eq!(house.join("s-1", &now).1, 0);
+}
+
+#[test]
+fn a_history_that_went_another_way_has_the_turns_of_that_way() {
+    let house = House::of(&[]);
+    let mut messages =
+        vec![user("FACT1"), model("BLUE"), user("wrong"), model("RED"), user("more")];
+    assert_eq!(house.begun(&order("s-1", &messages))["turns"], 3);
+    messages.truncate(2);
+    messages.extend([user("right"), model("GREEN")]);
+    let joined = house.begun(&order("s-1", &messages));
+    assert_eq!((&joined["turns"], &joined["added"]), (&json!(2), &json!(2)));
+    let kept = house.kept("");
+    let turns: Vec<_> = kept["data"].as_array().unwrap().iter().map(|it| &it["turns"]).collect();
+    assert_eq!(turns, [2, 3]);
+}
+
+#[test]
+fn a_session_that_was_recorded_and_went_another_way_shares_its_beginning() {
+    let house = House::with(&["BLUE", "RED"], "record = \"full\"\n");
+    let reminded = json!({"role": "user", "content": [{"type": "text", "text": "<reminder>"}, {"type": "text", "text": "FACT1"}]});
+    let mut messages = vec![reminded];
+    for (turns, answer) in [(1, "BLUE"), (2, "RED")] {
+        let body = json!({"model": "anthropic-messages/m", "max_tokens": 9, "messages": messages});
+        let head = "POST /v1/messages\r\nx-claude-code-session-id: s-1\r\n";
+        assert_eq!(house.gateway.request(head, &body.to_string()).status, 200);
+        crate::waiting::wait_for(|| {
+            let kept = house.kept("");
+            (kept["data"][0]["turns"] == turns).then_some(()).ok_or(kept.to_string())
+        });
+        messages.extend([model(answer), user("wrong")]);
+    }
+    // What the file says of the beginning is what was recorded: with the context that the agent added.
+    let now = [user("FACT1"), model("BLUE"), user("right"), model("GREEN")];
+    let joined = house.begun(&order("s-1", &now));
+    assert_eq!((&joined["added"], &joined["turns"]), (&json!(2), &json!(2)));
+    let texts = house.texts("s-1");
+    assert!(texts[0].starts_with("<reminder>") && texts[0].ends_with("FACT1"), "{texts:?}");
+    assert_eq!(texts[1..], ["BLUE", "right", "GREEN"]);
+    // Of its turns those are left that it still has.
+    let turns = |id: &str| house.kept(&format!("/{id}"))["turns"].as_array().unwrap().len();
+    assert_eq!((turns("s-1"), turns(joined["kept_as"].as_str().unwrap())), (1, 2));
     assert_eq!(house.join("s-1", &now).1, 0);
 }
 
@@ -201,6 +245,15 @@ fn an_order_that_cannot_be_followed_is_refused() {
     let (status, message) = refused(&order);
     assert_eq!(status, 400);
     assert!(message.contains("'join'"), "{message}");
+    let strangers = [user("FACT1"), json!({"role": "robot", "content": "FACT2"})];
+    for join in [false, true] {
+        let messages = json!({"messages": strangers});
+        let (status, message) =
+            refused(&json!({"as": "anthropic-messages", "messages": messages, "join": join}));
+        assert_eq!(status, 400, "{message}");
+        assert!(message.contains("expected one of system, "), "{message}");
+        assert!(message.ends_with("found `robot` at messages.messages[1].role"), "{message}");
+    }
     let many = vec![user("x"); 100_001];
     let (status, message) =
         refused(&json!({"as": "anthropic-messages", "messages": {"messages": many}}));
@@ -219,4 +272,67 @@ fn what_the_user_says_behind_an_agents_context_is_a_turn() {
     let messages =
         [user_of(&[context, "hello"]), model("BLUE"), user_of(&[context]), model("GREEN")];
     assert_eq!(house.begun(&order("s-1", &messages))["turns"], 1);
+}
+
+#[test]
+fn a_transcript_goes_behind_what_is_there_as_if_all_had_come_at_once() {
+    let house = House::of(&["GREEN"]);
+    let message = |index: usize| {
+        let role = if index.is_multiple_of(2) { "user" } else { "assistant" };
+        json!({"role": role, "content": format!("M{index}"), "timestamp": index})
+    };
+    let all: Vec<Value> = (0..5).map(message).collect();
+    let first = house.begun(&json!({"transcript": all[..1], "join": true}));
+    let id = first["id"].as_str().unwrap();
+    for (more, turns) in [(1..2, 1), (2..4, 2), (4..5, 3)] {
+        let count = more.len();
+        let added = house.begun(&json!({"id": id, "transcript": all[more], "append": true}));
+        assert_eq!((&added["added"], &added["turns"]), (&json!(count), &json!(turns)));
+    }
+    assert_eq!(house.kept(&format!("/{id}/messages")), json!(all));
+    let again = house.begun(&json!({"id": id, "transcript": all, "join": true}));
+    assert_eq!((&again["added"], &again["kept_as"]), (&json!(0), &Value::Null));
+    let reply = house.send_text(Protocol::OpenaiChat, Protocol::OpenaiChat, id, "FACT");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    house.begun(&json!({"id": id, "transcript": [message(6)], "append": true}));
+    assert_eq!(house.texts(id), ["M0", "M1", "M2", "M3", "M4", "FACT", "GREEN", "M6"]);
+}
+
+#[test]
+fn what_nothing_stands_before_goes_behind_nothing() {
+    let house = House::of(&[]);
+    let text = json!([{"role": "user", "content": "M", "timestamp": 1}]);
+    let refused = |body: Value, status: u16, message: &str| {
+        assert_refused(&house.gateway.post(PATH, &body.to_string()), status, message);
+    };
+    let unknown = "Conversation with id 'no' not found.";
+    refused(json!({"id": "no", "transcript": text, "append": true}), 404, unknown);
+    let lacking = "'append' needs the 'id' of a conversation and a 'transcript'.";
+    refused(json!({"transcript": text, "append": true}), 400, lacking);
+    refused(json!({"id": "no", "append": true}), 400, lacking);
+    house.begun(&json!({"id": "old", "transcript": text}));
+    let instructions = json!([{"role": "system", "content": "S", "timestamp": 1}]);
+    refused(
+        json!({"id": "old", "transcript": instructions, "append": true}),
+        400,
+        "Invalid 'transcript': what goes behind others cannot begin with instructions.",
+    );
+}
+
+#[test]
+fn media_of_results_that_stand_behind_them_are_no_turn() {
+    let house = House::of(&[]);
+    let image =
+        json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}});
+    let call = json!({"role": "assistant", "tool_calls": [{"id": "c", "type": "function",
+        "function": {"name": "look", "arguments": "{}"}}]});
+    let result = json!({"role": "tool", "tool_call_id": "c", "content": "[image attached below]"});
+    let shown = json!({"role": "user", "content": [image]});
+    let turns = |messages: &[Value]| {
+        let order = json!({"as": "openai-chat", "messages": {"messages": messages}});
+        house.begun(&order)["turns"].as_u64().unwrap()
+    };
+    let looked = [user("look"), call, result, shown.clone(), shown.clone(), model("a cat")];
+    assert_eq!(turns(&looked), 1);
+    assert_eq!(turns(&[shown, model("a cat")]), 1, "what the user shows is a turn");
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what is not there fails its test")]
 
 mod agents;
+mod agents_tools;
 mod archive;
 mod artefacts;
 mod attempts;
@@ -26,6 +27,7 @@ mod freed;
 mod governed;
 mod governing;
 mod harness;
+mod interleaved;
 mod joining;
 mod journey;
 mod kept;
@@ -58,4 +60,5 @@ mod transcripts;
 mod translate;
 mod usage;
 mod waiting;
+mod windows;
 mod working;

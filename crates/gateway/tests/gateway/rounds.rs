@@ -81,6 +81,42 @@ fn a_call_is_answered_in_its_own_conversation() {
 }
 
 #[test]
+fn a_call_in_which_an_answer_breaks_off_is_not_kept() {
+    let chunk = |delta: Value| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": null});
+        let chunk = json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]});
+        format!("data: {chunk}\n\n")
+    };
+    let call = json!({"index": 0, "id": "call_1", "type": "function",
+        "function": {"name": "look", "arguments": "{\"at\":\"do"}});
+    let frames = chunk(json!({"role": "assistant", "content": "I look."}))
+        + &chunk(json!({"tool_calls": [call]}));
+    let provider = Provider::start(vec![
+        Script::Reply(sse(&frames)),
+        Script::Reply(json(200, "", &answer(Protocol::OpenaiChat, "BLUE", 1))),
+    ]);
+    let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE));
+    let ask = |stream: bool| {
+        let body = json!({"model": "p/m", "stream": stream, "messages": [{"role": "user", "content": "look"}]});
+        let head = "POST /v1/chat/completions\r\nsabir-conversation: mine\r\n";
+        gateway.request(head, &body.to_string())
+    };
+    ask(true);
+    let kept = gateway.get("/sabir/v1/conversations/mine/messages").json();
+    assert_eq!(
+        (&kept[1]["content"], &kept[1]["tool_calls"]),
+        (&json!("I look."), &Value::Null),
+        "{kept}"
+    );
+    let turns = gateway.get("/sabir/v1/conversations/mine").json();
+    let losses = turns["turns"][0]["losses"].to_string();
+    assert!(losses.contains("broke off in the arguments of a call"), "{turns}");
+    assert_eq!(ask(false).status, 200);
+    let sent = &provider.received()[1].body;
+    assert!(!sent.contains("call_1"), "{sent}");
+}
+
+#[test]
 fn a_call_without_an_id_is_answered() {
     let reply = |body: String| Script::Reply(json(200, "", &body));
     let done = answer(Protocol::Gemini, "BLUE", 1);

@@ -1,17 +1,20 @@
 //! What a socket and its messages may take: lanes, bytes, time and silence.
 
+use std::collections::HashMap;
 use std::sync::mpsc as threads;
 use std::sync::{Arc, Mutex};
 
-use futures_util::SinkExt as _;
-use serde_json::json;
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
+use futures_util::{SinkExt as _, StreamExt as _};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_tungstenite::client_async;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::harness::*;
 use crate::memory::STORE;
 use crate::sockets::{Client, chat_provider, served_by, text, user};
+use crate::waiting::wait_for;
 
 #[tokio::test]
 async fn a_message_that_is_too_long_closes_the_socket_with_words() {
@@ -43,6 +46,63 @@ async fn there_are_so_many_lanes_and_calls_that_wait() {
     assert_eq!(client.next().await.unwrap()["status"], 429);
     client.create("p/m", user("x"), json!({"stream_id": "y".repeat(300)})).await;
     assert_eq!(client.next().await.unwrap()["error"]["param"], "stream_id");
+}
+
+/// A client for which the system takes little that it has not read.
+async fn narrow(gateway: &Running) -> Client {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4 * 1024).unwrap();
+    let stream = socket.connect(gateway.address).await.unwrap();
+    let url = format!("ws://{}/v1/responses", gateway.address);
+    Client(client_async(url, stream).await.unwrap().0)
+}
+
+#[tokio::test]
+async fn a_client_that_reads_late_gets_every_frame_whole_and_in_its_order() {
+    const LANES: [&str; 3] = ["a", "b", "c"];
+    let texts: Vec<String> = (0..3_000).map(|at| format!("{at} {} ", "x".repeat(1_000))).collect();
+    let chunks: String = texts.iter().map(|text| chat_chunk(text)).collect();
+    let end = r#"data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+    let stream = sse(&format!("{chunks}{end}\n\ndata: [DONE]\n\n"));
+    let provider = Provider::start(vec![Script::Reply(stream); LANES.len()]);
+    let gateway = served_by(&provider);
+    let mut client = narrow(&gateway).await;
+    for lane in LANES {
+        client.create("p/m", user("x"), json!({"store": false, "stream_id": lane})).await;
+    }
+    wait_for(|| match provider.received().is_empty() {
+        true => Err("the provider was never asked".to_owned()),
+        false => Ok(()),
+    });
+    // What the socket itself has to say goes between whole frames.
+    client.0.send(Message::Ping("ping".into())).await.unwrap();
+    client.0.send(Message::text("nonsense")).await.unwrap();
+    let (mut received, mut ended, mut refused, mut pongs) = (HashMap::new(), 0, 0, 0);
+    while ended < LANES.len() || refused == 0 || pongs == 0 {
+        let next = tokio::time::timeout(PATIENCE, client.0.next()).await.unwrap();
+        let event = match next.unwrap().unwrap() {
+            Message::Text(text) => serde_json::from_str::<Value>(&text).unwrap(),
+            Message::Pong(_) => {
+                pongs += 1;
+                continue;
+            }
+            other => panic!("{other:?}"),
+        };
+        match event["type"].as_str().unwrap() {
+            "error" => refused += 1,
+            "response.completed" => ended += 1,
+            "response.output_text.delta" => {
+                let lane = event["stream_id"].as_str().unwrap().to_owned();
+                let received: &mut String = received.entry(lane).or_default();
+                received.push_str(event["delta"].as_str().unwrap());
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(refused, 1);
+    for lane in LANES {
+        assert!(received[lane] == texts.concat(), "lane {lane}");
+    }
 }
 
 /// The head of a text of so many bytes, whose mask changes nothing.
@@ -139,6 +199,26 @@ async fn a_turn_that_began_in_time_is_answered() {
     assert_eq!(error["error"]["code"], "websocket_connection_limit_reached");
     assert!(client.next().await.is_none());
     assert_eq!(provider.received().len(), 1);
+}
+
+#[tokio::test]
+async fn a_long_message_may_take_longer_than_a_client_may_be_silent() {
+    let gateway = Running::start(&format!("{STORE}[limits]\nmax_socket_silence = \"600ms\"\n"));
+    let mut client = Client::open(&gateway).await;
+    let message = json!({"type": "response.create", "model": "sim", "input": "x", "store": false});
+    let message = format!("{message}{}", " ".repeat(8));
+    let stream = client.0.get_mut();
+    stream.write_all(&head_of(message.len())).await.unwrap();
+    let (begun, rest) = message.as_bytes().split_at(message.len() - 8);
+    stream.write_all(begun).await.unwrap();
+    for byte in rest {
+        // Three pings are as long as a client may be silent.
+        let mut ping = [0; 2];
+        stream.read_exact(&mut ping).await.unwrap();
+        assert_eq!(ping, [0x89, 0]);
+        stream.write_all(&[*byte]).await.unwrap();
+    }
+    client.answer().await;
 }
 
 #[tokio::test]

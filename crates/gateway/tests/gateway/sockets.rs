@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::handshake::client::Response;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
@@ -359,6 +361,23 @@ async fn a_client_that_leaves_ends_the_work_of_its_provider() {
     has_left.recv_timeout(PATIENCE).unwrap();
     gateway.wait_for_metric("sabir_requests_in_flight 0");
     gateway.wait_for_metric("sabir_bodies_bytes 0");
+}
+
+#[tokio::test]
+async fn a_client_that_closes_is_answered() {
+    let gateway = simulated();
+    for is_asked in [false, true] {
+        let mut client = Client::open(&gateway).await;
+        if is_asked {
+            client.create("sim-chat/m", json!("hello"), json!({"store": false})).await;
+            client.answer().await;
+        }
+        let (code, reason) = (CloseCode::Normal, "done".into());
+        client.0.close(Some(CloseFrame { code, reason })).await.unwrap();
+        let answer = tokio::time::timeout(PATIENCE, client.0.next()).await.unwrap();
+        let Some(Ok(Message::Close(Some(frame)))) = answer else { panic!("{answer:?}") };
+        assert_eq!(frame.code, CloseCode::Normal);
+    }
 }
 
 #[tokio::test]

@@ -203,18 +203,48 @@ fn another_class_has_another_target_and_the_first_is_found_again() {
 fn sticky_holds_the_class_and_the_target_through_a_tool_loop() {
     let house = House::new("sticky = true\nclass_strategy = \"weighted\"\n");
     let home = house.next_turn("hello", 0);
-    let mut body = conversation("hello", 0);
-    for round in 0..4 {
+    for rounds in 1..5 {
+        let reply = house.ask("", &in_loop("hello", rounds));
+        assert_eq!(provider(&reply), home, "round {rounds}");
+        assert!(reply.header("sabir-route").unwrap().starts_with("class:thinking"));
+    }
+}
+
+/// The conversation behind so many rounds of a tool that writes.
+fn in_loop(opening: &str, rounds: usize) -> Value {
+    let mut body = conversation(opening, 0);
+    for round in 0..rounds {
         let id = format!("call_{round}");
         let function = json!({"name": "apply_patch", "arguments": "{}"});
         let messages = body["messages"].as_array_mut().unwrap();
         messages.push(json!({"role": "assistant", "content": null,
             "tool_calls": [{"id": id, "type": "function", "function": function}]}));
         messages.push(json!({"role": "tool", "tool_call_id": id, "content": "done"}));
-        let reply = house.ask("", &body);
-        assert_eq!(provider(&reply), home, "round {round}");
-        assert!(reply.header("sabir-route").unwrap().starts_with("class:thinking"));
     }
+    body
+}
+
+#[test]
+fn a_loop_that_sticks_goes_on_in_its_class_when_its_target_fails() {
+    let good = json(200, "", &chat_answer("one"));
+    let one = Provider::start(vec![Script::Reply(good), Script::Reply(failing())]);
+    let house = House::of([one, Provider::whole(&chat_answer("other"))], "sticky = true\n");
+    assert_eq!(house.next_turn("hello", 0), "one");
+    let moved = house.ask("", &in_loop("hello", 1));
+    assert_eq!(moved.header("sabir-route"), Some("fallback:2, left one/m: it failed"));
+    let exchange = house.exchange(&moved);
+    assert_eq!(
+        (&exchange["class"], &exchange["switched_from"]),
+        (&json!("thinking"), &json!("one/m"))
+    );
+    let asked = house.one.received().len();
+    for rounds in 2..5 {
+        let reply = house.ask("", &in_loop("hello", rounds));
+        assert_eq!(provider(&reply), "other", "round {rounds}");
+        let route = "class:thinking (the newest message is the user's)";
+        assert_eq!(reply.header("sabir-route"), Some(route), "round {rounds}");
+    }
+    assert_eq!(house.one.received().len(), asked, "a loop does not go back and forth");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 
 use crate::harness::*;
+use crate::waiting::wait_for;
 
 /// A folder of conversations that goes with its test.
 pub(crate) struct Sessions(pub(crate) PathBuf);
@@ -121,6 +122,7 @@ fn a_file_that_nobody_can_read_is_neither_sent_nor_replaced() {
     let reply = ask(&gateway, "talk", "Hi");
     assert_eq!(reply.status, 503, "{}", reply.body);
     assert!(reply.body.contains("cannot be read"), "{}", reply.body);
+    assert!(reply.body.contains(&file.display().to_string()), "{}", reply.body);
     assert!(provider.received().is_empty());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "not a transcript");
     std::fs::write(&file, "[]").unwrap();
@@ -141,4 +143,163 @@ fn a_file_whose_name_has_dots_goes_on_and_none_is_begun_under_such_a_name() {
     assert_eq!(reply.status, 200, "{}", reply.body);
     assert!(provider.received()[0].body.contains("Ada"));
     assert_eq!(sessions.read("notes.v1").as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_file_may_have_a_name_in_any_alphabet() {
+    let (sessions, provider) = (Sessions::new(), answers(1));
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    let file = sessions.file("заметки");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, r#"[{"role":"user","content":"My name is Ada."}]"#).unwrap();
+    let listed = gateway.get("/sabir/v1/conversations").json();
+    assert_eq!(listed["data"][0]["id"], "заметки", "{listed}");
+    let path = "/sabir/v1/conversations/%D0%B7%D0%B0%D0%BC%D0%B5%D1%82%D0%BA%D0%B8/messages";
+    assert_eq!(gateway.get(path).json()[0]["content"], "My name is Ada.");
+    let reply = ask(&gateway, "заметки", "Who am I?");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_eq!(sessions.read("заметки").as_array().unwrap().len(), 3);
+    assert_eq!(ask(&gateway, "записки", "Hi").status, 400);
+}
+
+#[test]
+fn a_file_that_nobody_can_read_can_be_deleted() {
+    let sessions = Sessions::new();
+    let gateway = Running::start(&sessions.toml(""));
+    let file = sessions.file("broken");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    for content in [&b"[{\"role\":"[..], b"\xff"] {
+        std::fs::write(&file, content).unwrap();
+        let reply = gateway.request("DELETE /sabir/v1/conversations/broken", "");
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        assert!(!file.exists());
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    }
+    assert_eq!(gateway.request("DELETE /sabir/v1/conversations/broken", "").status, 404);
+}
+
+#[test]
+fn an_id_that_can_be_no_file_is_unknown() {
+    let (sessions, provider) = (Sessions::new(), answers(0));
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    for id in ["a%20b", ".hidden", "..", "%2e%2e%2fx", "caf%C3%A9", "a%00b"] {
+        for request in ["GET", "DELETE"] {
+            let reply = gateway.request(&format!("{request} /sabir/v1/conversations/{id}"), "");
+            assert_eq!(reply.status, 404, "{request} {id}: {}", reply.body);
+        }
+        let reply = gateway.post(&format!("/sabir/v1/conversations/{id}/fork"), "{}");
+        assert_eq!(reply.status, 404, "{id}: {}", reply.body);
+        let reply = gateway.get(&format!("/sabir/v1/conversations?after={id}"));
+        assert_eq!(reply.status, 404, "{id}: {}", reply.body);
+    }
+    for id in [".hidden", "a.", ".."] {
+        let reply = ask(&gateway, id, "Hi");
+        assert_eq!(reply.status, 400, "{id}: {}", reply.body);
+    }
+}
+
+#[test]
+fn a_call_that_is_refused_begins_no_file() {
+    let refused = json(401, "", r#"{"error":{"message":"no"}}"#);
+    let provider = Provider::start(vec![Script::Reply(refused.clone()), Script::Reply(refused)]);
+    let sessions = Sessions::new();
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    assert_eq!(ask(&gateway, "talk", "Hi").status, 401);
+    let folder = sessions.0.join("sessions").join("talk");
+    wait_for(|| if folder.exists() { Err("the file stays".to_owned()) } else { Ok(()) });
+    let file = sessions.file("mine");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "[]").unwrap();
+    assert_eq!(ask(&gateway, "mine", "Hi").status, 401);
+    assert_eq!(gateway.get("/sabir/v1/conversations/mine").status, 200);
+    assert!(file.exists());
+}
+
+#[test]
+fn a_session_that_went_another_way_is_written_anew_behind_what_both_have() {
+    let sessions = Sessions::new();
+    let gateway = Running::start(&sessions.toml(""));
+    let message = |role: &str, text: &str| json!({"role": role, "content": text});
+    let join = |messages: &[Value]| {
+        let order = json!({"id": "s-1", "as": "anthropic-messages", "join": true,
+            "messages": {"messages": messages}});
+        let reply = gateway.post("/sabir/v1/conversations", &order.to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.json()
+    };
+    let texts = |id: &str| -> Vec<String> {
+        let kept = sessions.read(id);
+        let texts = kept.as_array().unwrap().iter();
+        texts.map(|it| it["content"].as_str().unwrap().to_owned()).collect()
+    };
+    let mut messages = vec![message("user", "FACT1"), message("assistant", "BLUE")];
+    messages.extend([message("user", "wrong"), message("assistant", "RED")]);
+    join(&messages);
+    // What somebody has added to a message that stays, stays.
+    let marked = std::fs::read_to_string(sessions.file("s-1")).unwrap();
+    let marked = marked.replace("\"content\": \"BLUE\"", "\"mark\": 1,\n    \"content\": \"BLUE\"");
+    std::fs::write(sessions.file("s-1"), marked).unwrap();
+    messages.truncate(2);
+    messages.extend([
+        message("user", "right"),
+        message("assistant", "GREEN"),
+        message("user", "more"),
+    ]);
+    let joined = join(&messages);
+    assert_eq!((&joined["added"], &joined["turns"]), (&json!(3), &json!(3)));
+    assert_eq!(texts("s-1"), ["FACT1", "BLUE", "right", "GREEN", "more"]);
+    assert_eq!(sessions.read("s-1")[1]["mark"], 1);
+    assert_eq!(texts(joined["kept_as"].as_str().unwrap()), ["FACT1", "BLUE", "wrong", "RED"]);
+    assert_eq!(gateway.get("/sabir/v1/conversations").json()["data"].as_array().unwrap().len(), 2);
+    assert_eq!(join(&messages)["added"], 0);
+}
+
+#[test]
+fn instructions_that_came_as_an_item_stay_in_the_file() {
+    let (sessions, provider) = (Sessions::new(), answers(2));
+    let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
+    let roles = |id: &str| -> Vec<String> {
+        let kept = sessions.read(id);
+        let roles = kept.as_array().unwrap().iter();
+        roles.map(|it| it["role"].as_str().unwrap().to_owned()).collect()
+    };
+    let input =
+        json!([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}]);
+    let order = json!({"id": "imported", "as": "openai-responses", "messages": {"input": &input}});
+    let reply = gateway.post("/sabir/v1/conversations", &order.to_string());
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_eq!(roles("imported"), ["system", "user"]);
+
+    let head = "POST /v1/responses\r\nsabir-conversation: asked\r\n";
+    for input in [input, json!("again")] {
+        let reply = gateway.request(head, &json!({"model": "p/m", "input": input}).to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+    }
+    assert_eq!(roles("asked"), ["system", "user", "assistant", "user", "assistant"]);
+}
+
+#[test]
+fn a_file_that_nobody_can_read_is_listed_as_such() {
+    let sessions = Sessions::new();
+    let gateway = Running::start(&sessions.toml(""));
+    for (id, content) in [
+        ("broken", &b"[{\"role\":"[..]),
+        ("halved", br#"[{"role":"user","content":"a\ud800b"}]"#),
+        ("whole", b"[]"),
+    ] {
+        let file = sessions.file(id);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, content).unwrap();
+    }
+    let listed = gateway.get("/sabir/v1/conversations").json();
+    let unreadable = |id: &str| {
+        let listed = listed["data"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap();
+        listed["unreadable"].as_str().map(str::to_owned)
+    };
+    assert!(unreadable("broken").unwrap().contains("cannot be read"), "{listed}");
+    assert!(unreadable("halved").unwrap().contains("half of a surrogate pair"), "{listed}");
+    assert_eq!(unreadable("whole"), None);
+    let shown = gateway.get("/sabir/v1/conversations/halved/messages");
+    assert_eq!(shown.status, 503, "{}", shown.body);
+    assert!(shown.body.contains("/0/content"), "{}", shown.body);
 }

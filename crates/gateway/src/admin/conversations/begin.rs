@@ -2,14 +2,14 @@
 
 use sabir_store::{
     Addition, Change, Conversation, ConversationId, Deletion, Fork, Kind as StoreKind,
-    NewConversation, Origin, Time, Title, TurnId,
+    NewConversation, Origin, Time, Title, TurnCount, TurnId,
 };
 use sabir_wire::json::{Json, Kind};
 use sabir_wire::unified::read_timestamp;
 use sabir_wire::{FaultKind, Protocol};
 
-use super::import::{ELEMENTS_MAX, Import, Source, Written, too_many};
-use super::join::Joined;
+use super::import::{ELEMENTS_MAX, Import, Source, Written, import_transcript, too_many};
+use super::join::{Branch, Joined};
 use super::messages::unknown_protocol;
 use super::{Archive, is_made_id, list, unknown};
 use crate::admin::kept::metadata;
@@ -33,13 +33,25 @@ struct Order {
     source: Option<Source>,
     /// Whether the history may be one that is kept already.
     joins: bool,
+    /// Whether it goes behind what the conversation has.
+    appends: bool,
 }
 
 impl Archive<'_> {
     pub(super) async fn begin(&self, body: Vec<u8>) -> Result<String> {
-        let (bytes, read) = (body.len(), move |_: &Wanted| Order::read(body)?.with_import());
+        let (bytes, now) = (body.len(), self.store.now());
+        let read = move |_: &Wanted| {
+            let order = Order::read(body)?;
+            if order.appends { Ok((order, None)) } else { order.with_import(now) }
+        };
         let (mut order, import) = self.pool.run_on(bytes, read).await?;
+        if order.appends {
+            return Ok(written(&self.append(order, bytes).await?));
+        }
         let metadata = metadata::record(order.metadata.as_ref())?;
+        if let Some(import) = import.as_ref().filter(|_| self.store.is_of_files()) {
+            fits_a_file(import).map_err(|error| out_of_order(&error))?;
+        }
         let import = match (order.source.take(), import) {
             (Some(source), Some(import)) if order.joins => {
                 match self.same(order.id.as_deref(), &import).await? {
@@ -53,9 +65,6 @@ impl Archive<'_> {
             Some(id) => self.free(id).await?,
             None => self.made_id(),
         };
-        if let Some(import) = import.as_ref().filter(|_| self.store.is_of_files()) {
-            fits_a_file(import).map_err(|error| out_of_order(&error))?;
-        }
         let own = import.as_ref().map(|import| &*import.title).unwrap_or_default();
         // Files have no titles of their own.
         let given = order.title.as_deref().filter(|_| !self.store.is_of_files());
@@ -74,6 +83,29 @@ impl Archive<'_> {
             conversation = self.fill(&conversation, import).await?;
         }
         Ok(written(&Joined { conversation, added, kept_as: None }))
+    }
+
+    /// Puts plain messages behind all that a conversation has, which is not read for it.
+    async fn append(&self, order: Order, bytes: usize) -> Result<Joined> {
+        let (Some(id), Some(Source::Transcript(transcript))) = (order.id, order.source) else {
+            let message = "'append' needs the 'id' of a conversation and a 'transcript'.";
+            return Err(invalid("append", message.to_owned(), "invalid_value"));
+        };
+        let conversation = self.find(&id).await?;
+        let (tip, now) = (conversation.tip, self.store.now());
+        let read = move |_: &Wanted| import_transcript(&transcript, tip, now);
+        let import = self.pool.run_on(bytes, read).await?;
+        if import.system.is_some() {
+            let message =
+                "Invalid 'transcript': what goes behind others cannot begin with instructions.";
+            return Err(invalid("transcript", message.to_owned(), "invalid_value"));
+        }
+        if self.store.is_of_files() {
+            fits_a_file(&import).map_err(|error| out_of_order(&error))?;
+        }
+        let (new, turns) = (import.from_user.len(), turns_of(&import.from_user));
+        let branch = Branch { base: tip, messages: import.lines.messages, known: 0 };
+        self.extend(conversation, branch, (new, TurnCount::More(turns))).await
     }
 
     /// A name that the owner has not given yet.
@@ -98,15 +130,16 @@ impl Archive<'_> {
         import: Import,
     ) -> Result<Conversation> {
         let id = &conversation.id;
-        let turns = turns_of(&import.from_user);
+        let (turns, began_at) = (TurnCount::More(turns_of(&import.from_user)), import.began_at);
         let addition = Addition { messages: import.lines.messages, turns, ..Addition::default() };
         let appended = self.store.append(&self.owner, id, None, addition).await;
         appended.map_err(|error| match error.kind() {
             StoreKind::Conflict => taken(id.as_str()),
             _ => out_of_order(&error),
         })?;
-        let (system, tools) = (Some(import.system), Some(import.tools));
-        let change = Change { system, tools, ..Change::default() };
+        // It has none yet. In files, setting none would take away messages that stand where instructions do.
+        let (system, tools) = (import.system.map(Some), Some(import.tools));
+        let change = Change { system, tools, created_at: began_at, ..Change::default() };
         let changed = self.store.change_conversation(&self.owner, id, change).await;
         changed.map_err(|error| out_of_order(&error))
     }
@@ -132,7 +165,8 @@ impl Archive<'_> {
 
     /// What was said goes with it, as far as nothing else goes on from it.
     pub(super) async fn delete(&self, id: &str) -> Result<String> {
-        let known = self.find(id).await?.id;
+        // What cannot be read can be deleted.
+        let known = ConversationId::new(id).map_err(|_| unknown(id))?;
         let deleted = self.store.delete_conversation(&self.owner, &known, Deletion::Turns).await;
         found(deleted)?.ok_or_else(|| unknown(id))?;
         Ok(super::object(|it| {
@@ -159,9 +193,10 @@ impl Order {
     /// Reads a body, and lets it go: its parts are what is worked on.
     fn read(body: Vec<u8>) -> Result<Self> {
         let body = ingress::into_text(body)?;
-        let names = ["id", "metadata", "transcript", "messages", "as", "times", "title", "join"];
+        let names =
+            ["id", "metadata", "transcript", "messages", "as", "times", "title", "join", "append"];
         let members = ingress::members(&body, names)?.map(|it| it.map(Json::into_owned));
-        let [id, metadata, transcript, messages, protocol, times, title, join] = members;
+        let [id, metadata, transcript, messages, protocol, times, title, join, append] = members;
         let source = match (transcript, messages) {
             (Some(_), Some(_)) => return Err(both()),
             (Some(transcript), None) => Some(Source::Transcript(transcript)),
@@ -172,15 +207,16 @@ impl Order {
             }
             (None, None) => None,
         };
-        let (id, title, joins) = (text("id", id)?, text("title", title)?, flag("join", join)?);
+        let (id, title) = (text("id", id)?, text("title", title)?);
+        let (joins, appends) = (flag("join", join)?, flag("append", append)?);
         metadata.iter().try_for_each(metadata::check)?;
-        Ok(Self { id, metadata, title, source, joins })
+        Ok(Self { id, metadata, title, source, joins, appends })
     }
 
     /// The same with the history that it begins with.
-    fn with_import(self) -> Result<(Self, Option<Import>)> {
+    fn with_import(self, now: Time) -> Result<(Self, Option<Import>)> {
         let known_by = if self.joins { KnownBy::Meaning } else { KnownBy::Writing };
-        let import = self.source.as_ref().map(|source| source.read(known_by)).transpose()?;
+        let import = self.source.as_ref().map(|source| source.read(known_by, now)).transpose()?;
         Ok((self, import))
     }
 }

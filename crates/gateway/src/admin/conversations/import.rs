@@ -2,9 +2,11 @@
 //! of a request in any protocol.
 
 use std::borrow::Cow;
+use std::iter::repeat;
 use std::ops::Range;
 
-use sabir_store::{MESSAGES_MAX, Record, Time};
+use sabir_compose::history;
+use sabir_store::{Hash, MESSAGES_MAX, Record, Time};
 use sabir_wire::json::{Json, Kind, Reader, Survey};
 use sabir_wire::protocol::{Entry, Outline};
 use sabir_wire::unified::Transcript;
@@ -14,7 +16,7 @@ use crate::admin::kept::metadata::{invalid, mistyped};
 use crate::failure::{Failure, Result};
 use crate::members::edited;
 use crate::recall::{out_of_order, title};
-use crate::record::{HeldLines, KnownBy, Lines, record, record_of_all};
+use crate::record::{HeldLines, KnownBy, Lines, instructed_at, record, record_of_all};
 use crate::{ingress, memory, surface};
 
 /// A history that can be kept.
@@ -26,6 +28,8 @@ pub(super) struct Import {
     pub(super) title: String,
     /// Of each element whether the user says something in it.
     pub(super) from_user: Vec<bool>,
+    /// When the first of it was said that has a time: where it was kept until now it began then.
+    pub(super) began_at: Option<Time>,
 }
 
 /// What a conversation is to be made of.
@@ -47,10 +51,10 @@ pub(super) struct Written {
 
 impl Source {
     /// The history as lines that are known by their meaning or by how they are written.
-    pub(super) fn read(&self, known_by: KnownBy) -> Result<Import> {
+    pub(super) fn read(&self, known_by: KnownBy, now: Time) -> Result<Import> {
         match self {
-            Self::Transcript(transcript) => import_transcript(transcript),
-            Self::Messages(written) => written.import(known_by),
+            Self::Transcript(transcript) => import_transcript(transcript, None, now),
+            Self::Messages(written) => written.import(known_by, now),
         }
     }
 
@@ -67,22 +71,36 @@ impl Source {
         let entries = decoded.entries()?.entries;
         Ok((protocol, entries.into_iter().map(Entry::into_owned).collect()))
     }
+
+    /// When each of so many entries was said. Times before theirs are times of the instructions.
+    pub(super) fn times(&self, entries: usize) -> Vec<Option<Time>> {
+        let times = match self {
+            Self::Transcript(transcript) => {
+                let read = listed(transcript).and_then(|elements| read(&elements, 0));
+                read.map(|transcript| memory::times(&transcript)).unwrap_or_default()
+            }
+            Self::Messages(written) => written.times.clone(),
+        };
+        let instructed = times.len().saturating_sub(entries);
+        times.into_iter().skip(instructed).chain(repeat(None)).take(entries).collect()
+    }
 }
 
 impl Written {
     /// Makes lines of the log of a request's messages, in their own protocol: nothing is lost.
-    fn import(&self, known_by: KnownBy) -> Result<Import> {
+    fn import(&self, known_by: KnownBy, now: Time) -> Result<Import> {
         let (protocol, body) = (self.protocol, self.body.as_str());
         ingress::check_history_density(body)?;
         let list = surface::of(protocol).state.messages;
         check_count(body, list)?;
+        check_roles(body, protocol)?;
         let emptied =
             |name: &str, value| Some(if name == list { Json::literal("[]") } else { value });
         protocol.decode_request_text(&edited(body, emptied)?)?;
         let survey = Survey::new(body);
         let outline = Outline::of(protocol, &survey)?;
         let count = outline.elements().len();
-        let mut gathered = Gathered::new(protocol, known_by);
+        let mut gathered = Gathered::new(protocol, known_by, now);
         for block in blocks(outline.elements()) {
             // Times that stand before those of the elements are times of the instructions.
             let time = |number: usize, leading: usize| {
@@ -96,9 +114,17 @@ impl Written {
     }
 }
 
-fn import_transcript(transcript: &Json<'_>) -> Result<Import> {
+/// Makes lines of plain messages, behind a line where one stands before them.
+pub(super) fn import_transcript(
+    transcript: &Json<'_>,
+    after: Option<Hash>,
+    now: Time,
+) -> Result<Import> {
     let elements = listed(transcript)?;
-    let mut gathered = Gathered::new(surface::DEFAULT, KnownBy::Message);
+    let mut gathered = Gathered::new(surface::DEFAULT, KnownBy::Message, now);
+    if let Some(line) = after {
+        gathered.lines = HeldLines::after(line, surface::DEFAULT, KnownBy::Message);
+    }
     let mut instructed = Vec::new();
     for block in blocks(&elements) {
         let transcript = read(&elements[block.clone()], block.start)?;
@@ -142,13 +168,26 @@ struct Gathered {
     instructions: Vec<String>,
     title: String,
     from_user: Vec<bool>,
+    /// Whether the last element is of results of tools.
+    is_behind_results: bool,
+    /// The time of what has none. Lines that are known by their meaning are everybody's who means the same, and have none.
+    untimed: Option<Time>,
+    /// The first time that an element has.
+    began_at: Option<Time>,
 }
 
 impl Gathered {
-    fn new(protocol: Protocol, known_by: KnownBy) -> Self {
-        let lines = HeldLines::new(protocol, known_by);
-        let (instructions, title, from_user) = (Vec::new(), String::new(), Vec::new());
-        Self { protocol, lines, instructions, title, from_user }
+    fn new(protocol: Protocol, known_by: KnownBy, now: Time) -> Self {
+        Self {
+            protocol,
+            lines: HeldLines::new(protocol, known_by),
+            instructions: Vec::new(),
+            title: String::new(),
+            from_user: Vec::new(),
+            is_behind_results: false,
+            untimed: (known_by != KnownBy::Meaning).then_some(now),
+            began_at: None,
+        }
     }
 
     /// Adds a block, and says how many elements of it are leading instructions. When an element was said is known by its number
@@ -176,9 +215,14 @@ impl Gathered {
                 return Err(too_many("messages", MESSAGES_MAX, MESSAGES_MAX + 1));
             }
             let moment = time(self.from_user.len(), self.instructions.len());
-            let added = self.lines.add(json, content, moment);
+            self.began_at = self.began_at.or(moment);
+            let added = self.lines.add(json, content, moment.or(self.untimed));
             added.map_err(|error| out_of_order(&error))?;
-            self.from_user.push(content.is_from_user() || has_users_text(self.protocol, json));
+            // Protocols whose results hold no media have them behind, in a message of the user's.
+            let is_of_results = self.is_behind_results && content.is_media_alone();
+            self.is_behind_results = is_of_results || content.has_results();
+            let is_from_user = content.is_from_user() || has_users_text(self.protocol, json);
+            self.from_user.push(is_from_user && !is_of_results);
         }
         Ok(leading)
     }
@@ -194,14 +238,18 @@ impl Gathered {
         let listed = (!self.instructions.is_empty())
             .then(|| format!("\"{list}\":[{}]", self.instructions.join(",")));
         let system: Vec<String> = own.into_iter().chain(listed).collect();
+        let lines = self.lines.finish().map_err(stored)?;
+        let began_at = instructed.iter().flatten().next().copied().or(self.began_at);
+        let instructed = instructed_at(instructed, (self.instructions.len(), &lines));
         let system =
-            (!system.is_empty()).then(|| record_of_all(protocol, &system.join(","), instructed));
+            (!system.is_empty()).then(|| record_of_all(protocol, &system.join(","), &instructed));
         Ok(Import {
-            lines: self.lines.finish().map_err(stored)?,
+            lines,
             system: system.transpose().map_err(stored)?,
             tools: tools.map(|tools| record(protocol, tools)).transpose().map_err(stored)?,
             title: self.title,
             from_user: self.from_user,
+            began_at,
         })
     }
 }
@@ -267,6 +315,14 @@ fn check_count(body: &str, list: &str) -> Result<()> {
     }
 }
 
+/// Whoever is no known speaker would be taken for the user.
+fn check_roles(body: &str, protocol: Protocol) -> Result<()> {
+    let Some(stranger) = history::stranger(body, protocol) else { return Ok(()) };
+    let param = format!("messages.{}[{}].role", protocol.facts().messages(), stranger.index);
+    let message = format!("{stranger} at {param}");
+    Err(invalid(&param, message, "invalid_value"))
+}
+
 fn misread(error: &sabir_wire::Error, before: usize) -> Box<Failure> {
     let pointer = error.pointer().trim_start_matches('/');
     let (index, below) = pointer.split_once('/').unwrap_or((pointer, ""));
@@ -282,7 +338,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::lines::timed_lines;
+    use crate::lines::{time_of, timed_lines};
 
     /// A long history of a protocol: instructions, and elements without a meaning of their own at the ends of blocks.
     fn history(protocol: Protocol, count: usize) -> String {
@@ -313,14 +369,13 @@ mod tests {
             let body = history(protocol, 2 * BLOCK_ELEMENTS + 7);
             let decoded = protocol.decode_request_text(&body).unwrap();
             let entries = decoded.entries().unwrap();
-            let times: Vec<Option<Time>> = (0..entries.entries.len())
-                .map(|it| (it % 3 > 0).then_some(Time(it as i64)))
-                .collect();
+            let times: Vec<Option<Time>> =
+                (0..entries.entries.len()).map(|it| Some(Time(it as i64))).collect();
             for known_by in [KnownBy::Meaning, KnownBy::Writing, KnownBy::Message] {
                 let (whole, system) = timed_lines(protocol, &entries, &times, known_by).unwrap();
                 let json = Json::parse(body.clone()).unwrap();
                 let written = Written { protocol, body: json, times: times.clone() };
-                let read = written.import(known_by).unwrap();
+                let read = written.import(known_by, Time(7)).unwrap();
                 assert_eq!(read.lines.messages, whole.messages, "{protocol:?} {known_by:?}");
                 assert_eq!(read.lines.places, whole.places, "{protocol:?} {known_by:?}");
                 assert_eq!((read.system, &*read.title), (system, "0"), "{protocol:?}");
@@ -330,18 +385,41 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_time_gets_that_of_the_import_and_none_of_an_equal_one() {
+        let list =
+            r#"[{"role":"user","content":"a"},{"role":"assistant","content":"b","timestamp":3}]"#;
+        let transcript = Source::Transcript(Json::parse(list).unwrap());
+        let body = Json::parse(r#"{"messages":[{"role":"user","content":"a"}]}"#).unwrap();
+        let written = Written { protocol: Protocol::OpenaiChat, body, times: Vec::new() };
+        let (first, later) = (Time(7), Time(8));
+        for (source, began_at) in [(transcript, Some(Time(3))), (Source::Messages(written), None)] {
+            let [one, other] =
+                [first, later].map(|now| source.read(KnownBy::Writing, now).unwrap());
+            assert_eq!(time_of(&one.lines.messages[0].record), Some(first));
+            assert_ne!(one.lines.messages[0].hash, other.lines.messages[0].hash);
+            assert_eq!(one.began_at, began_at);
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_found_at_its_own_place_in_any_block() {
         let transcript = vec![r#"{"role":"user","content":"a"}"#; 3_000].join(",");
         let wrong =
             Json::parse(format!(r#"[{transcript},{{"role":"user","content":7}}]"#)).unwrap();
-        let failure = Source::Transcript(wrong).read(KnownBy::Writing).err().unwrap();
+        let failure = Source::Transcript(wrong).read(KnownBy::Writing, Time(7)).err().unwrap();
         let message = failure.fault.message.to_str().into_owned();
         assert!(message.contains("transcript[3000]"), "{message}");
         let body = format!(r#"{{"messages":[{transcript},{{"role":"user","content":7}}]}}"#);
         let body = Json::parse(body).unwrap();
         let written = Written { protocol: Protocol::OpenaiChat, body, times: Vec::new() };
-        let message =
-            written.import(KnownBy::Writing).err().unwrap().fault.message.to_str().into_owned();
+        let message = written
+            .import(KnownBy::Writing, Time(7))
+            .err()
+            .unwrap()
+            .fault
+            .message
+            .to_str()
+            .into_owned();
         assert!(message.contains("/messages/3000"), "{message}");
     }
 }

@@ -2,16 +2,21 @@
 //! by its id and by what it means, and only what is new of it is added.
 
 use sabir_store::{
-    Addition, Conversation, ConversationId, Fork, Hash, Kind as StoreKind, NewMessage,
+    Addition, Conversation, ConversationId, Deletion, Fork, Hash, Kind as StoreKind, NewMessage,
+    Time, TurnCount,
 };
-use sabir_wire::protocol::Coverage;
+use sabir_wire::Protocol;
+use sabir_wire::json::Reader;
+use sabir_wire::protocol::{Coverage, Entry};
 
 use super::begin::turns_of;
 use super::import::{Import, Source};
 use super::{Archive, is_made_id};
 use crate::failure::Result;
-use crate::recall::{end_position, found, out_of_order, recollect, trouble};
-use crate::record::lines;
+use crate::recall::{
+    End, HistoryLines, end_position, found, out_of_order, recollect_lines, trouble,
+};
+use crate::record::{HeldLines, Position};
 use crate::surface;
 use crate::surface::Trouble;
 
@@ -28,10 +33,18 @@ pub(super) struct Joined {
 enum Way {
     /// It has all of it.
     Known,
-    /// These messages follow: all but so many elements of the history.
-    On(Vec<NewMessage>, usize),
-    /// The history went another way, behind so many elements.
-    Apart(usize),
+    On(Branch),
+    /// The history went another way.
+    Apart(Branch),
+}
+
+/// What is new of a history, behind what is kept of it.
+pub(super) struct Branch {
+    /// The last line that both have.
+    pub(super) base: Option<Hash>,
+    pub(super) messages: Vec<NewMessage>,
+    /// How many elements of the history stand before them.
+    pub(super) known: usize,
 }
 
 impl Archive<'_> {
@@ -65,20 +78,39 @@ impl Archive<'_> {
             return Ok(Joined { conversation, added, kept_as: None });
         };
         let way = match import.behind(&tip) {
-            Some((new, known)) => Way::On(new, known),
+            Some(branch) => Way::On(branch),
             None => self.way(&conversation, source).await?,
         };
-        let new = |known: usize| &import.from_user[known.min(import.from_user.len())..];
+        let from_user = &import.from_user;
         match way {
             Way::Known => Ok(Joined { conversation, added: 0, kept_as: None }),
-            Way::On(messages, known) => {
-                self.extend(conversation, (Some(tip), messages), new(known)).await
+            Way::On(branch) => {
+                let new = from_user.get(branch.known..).unwrap_or_default();
+                let turns = TurnCount::More(turns_of(new));
+                self.extend(conversation, branch, (new.len(), turns)).await
             }
-            Way::Apart(known) => {
-                let kept_as = self.keep_apart(&conversation).await?;
-                let whole = (None, import.lines.messages);
-                let joined = self.extend(conversation, whole, new(known)).await?;
-                Ok(Joined { kept_as: Some(kept_as), ..joined })
+            Way::Apart(branch) => {
+                let (new, turns) =
+                    (from_user.len().saturating_sub(branch.known), turns_of(from_user));
+                self.leave(conversation, branch, (new, TurnCount::All(turns))).await
+            }
+        }
+    }
+
+    /// Lets a conversation go another way, and keeps what it had under another id.
+    async fn leave(
+        &self,
+        conversation: Conversation,
+        branch: Branch,
+        count: (usize, TurnCount),
+    ) -> Result<Joined> {
+        let kept_as = self.keep_apart(&conversation).await?;
+        match self.extend(conversation, branch, count).await {
+            Ok(joined) => Ok(Joined { kept_as: Some(kept_as), ..joined }),
+            Err(failure) => {
+                // The conversation is what it was; nobody needs it twice.
+                let _ = self.store.delete_conversation(&self.owner, &kept_as, Deletion::Name).await;
+                Err(failure)
             }
         }
     }
@@ -86,51 +118,52 @@ impl Archive<'_> {
     /// Compares a history with a conversation that it does not go on from: either may lack what an agent adds on the way.
     async fn way(&self, conversation: &Conversation, source: Source) -> Result<Way> {
         let (tip, last) = (conversation.tip, conversation.last_turn.as_ref());
-        let kept = recollect(self.pool, (&self.store, &self.owner), tip, last).await?.stretches;
+        let end = End { tip, last, summary: None };
+        let kept = recollect_lines(self.pool, (&self.store, &self.owner), end).await?;
         let end = end_position(self.pool, (&self.store, &self.owner), conversation).await?;
-        let bytes: usize = kept.iter().map(|stretch| stretch.kept.as_body().len()).sum();
+        let bytes = kept.bytes();
         let work = move |_: &_| {
+            let borders = borders(&kept)?;
             let mut known = Vec::new();
-            for stretch in &kept {
+            for stretch in &kept.into_recollection().stretches {
                 known.extend(stretch.kept.entries()?);
             }
             let (protocol, entries) = source.entries()?;
             let coverage = Coverage::of(&entries, &known);
-            let new = &entries[coverage.elements..];
-            Ok(match coverage {
-                _ if new.is_empty() => Way::Known,
-                Coverage { is_all: false, elements } => Way::Apart(elements),
-                Coverage { is_all: true, elements } => {
-                    let lines = lines(protocol, end, new).map_err(|error| out_of_order(&error))?;
-                    Way::On(lines.messages, elements)
-                }
-            })
+            if coverage.elements == entries.len() {
+                return Ok(Way::Known);
+            }
+            let common = match coverage.is_all {
+                true => Common { elements: coverage.elements, base: tip, end },
+                false => Common::of(&coverage, &borders, known),
+            };
+            let times = source.times(entries.len());
+            let branch = common.branch(protocol, &entries, &times)?;
+            Ok(if coverage.is_all { Way::On(branch) } else { Way::Apart(branch) })
         };
         self.pool.run_on(bytes, work).await
     }
 
-    /// Puts messages behind `after.0`, and lets the conversation end with the last of them. Of each new element it is known
-    /// whether the user says something in it.
-    async fn extend(
+    /// Puts a branch into a conversation, which ends with the last of it: so many messages, which stand for so many turns.
+    pub(super) async fn extend(
         &self,
         conversation: Conversation,
-        after: (Option<Hash>, Vec<NewMessage>),
-        from_user: &[bool],
+        branch: Branch,
+        (added, turns): (usize, TurnCount),
     ) -> Result<Joined> {
-        if after.1.is_empty() {
+        let Branch { base, messages, .. } = branch;
+        if messages.is_empty() {
             return Ok(Joined { conversation, added: 0, kept_as: None });
         }
         let (id, from) = (&conversation.id, conversation.tip);
-        let (base, messages) = after;
-        let addition =
-            Addition { base, messages, turns: turns_of(from_user), ..Addition::default() };
+        let addition = Addition { base, messages, turns, ..Addition::default() };
         let appended = self.store.append(&self.owner, id, from, addition).await;
         appended.map_err(|error| match error.kind() {
             StoreKind::Conflict => trouble(surface::DEFAULT, &Trouble::Locked),
             _ => out_of_order(&error),
         })?;
         let conversation = self.find(conversation.id.as_str()).await?;
-        Ok(Joined { conversation, added: from_user.len(), kept_as: None })
+        Ok(Joined { conversation, added, kept_as: None })
     }
 
     /// Gives what a conversation has another id, since its own will be that of a history that went another way, as after a
@@ -143,12 +176,74 @@ impl Archive<'_> {
     }
 }
 
+/// What a history and a conversation have in common.
+struct Common {
+    /// How many elements of the history.
+    elements: usize,
+    /// The last line of it.
+    base: Option<Hash>,
+    end: Position,
+}
+
+/// Where a line ends: behind so many elements of a conversation.
+struct Border {
+    elements: usize,
+    line: Hash,
+}
+
+fn borders(kept: &HistoryLines) -> Result<Vec<Border>> {
+    let mut elements = 0;
+    let mut borders = Vec::with_capacity(kept.lines.len());
+    for line in &kept.lines {
+        let list = format!("[{}]", line.elements);
+        Reader::new(&list).array(|_, element| {
+            elements += 1;
+            element.skip()
+        })?;
+        borders.extend(line.hash.map(|line| Border { elements, line }));
+    }
+    Ok(borders)
+}
+
+impl Common {
+    /// The longest beginning of a history that ends where a line of the conversation does.
+    fn of(coverage: &Coverage, borders: &[Border], mut known: Vec<Entry<'static>>) -> Self {
+        let ends = coverage.ends.iter().enumerate();
+        let found = ends.rev().find_map(|(last, end)| {
+            let at = borders.binary_search_by_key(end, |border| border.elements).ok()?;
+            Some((last + 1, &borders[at]))
+        });
+        let Some((elements, border)) = found else {
+            return Self { elements: 0, base: None, end: Position::default() };
+        };
+        known.truncate(border.elements);
+        let end = Position::of_lines(known, border.line);
+        Self { elements, base: Some(border.line), end }
+    }
+
+    /// What is new of a history behind it.
+    fn branch(
+        self,
+        protocol: Protocol,
+        entries: &[Entry<'_>],
+        times: &[Option<Time>],
+    ) -> Result<Branch> {
+        let mut lines = HeldLines::behind(protocol, self.end);
+        for (entry, time) in entries.iter().zip(times).skip(self.elements) {
+            let added = lines.add(&entry.json, &entry.content, *time);
+            added.map_err(|error| out_of_order(&error))?;
+        }
+        let lines = lines.finish().map_err(|error| out_of_order(&error))?;
+        Ok(Branch { base: self.base, messages: lines.messages, known: self.elements })
+    }
+}
+
 impl Import {
-    /// The lines behind this one, if it is one of them, and how many elements stand before them.
-    fn behind(&self, tip: &Hash) -> Option<(Vec<NewMessage>, usize)> {
+    /// What stands behind this line, if it is one of them.
+    fn behind(&self, tip: &Hash) -> Option<Branch> {
         let at = self.lines.messages.iter().position(|line| line.hash == *tip)?;
-        let new = self.lines.messages[at + 1..].to_vec();
+        let messages = self.lines.messages[at + 1..].to_vec();
         let known = self.lines.places.iter().rposition(|(line, _)| line == tip)?;
-        Some((new, known + 1))
+        Some(Branch { base: Some(*tip), messages, known: known + 1 })
     }
 }

@@ -1,7 +1,7 @@
 //! The owner's conversations, the newest first.
 
 use http::Uri;
-use sabir_store::{Conversation, ConversationId, Name, Overview, Page, Search};
+use sabir_store::{After, Conversation, Name, Overview, Page, Search};
 use sabir_wire::json::Writer;
 
 use super::{Archive, unknown};
@@ -14,7 +14,7 @@ impl Archive<'_> {
         let after = parameter(uri, "after");
         let missing = || unknown(after.as_deref().unwrap_or_default());
         let page = Page {
-            after: after.as_deref().map(ConversationId::new).transpose().map_err(|_| missing())?,
+            after: after.as_deref().map(After::parse).transpose().map_err(|_| missing())?,
             limit: limit(uri)?,
             search: parameter(uri, "query").as_deref().map(Search::new),
         };
@@ -25,7 +25,8 @@ impl Archive<'_> {
             it.array(|list| {
                 listing.data.iter().for_each(|overview| list.object(|it| write(it, overview)));
             });
-            it.field("has_more", &listing.has_more);
+            it.field("has_more", &listing.next.is_some());
+            it.optional("next", listing.next.as_ref().map(ToString::to_string).as_deref());
         }))
     }
 }
@@ -39,7 +40,9 @@ pub(super) fn written(conversation: &Conversation) -> String {
 pub(super) fn written_with(conversation: &Conversation, more: impl FnOnce(&mut Writer)) -> String {
     let Conversation { id, title, created_at, updated_at, turns, protocols, models, .. } =
         conversation.clone();
-    let overview = Overview { id, title, created_at, updated_at, turns, protocols, models };
+    let unreadable = None;
+    let overview =
+        Overview { id, title, created_at, updated_at, turns, protocols, models, unreadable };
     super::object(|it| {
         write(it, &overview);
         more(it);
@@ -54,6 +57,7 @@ fn write(it: &mut Writer, overview: &Overview) {
     it.field("turns", &overview.turns);
     write_names(it, "protocols", &overview.protocols);
     write_names(it, "models", &overview.models);
+    it.optional("unreadable", overview.unreadable.as_deref());
 }
 
 fn write_names(it: &mut Writer, key: &str, names: &[Name]) {

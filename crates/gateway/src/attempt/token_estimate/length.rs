@@ -1,9 +1,9 @@
 //! The tokens of a request by the lengths of its texts alone, without a look at them: for every request that is translated, since
 //! its answer may come without a count.
 
+use sabir_compose::class::tool_bytes;
 use sabir_wire::conversation::{
-    Arguments, Content, CustomFormat, OutputFormat, Part, Request, ResultOutput, Source, Tool,
-    ToolKind,
+    Arguments, Content, OutputFormat, Part, Request, ResultOutput, Source,
 };
 use sabir_wire::json::Text;
 
@@ -52,30 +52,6 @@ fn of_content(content: &Content<'_>) -> u64 {
         },
         Content::Reasoning(reasoning) => of_bytes(reasoning.texts.iter().map(Text::len_hint).sum()),
         Content::Opaque(opaque) => of_bytes(opaque.json.as_str().len()),
-    }
-}
-
-fn tool_bytes(tool: &Tool<'_>) -> usize {
-    let described = |name: &Text<'_>, description: Option<&Text<'_>>| {
-        name.len_hint() + description.map_or(0, Text::len_hint)
-    };
-    match &tool.kind {
-        ToolKind::Function(tool) => {
-            described(&tool.name, tool.description.as_ref())
-                + tool.parameters.as_ref().map_or(0, |it| it.as_str().len())
-        }
-        ToolKind::Custom(tool) => {
-            let format = match &tool.format {
-                Some(CustomFormat::Grammar { definition, .. }) => definition.len_hint(),
-                Some(CustomFormat::Text) | None => 0,
-            };
-            described(&tool.name, tool.description.as_ref()) + format
-        }
-        ToolKind::Hosted(tool) => tool.json.as_str().len(),
-        ToolKind::Namespace(namespace) => {
-            described(&namespace.name, namespace.description.as_ref())
-                + namespace.tools.iter().map(tool_bytes).sum::<usize>()
-        }
     }
 }
 

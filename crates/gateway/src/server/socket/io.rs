@@ -3,31 +3,39 @@
 
 use std::fmt;
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf as _, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use crate::config::types::Limits;
 use crate::held::Held;
 use crate::server::paced::Paced;
 use crate::server::sending::Sending;
+use crate::server::socket::outlet::{Outlet, Shared};
 use crate::server::socket::pieces::{HEAD_BYTES_MAX, Next, Pieces};
 use crate::server::worker::WorkerState;
 
 pub(super) struct SocketIo {
-    paced: Paced,
-    /// What was read before the connection became a socket.
+    paced: Paced<Shared>,
+    outlet: Rc<Outlet>,
+    /// What was read and not asked for yet: before the connection became a socket, or behind a head.
     ahead: Bytes,
     sending: Sending,
     pieces: Pieces,
     /// The memory of the message that has begun.
     held: Option<Held>,
+    /// When something came last.
+    read_at: Instant,
     state: Rc<WorkerState>,
 }
+
+/// What is read at once of a head and what is behind it.
+const AHEAD_BYTES: usize = 2 * 1024;
 
 /// Why nothing more is read of a client: the bodies of all together take as much memory as they may.
 pub(super) const IS_FULL: io::ErrorKind = io::ErrorKind::OutOfMemory;
@@ -35,19 +43,26 @@ pub(super) const IS_FULL: io::ErrorKind = io::ErrorKind::OutOfMemory;
 impl SocketIo {
     /// A connection of which some bytes have been read.
     pub(super) fn new(
-        (stream, ahead): (TcpStream, Bytes),
+        (outlet, ahead): (Rc<Outlet>, Bytes),
         limits: &Limits,
         state: Rc<WorkerState>,
     ) -> Self {
         Self {
-            paced: Paced::new(stream),
+            paced: Paced::new(Shared(Rc::clone(&outlet))),
+            outlet,
             // Even of nothing, the whole of what was read at once would be kept.
             ahead: Bytes::copy_from_slice(&ahead),
             sending: Sending::new(limits),
             pieces: Pieces::new(limits.body_bytes_max),
             held: None,
+            read_at: Instant::now(),
             state,
         }
+    }
+
+    /// When something of the client came last. A long message takes its time, and nothing can be said meanwhile.
+    pub(super) fn read_at(&self) -> Instant {
+        self.read_at
     }
 
     /// The memory of the message that has just ended.
@@ -65,17 +80,52 @@ impl SocketIo {
     /// Reads what the client sent into a buffer, and says how much.
     fn poll_sent(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         if !self.ahead.is_empty() {
-            let length = self.ahead.len().min(buffer.len());
-            self.ahead.copy_to_slice(&mut buffer[..length]);
-            if self.ahead.is_empty() {
-                self.ahead = Bytes::new();
-            }
-            return Poll::Ready(Ok(length));
+            return Poll::Ready(Ok(self.take_ahead(buffer)));
         }
+        self.poll_read_into(cx, &mut ReadBuf::new(buffer))
+    }
+
+    /// The same for a head, with what comes at once behind it: a short message takes one read.
+    fn poll_head(&mut self, cx: &mut Context<'_>, head: &mut [u8]) -> Poll<io::Result<usize>> {
+        if self.ahead.is_empty() {
+            let mut room = [MaybeUninit::uninit(); AHEAD_BYTES];
+            let mut read = ReadBuf::uninit(&mut room);
+            ready!(self.poll_read_into(cx, &mut read))?;
+            self.ahead = Bytes::copy_from_slice(read.filled());
+        }
+        Poll::Ready(Ok(self.take_ahead(head)))
+    }
+
+    fn take_ahead(&mut self, buffer: &mut [u8]) -> usize {
+        let length = self.ahead.len().min(buffer.len());
+        self.ahead.copy_to_slice(&mut buffer[..length]);
+        if self.ahead.is_empty() {
+            self.ahead = Bytes::new();
+        }
+        length
+    }
+
+    fn poll_write_some(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let wrote = ready!(self.paced.poll_write(cx, bytes, &self.sending));
+        self.sending.begin(None);
+        Poll::Ready(wrote)
+    }
+
+    /// Writes what is left of frames, which goes before all else.
+    fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outlet = Rc::clone(&self.outlet);
+        outlet.poll_left(|bytes| self.poll_write_some(cx, bytes))
+    }
+
+    fn poll_read_into(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<usize>> {
         ready!(self.paced.poll_turn(cx));
-        let mut buffer = ReadBuf::new(buffer);
-        let read = self.paced.poll_read(cx, &mut buffer);
-        read.map_ok(|()| buffer.filled().len())
+        ready!(self.paced.poll_read(cx, buffer))?;
+        self.read_at = Instant::now();
+        Poll::Ready(Ok(buffer.filled().len()))
     }
 
     /// Reads the next bytes of a head or of a piece. None if there is more to be read at once.
@@ -93,7 +143,7 @@ impl SocketIo {
             }
             Next::Head(missing) => {
                 let mut head = [0; HEAD_BYTES_MAX];
-                match self.poll_sent(cx, &mut head[..missing]) {
+                match self.poll_head(cx, &mut head[..missing]) {
                     Poll::Ready(Ok(length @ 1..)) => {
                         self.pieces.take_head(&head[..length]);
                         None
@@ -146,13 +196,16 @@ impl AsyncWrite for SocketIo {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let wrote = ready!(this.paced.poll_write(cx, bytes, &this.sending));
-        this.sending.begin(None);
-        Poll::Ready(wrote)
+        ready!(this.poll_left(cx))?;
+        let wrote = this.poll_write_some(cx, bytes);
+        this.outlet.note(&wrote, bytes.len());
+        wrote
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().paced.poll_flush(cx)
+        let this = self.get_mut();
+        ready!(this.poll_left(cx))?;
+        this.paced.poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -13,7 +13,7 @@ use crate::server::worker::Phase;
 use crate::surface::socket::Create;
 
 /// Lanes in which calls are answered or wait.
-const LANES_MAX: usize = 16;
+pub(super) const LANES_MAX: usize = 16;
 /// Calls of a socket that wait for others of their lanes.
 const WAITING_MAX: usize = 64;
 /// Bytes of the name of a lane.
@@ -77,12 +77,17 @@ impl Lanes {
             Some(received) => self.begin(received),
             None => drop(self.waiting.remove(&lane)),
         }
+        if self.waiting.is_empty() {
+            // An idle socket keeps no room for calls.
+            self.waiting = HashMap::new();
+        }
         Ok(())
     }
 
     fn begin(&mut self, received: ReceivedCall) {
         let shared = Rc::clone(&self.shared);
-        self.answering.spawn_local(async move {
+        // Boxed, since a task is moved several times, and an answer takes much room.
+        self.answering.spawn_local(Box::pin(async move {
             let ReceivedCall { create, held: _held } = received;
             let lane = create.lane.clone();
             let mut answering = std::pin::pin!(shared.answer(create));
@@ -92,7 +97,7 @@ impl Lanes {
                 () = shared.state.reached(Phase::Over) => answering.await,
             }
             lane
-        });
+        }));
     }
 }
 

@@ -1,25 +1,28 @@
 //! A WebSocket of a client, from its handshake to its end: calls come in lanes, each of which is answered in order, and go the
 //! way of every other call.
 
+mod events;
 mod frames;
 mod io;
 mod lanes;
+mod outlet;
 mod pieces;
 mod recent;
 mod turn;
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
-use http::HeaderValue;
+use http::header::{CONNECTION, UPGRADE};
 use http::request::Parts;
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use sabir_wire::FaultKind;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::CapacityError;
@@ -32,6 +35,7 @@ use crate::held;
 use crate::server::socket::frames::Frames;
 use crate::server::socket::io::{IS_FULL, SocketIo};
 use crate::server::socket::lanes::{Lanes, ReceivedCall};
+use crate::server::socket::outlet::Outlet;
 use crate::server::socket::recent::Recent;
 use crate::server::socket::turn::Shared;
 use crate::server::worker::{LAST_WRITE_MAX, Phase, WorkerState};
@@ -51,53 +55,36 @@ pub(super) struct Upgraded {
 const PINGS_IN_SILENCE: u32 = 3;
 /// What is read at once. Room for it is made for every socket, idle or not.
 const READ_BYTES: usize = 2 * 1024;
-/// Reads of providers whose frames are on their way to a client.
-const READS_MAX: usize = 2;
 
 /// Serves a socket to its end.
 pub(super) async fn serve(state: Rc<WorkerState>, upgraded: Upgraded) {
-    let Upgraded { stream, read, head, is_local } = upgraded;
-    let Some(protocol) = surface::find_socket(head.uri.path()) else { return };
-    let Some(socket) = surface::of(protocol).socket else { return };
-    let mut head = apart(head);
-    (socket.strip)(&mut head.headers);
-    let snapshot = state.latest.snapshot();
-    let limits = &snapshot.config().limits;
-    let config = WebSocketConfig::default()
-        .read_buffer_size(READ_BYTES)
-        .write_buffer_size(0)
-        .max_message_size(Some(limits.body_bytes_max))
-        .max_frame_size(Some(limits.body_bytes_max));
-    let io = SocketIo::new((stream, read), limits, Rc::clone(&state));
-    let patience = Patience { open: limits.socket_duration_max, silent: limits.socket_silence_max };
-    let client = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
-    drop(snapshot);
-    let (frames, outgoing) = mpsc::channel(READS_MAX);
-    let recent = RefCell::new(Recent::default());
-    let shared = Rc::new(Shared { state, head, protocol, socket, is_local, recent, frames });
-    let lanes = Lanes::new(Rc::clone(&shared));
-    let session = Session { client, outgoing, lanes, shared, patience };
-    session.run().await;
+    if let Some(mut session) = Session::begin(state, upgraded).await {
+        session.run().await;
+    }
 }
 
-/// The head by itself. As it was read it is part of all that was read with it, and would keep several times its bytes for as
-/// long as the socket is open.
+/// The head by itself, without what was about the handshake. As it was read it is part of all that was read with it, and would
+/// keep several times its bytes for as long as the socket is open.
 fn apart(mut head: Parts) -> Parts {
-    for value in head.headers.values_mut() {
-        if let Ok(own) = HeaderValue::from_bytes(value.as_bytes()) {
-            *value = own;
-        }
+    let is_of_call = |name: &HeaderName| {
+        *name != CONNECTION && *name != UPGRADE && !name.as_str().starts_with("sec-websocket-")
+    };
+    let kept = || head.headers.iter().filter(|(name, _)| is_of_call(name));
+    let mut headers = HeaderMap::with_capacity(kept().count());
+    for (name, value) in kept() {
+        let own = HeaderValue::from_bytes(value.as_bytes());
+        headers.append(name.clone(), own.unwrap_or_else(|_| value.clone()));
     }
+    head.headers = headers;
     if let Ok(own) = head.uri.to_string().parse() {
         head.uri = own;
     }
-    head.extensions.clear();
+    head.extensions = Extensions::new();
     head
 }
 
 struct Session {
     client: WebSocketStream<SocketIo>,
-    outgoing: mpsc::Receiver<Frames>,
     lanes: Lanes,
     shared: Rc<Shared>,
     patience: Patience,
@@ -114,73 +101,92 @@ struct Patience {
 type Closed = Option<(CloseCode, &'static str)>;
 
 impl Session {
-    async fn run(mut self) {
+    async fn begin(state: Rc<WorkerState>, upgraded: Upgraded) -> Option<Self> {
+        let Upgraded { stream, read, head, is_local } = upgraded;
+        let protocol = surface::find_socket(head.uri.path())?;
+        let socket = surface::of(protocol).socket?;
+        let mut head = apart(head);
+        (socket.strip)(&mut head.headers);
+        let snapshot = state.latest.snapshot();
+        let limits = &snapshot.config().limits;
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ_BYTES)
+            .write_buffer_size(0)
+            .max_message_size(Some(limits.body_bytes_max))
+            .max_frame_size(Some(limits.body_bytes_max));
+        let outlet = Outlet::new(stream);
+        let io = SocketIo::new((Rc::clone(&outlet), read), limits, Rc::clone(&state));
+        let (open, silent) = (limits.socket_duration_max, limits.socket_silence_max);
+        let client = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+        drop(snapshot);
+        let recent = RefCell::new(Recent::default());
+        let shared = Rc::new(Shared { state, head, protocol, socket, is_local, recent, outlet });
+        let lanes = Lanes::new(Rc::clone(&shared));
+        Some(Self { client, lanes, shared, patience: Patience { open, silent } })
+    }
+
+    async fn run(&mut self) {
         let closed = match self.attend().await {
             Ok(closed) | Err(closed) => closed,
         };
         if let Some((code, reason)) = closed {
+            self.shared.outlet.close();
             let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
-            let closing = self.client.close(Some(frame));
+            let closing = Box::pin(self.client.close(Some(frame)));
             let _ = tokio::time::timeout(LAST_WRITE_MAX, closing).await;
         }
     }
 
     /// Serves calls until there is a reason to close.
     async fn attend(&mut self) -> Result<Closed, Closed> {
-        let state = Rc::clone(&self.shared.state);
-        let mut stopping = std::pin::pin!(state.reached(Phase::Stopping));
+        let shared = Rc::clone(&self.shared);
+        let mut stopping = std::pin::pin!(shared.state.reached(Phase::Stopping));
         let (mut is_stopping, mut is_late) = (false, false);
         let Patience { open, silent } = self.patience;
         let mut late = std::pin::pin!(tokio::time::sleep(open));
         let ping_every = silent / PINGS_IN_SILENCE;
         let mut pings = tokio::time::interval_at(Instant::now() + ping_every, ping_every);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut received_at = Instant::now();
         loop {
             if (is_stopping || is_late) && self.lanes.is_idle() {
-                self.flush_last().await?;
+                self.drain().await?;
                 return match is_stopping {
                     true => Ok(Some((CloseCode::Away, "the gateway stops"))),
-                    false => self.expire().await,
+                    false => Box::pin(self.expire()).await,
                 };
             }
             tokio::select! {
                 biased;
-                Some(frames) = self.outgoing.recv() => self.send(frames).await?,
+                () = poll_fn(|cx| shared.outlet.poll_more(cx)) => self.drain().await?,
                 done = self.lanes.next_done(), if !self.lanes.is_idle() => {
                     done.map_err(|_| Some((CloseCode::Error, "a call could not be answered")))?;
                 }
                 message = self.client.next() => {
-                    received_at = Instant::now();
-                    self.message(message, is_stopping || is_late).await?;
+                    // Boxed, since a socket is idle most of its time.
+                    Box::pin(self.message(message, is_stopping || is_late)).await?;
                 }
-                _ = pings.tick() => self.ping(received_at).await?,
+                _ = pings.tick() => Box::pin(self.ping()).await?,
                 () = &mut stopping, if !is_stopping => is_stopping = true,
                 () = &mut late, if !is_late => is_late = true,
             }
         }
     }
 
-    /// Sends frames, and with them all others that are there. What the library itself has to say goes first.
-    async fn send(&mut self, first: Frames) -> Result<(), Closed> {
+    /// Sends frames behind all that wait.
+    async fn send(&mut self, frames: Frames) -> Result<(), Closed> {
+        self.drain().await?;
+        self.client.get_mut().write_all(frames.as_bytes()).await.map_err(|_| None)
+    }
+
+    /// Sends all frames that wait. What was begun goes first, and then what the library itself has to say.
+    async fn drain(&mut self) -> Result<(), Closed> {
+        let frames = self.shared.outlet.take_waiting();
         self.client.flush().await.map_err(|_| None)?;
-        let mut next = Some(first);
-        while let Some(frames) = next {
-            self.client.get_mut().write_all(frames.as_bytes()).await.map_err(|_| None)?;
-            next = self.outgoing.try_recv().ok();
-        }
-        Ok(())
+        self.client.get_mut().write_all(frames.as_bytes()).await.map_err(|_| None)
     }
 
-    async fn flush_last(&mut self) -> Result<(), Closed> {
-        match self.outgoing.try_recv() {
-            Ok(frames) => self.send(frames).await,
-            Err(_) => Ok(()),
-        }
-    }
-
-    async fn ping(&mut self, received_at: Instant) -> Result<(), Closed> {
-        if received_at.elapsed() >= self.patience.silent {
+    async fn ping(&mut self) -> Result<(), Closed> {
+        if self.client.get_ref().read_at().elapsed() >= self.patience.silent {
             return Err(Some((CloseCode::Away, "nothing came for too long")));
         }
         self.client.send(Message::Ping(Bytes::new())).await.map_err(|_| None)
@@ -216,7 +222,12 @@ impl Session {
                 Ok(())
             }
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(()),
-            Some(Ok(Message::Close(_))) | None => Err(None),
+            Some(Ok(Message::Close(_))) => {
+                // The library has its answer to it ready.
+                let _ = tokio::time::timeout(LAST_WRITE_MAX, self.client.flush()).await;
+                Err(None)
+            }
+            None => Err(None),
             Some(Err(Error::Capacity(CapacityError::MessageTooLong { .. }))) => {
                 let message =
                     "the message is longer than `max_body_size` in [limits] of this gateway allows";
@@ -253,7 +264,7 @@ impl Session {
             }
             Ok(Ok(SocketMessage::Steer { lane, input })) => {
                 let refused = self.shared.socket.steering_refused;
-                self.send(Frames::of(&refused(input.as_ref(), lane.as_deref()))).await
+                self.send(Frames::of(refused(input.as_ref(), lane.as_deref()).as_bytes())).await
             }
             Ok(Ok(SocketMessage::Create(create))) => {
                 let lane = create.lane.clone();
@@ -268,7 +279,7 @@ impl Session {
     /// Says that something cannot be done. The socket goes on.
     async fn refuse(&mut self, failure: Box<Failure>, lane: Option<&str>) -> Result<(), Closed> {
         let frame = self.shared.refusal(&failure, lane);
-        self.send(Frames::of(&frame)).await
+        self.send(Frames::of(frame.as_bytes())).await
     }
 }
 

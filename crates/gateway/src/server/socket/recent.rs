@@ -1,10 +1,10 @@
-//! The newest answer of each lane of a socket, where nobody else keeps it: the next call may go on from it as long as the
-//! socket is open.
+//! The newest answers of a socket, one of each lane, where nobody else keeps them: the next call may go on from one as long as
+//! the socket is open.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::held::Held;
+use crate::server::socket::lanes::LANES_MAX;
 use crate::state::Snapshot;
 
 /// What a call goes on from: an answer that is kept elsewhere, if any, and the elements behind it.
@@ -23,12 +23,14 @@ impl Past {
     }
 }
 
-/// The answers that are kept, the newest of each lane.
+/// The answers that are kept, the newest of each lane, from the oldest on. As many as a socket has lanes at once: names of lanes
+/// cost a client nothing.
 #[derive(Debug, Default)]
-pub(super) struct Recent(HashMap<Option<String>, RecentAnswer>);
+pub(super) struct Recent(Vec<RecentAnswer>);
 
 #[derive(Debug)]
 struct RecentAnswer {
+    lane: Option<String>,
     id: String,
     past: Past,
     /// The memory that it takes counts with that of all bodies.
@@ -37,7 +39,7 @@ struct RecentAnswer {
 
 impl Recent {
     pub(super) fn find(&self, id: &str) -> Option<Past> {
-        self.0.values().find(|answer| answer.id == id).map(|answer| answer.past.clone())
+        self.0.iter().find(|answer| answer.id == id).map(|answer| answer.past.clone())
     }
 
     /// Keeps an answer in the place of the last of its lane. One that finds no room is not kept: its client sends everything
@@ -48,22 +50,27 @@ impl Recent {
         (id, past): (String, Past),
         snapshot: &Arc<Snapshot>,
     ) {
-        self.0.remove(&lane);
+        self.forget_lane(&lane);
         let mut held = Held::nothing(snapshot);
         let is_short = past.elements.len() <= snapshot.config().limits.body_bytes_max;
         if is_short && held.grow(past.elements.len()).is_ok() {
-            self.0.insert(lane, RecentAnswer { id, past, _held: held });
+            if self.0.len() >= LANES_MAX {
+                self.0.remove(0);
+            }
+            // Most sockets have but one lane.
+            self.0.reserve_exact(1);
+            self.0.push(RecentAnswer { lane, id, past, _held: held });
         }
     }
 
     /// Forgets an answer that a call could not go on from.
     pub(super) fn forget(&mut self, id: &str) {
-        self.0.retain(|_, answer| answer.id != id);
+        self.0.retain(|answer| answer.id != id);
     }
 
     /// Forgets the last answer of a lane.
     pub(super) fn forget_lane(&mut self, lane: &Option<String>) {
-        self.0.remove(lane);
+        self.0.retain(|answer| answer.lane != *lane);
     }
 }
 
@@ -85,6 +92,12 @@ mod tests {
         assert!(recent.find("a").is_none());
         recent.forget("b");
         assert!(recent.find("b").is_none() && recent.find("c").is_some());
+        for lane in 0..3 * LANES_MAX {
+            let answer = (lane.to_string(), Past::default());
+            recent.keep(Some(lane.to_string()), answer, &snapshot);
+        }
+        let kept = |lane: usize| recent.find(&lane.to_string()).is_some();
+        assert!(!kept(2 * LANES_MAX - 1) && kept(2 * LANES_MAX) && kept(3 * LANES_MAX - 1));
         drop(recent);
         assert!(snapshot.render_metrics().contains("sabir_bodies_bytes 0"));
     }

@@ -1,19 +1,21 @@
 //! One call of a socket: it goes the way of every POST, and its reply is sent event by event, each in a frame of its own.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::str;
 use std::sync::Arc;
 
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use sabir_wire::Protocol;
-use sabir_wire::sse::Parser;
-use tokio::sync::mpsc;
 
 use crate::egress::{Reply, next_bytes};
 use crate::failure::{Failure, Result};
 use crate::pool::LARGE_BYTES;
+use crate::server::socket::events::{Events, Take};
 use crate::server::socket::frames::Frames;
+use crate::server::socket::outlet::Outlet;
 use crate::server::socket::recent::{Past, Recent};
 use crate::server::worker::WorkerState;
 use crate::stack;
@@ -30,8 +32,8 @@ pub(super) struct Shared {
     pub(super) socket: Socket,
     pub(super) is_local: bool,
     pub(super) recent: RefCell<Recent>,
-    /// Frames on their way out. Whoever sends waits until the client takes them.
-    pub(super) frames: mpsc::Sender<Frames>,
+    /// The way of frames out. Whoever sends waits until the client takes them.
+    pub(super) outlet: Rc<Outlet>,
 }
 
 /// What is known of a call while its events pass.
@@ -46,41 +48,43 @@ struct Passing<'c> {
 }
 
 /// Events that were read at once.
-#[derive(Default)]
-struct Batch(Vec<Read>);
-
-enum Read {
-    /// Pieces of the answer, which are sent as they are.
-    Pieces(Frames),
-    /// An event that says more of the answer.
-    Event(String),
+struct Batch {
+    /// Frames, and behind some of them an event that takes long to frame.
+    before: Vec<(Frames, String)>,
+    /// Those behind all of these.
+    frames: Frames,
 }
 
 impl Batch {
-    fn of(events: Vec<String>) -> Self {
-        Self(events.into_iter().map(Read::Event).collect())
+    /// A batch of as many bytes as were read, about.
+    fn with_capacity(bytes: usize) -> Self {
+        Self { before: Vec::new(), frames: Frames::with_capacity(bytes) }
+    }
+}
+
+/// Takes the events of a read into a batch.
+struct Adding<'p, 'c> {
+    passing: &'p mut Passing<'c>,
+    batch: Batch,
+}
+
+impl Take for Adding<'_, '_> {
+    fn piece(&mut self, data: &[u8]) {
+        self.batch.frames.push(data);
     }
 
-    fn add(&mut self, event: &str, socket: &Socket, lane: Option<&str>) {
-        if (socket.kind)(event) != EventKind::Piece {
-            return self.0.push(Read::Event(event.to_owned()));
-        }
-        if !matches!(self.0.last(), Some(Read::Pieces(_))) {
-            self.0.push(Read::Pieces(Frames::default()));
-        }
-        let Some(Read::Pieces(pieces)) = self.0.last_mut() else { return };
-        match lane {
-            Some(lane) => pieces.push(&(socket.in_lane)(event, lane)),
-            None => pieces.push(event),
-        }
+    fn event(&mut self, data: &[u8]) -> usize {
+        // A stream may end with a word that is no event.
+        let is_event = data.trim_ascii_start().starts_with(b"{");
+        if is_event { self.passing.add(data, &mut self.batch) } else { 0 }
     }
 }
 
 /// What becomes of an event.
-enum Framed {
-    Frame(String),
+enum Framed<'e> {
+    Frame(Cow<'e, str>),
     /// The last one of its answer.
-    End(String, Option<Ended>),
+    End(Cow<'e, str>, Option<Ended>),
     /// It says that something went wrong, which the answer may still say itself.
     Fault(String),
 }
@@ -107,7 +111,7 @@ impl Shared {
             }
             Err(failure) => {
                 let frame = self.refusal(&failure, create.lane.as_deref());
-                let _ = self.frames.send(Frames::of(&frame)).await;
+                self.outlet.send(Frames::of(frame.as_bytes())).await;
                 None
             }
         };
@@ -191,7 +195,11 @@ impl Passing<'_> {
                 let (bytes, write) = (body.len(), shared.socket.prepared);
                 let written = shared.work_on(bytes, move || write(&body, context)).await;
                 let (events, ended) = written.ok()?;
-                self.send(Batch::of(events)).await?;
+                let mut batch = Batch::with_capacity(0);
+                for event in &events {
+                    self.add(event.as_bytes(), &mut batch);
+                }
+                self.send(batch).await;
                 Some(ended)
             }
             Err(reply) => {
@@ -211,17 +219,14 @@ impl Passing<'_> {
         if !content_type.is_some_and(|it| it.starts_with(b"text/event-stream")) {
             return self.pass_whole(reply).await;
         }
-        let mut parser = Parser::with_limit(frame_bytes_max);
+        let mut events = Events::new(frame_bytes_max);
         while let Some(Ok(bytes)) = next_bytes(&mut reply).await {
-            let mut batch = Batch::default();
+            let mut adding =
+                Adding { passing: &mut self, batch: Batch::with_capacity(bytes.len()) };
             // It was checked where it was written.
-            let _ = parser.push(&bytes, &mut |frame| {
-                if frame.data.starts_with('{') {
-                    batch.add(frame.data, &self.shared.socket, self.lane);
-                }
-                Ok(())
-            });
-            self.send(batch).await?;
+            let _ = events.push(&bytes, &mut adding);
+            let batch = adding.batch;
+            self.send(batch).await;
         }
         self.end().await
     }
@@ -232,41 +237,73 @@ impl Passing<'_> {
         let (bytes, write) = (body.len(), self.shared.socket.completed);
         let event = self.shared.work_on(bytes, move || write(&body)).await;
         if let Some(event) = event.ok().flatten() {
-            self.send(Batch::of(vec![event])).await?;
+            let mut batch = Batch::with_capacity(event.len());
+            self.add(event.as_bytes(), &mut batch);
+            self.send(batch).await;
         }
         self.end().await
     }
 
-    /// Sends events, each in a frame. None if the client is gone.
-    async fn send(&mut self, batch: Batch) -> Option<()> {
-        let mut frames = Frames::default();
-        for read in batch.0 {
-            match read {
-                Read::Pieces(pieces) => frames.append(pieces),
-                Read::Event(event) => {
-                    self.frame(event).await.iter().for_each(|frame| frames.push(frame));
-                }
-            }
+    /// Adds an event to those that were read with it, and says how many of its first bytes show that it is a mere piece.
+    fn add(&mut self, event: &[u8], batch: &mut Batch) -> usize {
+        let socket = self.shared.socket;
+        let (kind, shown) = (socket.kind)(event);
+        if let (EventKind::Piece, None) = (kind, self.lane) {
+            batch.frames.push(event);
+            return shown;
         }
-        match frames.is_empty() {
-            true => Some(()),
-            false => self.shared.frames.send(frames).await.ok(),
+        // It is text: so it was read.
+        let Ok(event) = str::from_utf8(event) else { return 0 };
+        if kind != EventKind::Piece && event.len() >= LARGE_BYTES {
+            let frames = std::mem::take(&mut batch.frames);
+            batch.before.push((frames, event.to_owned()));
+            return 0;
+        }
+        let framed = framed(&socket, (kind, event.into()), (self.lane, self.previous));
+        if let Some(frame) = self.note(framed) {
+            batch.frames.push(frame.as_bytes());
+        }
+        0
+    }
+
+    /// Sends events, each in a frame.
+    async fn send(&mut self, batch: Batch) {
+        let mut all = batch.frames;
+        if !batch.before.is_empty() {
+            all = Box::pin(self.framed_large(batch.before, all)).await;
+        }
+        if !all.is_empty() {
+            self.shared.outlet.send(all).await;
         }
     }
 
-    /// The frame of an event; none if the answer may still say the same itself.
-    async fn frame(&mut self, event: String) -> Option<String> {
+    /// The frames of a batch in which some events take long to frame.
+    async fn framed_large(&mut self, before: Vec<(Frames, String)>, last: Frames) -> Frames {
+        let mut all = Frames::default();
+        for (frames, event) in before {
+            all.append(frames);
+            let frame = self.frame_large(event).await;
+            frame.iter().for_each(|frame| all.push(frame.as_bytes()));
+        }
+        all.append(last);
+        all
+    }
+
+    /// The frame of an event that others of this thread would wait for.
+    async fn frame_large(&mut self, event: String) -> Option<Cow<'static, str>> {
         let socket = self.shared.socket;
-        let framed = match event.len() < LARGE_BYTES {
-            true => framed(&socket, event, (self.lane, self.previous)),
-            false => {
-                let (lane, previous) =
-                    (self.lane.map(str::to_owned), self.previous.map(str::to_owned));
-                let bytes = event.len();
-                let work = move || framed(&socket, event, (lane.as_deref(), previous.as_deref()));
-                self.shared.work_on(bytes, work).await.ok()?
-            }
+        let (lane, previous) = (self.lane.map(str::to_owned), self.previous.map(str::to_owned));
+        let bytes = event.len();
+        let work = move || {
+            let (kind, _) = (socket.kind)(event.as_bytes());
+            framed(&socket, (kind, event.into()), (lane.as_deref(), previous.as_deref()))
         };
+        let framed = self.shared.work_on(bytes, work).await.ok()?;
+        self.note(framed)
+    }
+
+    /// Notes what an event says of the answer. Its frame, or none if the answer may still say the same itself.
+    fn note<'e>(&mut self, framed: Framed<'e>) -> Option<Cow<'e, str>> {
         match framed {
             Framed::Frame(frame) => Some(frame),
             Framed::End(frame, ended) => {
@@ -300,31 +337,29 @@ impl Passing<'_> {
 
     async fn send_error(&self, status: u16, body: &str) {
         let frame = (self.shared.socket.refuse)(status, body, self.lane);
-        let _ = self.shared.frames.send(Frames::of(&frame)).await;
+        self.shared.outlet.send(Frames::of(frame.as_bytes())).await;
     }
 }
 
 /// What becomes of an event, in its lane and with what its answer went on from.
-fn framed(
+fn framed<'e>(
     socket: &Socket,
-    mut event: String,
+    (kind, mut event): (EventKind, Cow<'e, str>),
     (lane, previous): (Option<&str>, Option<&str>),
-) -> Framed {
-    let kind = (socket.kind)(&event);
+) -> Framed<'e> {
     if kind == EventKind::Fault {
-        return Framed::Fault(event);
+        return Framed::Fault(event.into_owned());
     }
     let ended = (kind == EventKind::End).then(|| (socket.ended)(&event));
     if let (EventKind::Whole | EventKind::End, Some(previous)) = (kind, previous) {
-        event = (socket.restate_previous)(&event, previous);
+        event = (socket.restate_previous)(&event, previous).into();
     }
-    let frame = match lane {
-        Some(lane) => (socket.in_lane)(&event, lane),
-        None => event,
-    };
+    if let Some(lane) = lane {
+        event = (socket.in_lane)(&event, lane).into();
+    }
     match ended {
-        Some(ended) => Framed::End(frame, ended),
-        None => Framed::Frame(frame),
+        Some(ended) => Framed::End(event, ended),
+        None => Framed::Frame(event),
     }
 }
 

@@ -17,6 +17,7 @@ pub(super) const COMPACTING: Compaction = Compaction {
     read,
     strip,
     write_item,
+    void_item: Some(r#"{"type":"compaction","content":null}"#),
     write_answer,
     still_counts,
     explain: explained,
@@ -77,7 +78,7 @@ fn edit_in(edit: &mut Reader<'_>) -> sabir_wire::Result<CompactionAsked> {
         (_, Kind::Null) => value.skip(),
         ("trigger", _) => value.object(|key, value| {
             match &*key {
-                "value" => tokens = value.number()?.as_whole().unwrap_or(tokens),
+                "value" => tokens = value.u64()?,
                 _ => value.skip()?,
             }
             Ok(())

@@ -108,7 +108,7 @@ fn amount(reader: &mut Reader<'_>) -> sabir_wire::Result<(String, u64)> {
     reader.object(|key, value| {
         match &*key {
             "type" => kind = value.string()?.into_str().into_owned(),
-            "value" => amount = value.number()?.as_whole().unwrap_or_default(),
+            "value" => amount = value.u64()?,
             _ => value.skip()?,
         }
         Ok(())

@@ -71,13 +71,14 @@ fn announcement(body: &str) -> String {
     frame("response.created", 0, body) + &frame("response.queued", 1, body)
 }
 
-/// The event that an answer ends a stream with; one that was cancelled has none.
+/// The event that an answer ends a stream with. Streams have no event of their own for one that was cancelled: of the three
+/// that end them it is the one that says that no answer comes, and the answer in it says why.
 fn ending(body: &str, number: u64) -> Option<String> {
     let status = Reader::new(body).peek_tag("status").ok()??;
     let kind = match &*status.to_str() {
         "completed" => "response.completed",
         "incomplete" => "response.incomplete",
-        "failed" => "response.failed",
+        "failed" | "cancelled" => "response.failed",
         _ => return None,
     };
     Some(frame(kind, number, body))
@@ -156,5 +157,10 @@ mod tests {
         let frame = ending(&failed, 7).unwrap();
         let data = frame.lines().find_map(|it| it.strip_prefix("data: ")).unwrap();
         assert_eq!((number(data), stated_end(data)), (Some(7), Some(failed)));
+        let cancelled = restate(&announced(), &Standing::Cancelled);
+        let frame = ending(&cancelled, 8).unwrap();
+        assert!(frame.starts_with("event: response.failed\n"), "{frame}");
+        let data = frame.lines().find_map(|it| it.strip_prefix("data: ")).unwrap();
+        assert_eq!(stated_end(data), Some(cancelled));
     }
 }

@@ -75,7 +75,7 @@ fn threshold_in(entry: &mut Reader<'_>) -> sabir_wire::Result<u64> {
     entry.object(|key, value| match (&*key, value.kind()?) {
         ("compact_threshold", Kind::Null) => value.skip(),
         ("compact_threshold", _) => {
-            threshold = value.number()?.as_whole();
+            threshold = Some(value.u64()?);
             Ok(())
         }
         _ => value.skip(),

@@ -1,7 +1,10 @@
 //! Responses over a WebSocket: what a client's messages ask for, and the frames that only a socket has. Events are the same as
 //! those of a stream, one in each frame.
 
+use std::str;
+
 use http::{HeaderMap, HeaderValue};
+use memchr::memchr2;
 use sabir_wire::Protocol;
 use sabir_wire::conversation::Response;
 use sabir_wire::json::{Json, Kind, Reader, Writer};
@@ -24,6 +27,9 @@ pub(super) const SOCKET: Socket = Socket {
     steering_refused,
 };
 
+/// Room for what most messages have beside their input.
+const HEAD_BYTES: usize = 1024;
+
 /// Members of a message that are for the socket alone, or that it says itself.
 const OWN: [&str; 5] = ["type", "stream_id", "generate", "stream", "stream_options"];
 
@@ -44,7 +50,7 @@ fn strip(headers: &mut HeaderMap) {
 }
 
 fn read(message: &str) -> Result<SocketMessage, Refusal> {
-    let mut asked = Reading::begin();
+    let mut asked = Reading::begin(message.len().min(HEAD_BYTES));
     let mut reader = Reader::new(message);
     let read = reader.object(|name, reader| asked.member(&name, reader));
     let read = read.and_then(|()| reader.finish());
@@ -52,6 +58,9 @@ fn read(message: &str) -> Result<SocketMessage, Refusal> {
     let refuse = |message: String, param| Refusal { lane: lane.clone(), message, param };
     if let Err(error) = read {
         return Err(refuse(format!("expected a JSON object in each message: {error}"), None));
+    }
+    if let Some((param, expected)) = asked.wrong {
+        return Err(refuse(format!("expected {expected}"), Some(param)));
     }
     match asked.kind.as_deref() {
         Some("response.create") if asked.in_background => {
@@ -80,13 +89,15 @@ struct Reading {
     input: Option<Json<'static>>,
     is_generated: bool,
     in_background: bool,
+    /// A member that is for the socket and not of its kind, and what it should be.
+    wrong: Option<(&'static str, &'static str)>,
     /// The body of the call as far as it is known.
     head: Writer,
 }
 
 impl Reading {
-    fn begin() -> Self {
-        let mut head = Writer::default();
+    fn begin(head_bytes: usize) -> Self {
+        let mut head = Writer::with_capacity(head_bytes);
         head.begin_object();
         Self {
             kind: None,
@@ -95,6 +106,7 @@ impl Reading {
             input: None,
             is_generated: true,
             in_background: false,
+            wrong: None,
             head,
         }
     }
@@ -110,7 +122,11 @@ impl Reading {
             ("background", Kind::Boolean) => self.in_background = value.reader().boolean()?,
             (PREVIOUS, Kind::String) => self.previous = Some(text()?),
             (INPUT, _) => self.input = Some(value.into_owned()),
-            (name, _) if OWN.contains(&name) || name == PREVIOUS => {}
+            (name, Kind::Null) if OWN.contains(&name) || name == PREVIOUS => {}
+            (PREVIOUS, _) => self.wrong = Some((PREVIOUS, "a string")),
+            ("stream_id", _) => self.wrong = Some(("stream_id", "a string")),
+            ("generate", _) => self.wrong = Some(("generate", "a boolean")),
+            (name, _) if OWN.contains(&name) => {}
             (name, _) => self.head.field(name, &value),
         }
         Ok(())
@@ -178,12 +194,28 @@ fn completed(body: &str) -> Option<String> {
     Some(format!(r#"{{"type":"{kind}","sequence_number":0,"response":{body}}}"#))
 }
 
-fn kind(data: &str) -> EventKind {
-    let Ok(Some(kind)) = Reader::new(data).peek_tag("type") else { return EventKind::Piece };
-    match &*kind.to_str() {
-        "response.created" | "response.in_progress" => EventKind::Whole,
-        "response.completed" | "response.incomplete" | "response.failed" => EventKind::End,
-        "error" => EventKind::Fault,
+fn kind(data: &[u8]) -> (EventKind, usize) {
+    if let Some((kind, shown)) = first_type(data) {
+        return (kind_of(kind), shown);
+    }
+    let kind =
+        str::from_utf8(data).ok().and_then(|data| Reader::new(data).peek_tag("type").ok()?);
+    (kind.map_or(EventKind::Piece, |kind| kind_of(kind.to_str().as_bytes())), 0)
+}
+
+/// The type of an event that begins with it, as nearly all do, and where that ends.
+fn first_type(data: &[u8]) -> Option<(&[u8], usize)> {
+    const BEGINNING: &[u8] = br#"{"type":""#;
+    let rest = data.strip_prefix(BEGINNING)?;
+    let end = memchr2(b'"', b'\\', rest)?;
+    (rest[end] == b'"').then(|| (&rest[..end], BEGINNING.len() + end + 1))
+}
+
+fn kind_of(kind: &[u8]) -> EventKind {
+    match kind {
+        b"response.created" | b"response.in_progress" => EventKind::Whole,
+        b"response.completed" | b"response.incomplete" | b"response.failed" => EventKind::End,
+        b"error" => EventKind::Fault,
         _ => EventKind::Piece,
     }
 }
@@ -212,10 +244,9 @@ fn ended(data: &str) -> Option<Ended> {
 fn in_lane(data: &str, lane: &str) -> String {
     let mut writer = Writer::default();
     writer.value(lane);
-    match data.strip_prefix('{') {
-        Some(rest) => format!(r#"{{"stream_id":{},{rest}"#, writer.as_str()),
-        None => data.to_owned(),
-    }
+    let rest = data.strip_prefix('{').unwrap_or(data);
+    let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
+    format!(r#"{{"stream_id":{}{comma}{rest}"#, writer.as_str())
 }
 
 /// An event whose response says what it went on from, where that was known to the socket alone.
@@ -315,21 +346,43 @@ mod tests {
     }
 
     #[test]
+    fn what_is_for_the_socket_is_of_its_kind_or_null() {
+        for (member, value) in
+            [("previous_response_id", "5"), ("generate", r#""no""#), ("stream_id", "[]")]
+        {
+            let message = |value| format!(r#"{{"type":"response.create","{member}":{value}}}"#);
+            let refusal = read(&message(value)).err().unwrap();
+            assert_eq!(refusal.param, Some(member));
+            assert!(create(&message("null")).is_generated);
+        }
+    }
+
+    #[test]
     fn the_last_event_says_what_the_next_turn_goes_on_from() {
         let data = r#"{"type":"response.completed","response":{"id":"r","store":false,"output":[ {"a":1},{"b":2} ]}}"#;
         let ended = ended(data).unwrap();
         assert_eq!((&*ended.id, &*ended.elements), ("r", r#"{"a":1},{"b":2}"#));
         assert!(!ended.is_stored && !ended.is_failed);
         assert!(super::ended(r#"{"type":"response.failed","response":{}}"#).unwrap().is_failed);
-        assert_eq!(kind(r#"{"type":"response.created","response":{}}"#), EventKind::Whole);
+        let kind = |event: &str| super::kind(event.as_bytes()).0;
         assert_eq!(kind(data), EventKind::End);
+        for spelled in [
+            r#"{"type":"response.created","response":{}}"#,
+            r#"{ "type" : "response.created" }"#,
+            r#"{"response":{"type":"error"},"type":"response.created"}"#,
+            r#"{"type":"response\u002ecreated"}"#,
+        ] {
+            assert_eq!(kind(spelled), EventKind::Whole, "{spelled}");
+        }
         assert_eq!(kind(r#"{"type":"error"}"#), EventKind::Fault);
-        assert_eq!(kind(r#"{"type":"response.output_text.delta"}"#), EventKind::Piece);
+        let delta = r#"{"type":"response.output_text.delta"}"#;
+        assert_eq!(super::kind(delta.as_bytes()), (EventKind::Piece, delta.len() - 1));
     }
 
     #[test]
     fn frames_name_their_lane_and_their_error() {
         assert_eq!(in_lane(r#"{"type":"x"}"#, "a\"b"), r#"{"stream_id":"a\"b","type":"x"}"#);
+        assert_eq!(in_lane("{ }", "a"), r#"{"stream_id":"a" }"#);
         let frame = refuse(400, r#"{"error":{"code":"c"}}"#, Some("a"));
         assert_eq!(frame, r#"{"type":"error","status":400,"error":{"code":"c"},"stream_id":"a"}"#);
     }
