@@ -11,7 +11,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use sabir_backend::Secret;
 use sabir_backend::http::{Address, Afterwards, Body, Client, Outgoing, Timeouts};
-use sabir_gateway::config::types::Config;
+use sabir_gateway::config::types::{Config, StoreAccess};
 use serde::Deserialize;
 use tokio::runtime::Runtime;
 
@@ -19,6 +19,7 @@ use crate::configuration;
 use crate::configuration::ConfigFile;
 use crate::gateway::Running;
 use crate::output::printable;
+use crate::shell;
 
 /// Which gateway is asked, and how it answers.
 #[derive(Args)]
@@ -56,6 +57,8 @@ struct Refusal {
 #[derive(Deserialize)]
 struct RefusalBody {
     message: String,
+    code: Option<String>,
+    param: Option<String>,
 }
 
 /// The variable that holds a gateway key.
@@ -87,8 +90,25 @@ impl GatewayOptions {
         given.or_else(|| configured().filter(|_| config.auth.required))
     }
 
+    /// The same options once more, as a shell reads them. The key is nobody's to print.
+    pub(crate) fn again(&self) -> String {
+        let paths = [("--config", &self.config), ("--data", &self.data)];
+        let given = paths.into_iter().filter_map(|(name, path)| {
+            Some(format!(" {name} {}", shell::word(&path.as_ref()?.to_string_lossy())))
+        });
+        let key = self.key.as_ref().map(|_| " --key KEY".to_owned());
+        given.chain(key).collect()
+    }
+
     pub(crate) fn open(&self) -> Result<Archive> {
         let config = self.load()?;
+        Archive::open(&config, self.key(&config).as_ref())
+    }
+
+    /// The same for whoever changes nothing: a store that cannot be written is opened all the same.
+    pub(crate) fn open_to_read(&self) -> Result<Archive> {
+        let mut config = self.load()?;
+        config.store.access = StoreAccess::Reading;
         Archive::open(&config, self.key(&config).as_ref())
     }
 }
@@ -165,16 +185,34 @@ async fn read(mut body: Body) -> Result<Vec<u8>> {
 
 /// A refusal in words, with what to do.
 fn explained(status: StatusCode, answer: &str) -> String {
-    let refusal = serde_json::from_str::<Refusal>(answer);
-    let message = refusal.map_or_else(|_| format!("status {status}"), |it| it.error.message);
-    let message = printable(&message);
-    match status {
-        StatusCode::UNAUTHORIZED => {
-            format!("{message}\n  try: give the gateway's key with --key or ${KEY_VARIABLE}")
-        }
-        StatusCode::NOT_FOUND => format!("{message}\n  try: sabir conversations list"),
-        _ => message,
+    let refusal = serde_json::from_str::<Refusal>(answer).map(|refusal| refusal.error);
+    let advice = advice(status, refusal.as_ref().ok());
+    let message = refusal.map_or_else(|_| format!("status {status}"), |it| it.message);
+    match advice {
+        Some(advice) => format!("{}\n  try: {advice}", printable(&message)),
+        None => printable(&message),
     }
+}
+
+/// What whoever asked can do about it.
+fn advice(status: StatusCode, refusal: Option<&RefusalBody>) -> Option<&'static str> {
+    let code = refusal.and_then(|refusal| refusal.code.as_deref());
+    let param = refusal.and_then(|refusal| refusal.param.as_deref());
+    Some(match (status, code, param) {
+        (StatusCode::UNAUTHORIZED, ..) => "give the gateway's key with --key or $SABIR_KEY",
+        (StatusCode::NOT_FOUND, _, Some("after")) => {
+            "name one of the turns that `sabir conversations show ID` lists"
+        }
+        (StatusCode::NOT_FOUND, ..) => "sabir conversations list",
+        (_, Some("conversation_exists"), _) => {
+            "give another name with --id, or `sabir conversations delete` that one first"
+        }
+        (_, Some("conversation_locked"), _) => "again, when the answer under way has ended",
+        (_, Some("storage_error"), _) => {
+            "mend or delete what it names; `sabir check` says where the store is"
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod message;
 mod models;
 mod output;
 mod report;
+mod shell;
 mod status;
 mod stream;
 mod table;

@@ -29,7 +29,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     if is_closed_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    to_stderr(&format!("error: {error:#}\n"));
+    to_stderr(&format!("error: {}\n", printable_lines(&format!("{error:#}"))));
     ExitCode::FAILURE
 }
 
@@ -56,14 +56,41 @@ pub(crate) fn printable_lines(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Text with its control characters spelled out: keys of the input must not command the user's terminal.
+/// Text with what commands a terminal spelled out: what others wrote must neither move the cursor nor stand in another order.
 pub(crate) fn printable(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());
     for character in text.chars() {
-        match character {
-            character if character.is_control() => printable.extend(character.escape_default()),
-            character => printable.push(character),
+        match commands(character) {
+            true => printable.extend(character.escape_default()),
+            false => printable.push(character),
         }
     }
     printable
+}
+
+/// Whether a character does something to those around it: it controls the terminal, turns the direction of what follows, ends a
+/// line or hides.
+pub(crate) fn commands(character: char) -> bool {
+    let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let ends_line = matches!(character, '\u{2028}' | '\u{2029}');
+    let hides = matches!(character, '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}');
+    character.is_control() || turns || ends_line || hides
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_commands_a_terminal_is_spelled_out() {
+        assert_eq!(printable("a\u{1b}[2J\u{9b}\u{7f}"), "a\\u{1b}[2J\\u{9b}\\u{7f}");
+        assert_eq!(
+            printable("exe.\u{202e}gpj\u{2066}x\u{2069}"),
+            "exe.\\u{202e}gpj\\u{2066}x\\u{2069}"
+        );
+        assert_eq!(printable("a\u{2028}b\u{200b}c"), "a\\u{2028}b\\u{200b}c");
+        // Letters of all scripts, marks of their direction and joined emojis are text.
+        let text = "שלום\u{200f}! 漢字 e\u{301} 👩\u{200d}👩 \u{ad}";
+        assert_eq!(printable(text), text);
+    }
 }

@@ -24,7 +24,7 @@ pub(crate) enum Align {
 pub(crate) enum Squeeze {
     /// It stays as it is: an id that is cut is no id.
     Never,
-    /// It is cut down to so many columns.
+    /// It is cut down to so many columns, and further once nothing else can go.
     To(usize),
     /// It goes, the one with the highest number first.
     Away(u8),
@@ -33,6 +33,10 @@ pub(crate) enum Squeeze {
 impl Column {
     pub(crate) const fn left(head: &'static str, squeeze: Squeeze) -> Self {
         Self { head, align: Align::Left, squeeze }
+    }
+
+    fn is_cut(&self) -> bool {
+        matches!(self.squeeze, Squeeze::To(_))
     }
 
     pub(crate) const fn right(head: &'static str, squeeze: Squeeze) -> Self {
@@ -73,7 +77,7 @@ fn squeezed(heads: &[Column], natural: &[usize], width: usize) -> Vec<Option<usi
             });
         match droppable.max() {
             Some((_, index)) => widths[index] = None,
-            None => return shrunk(heads, widths),
+            None => return shrunk(heads, widths, width),
         }
     }
 }
@@ -103,13 +107,22 @@ fn cut_one(heads: &[Column], widths: &mut [Option<usize>], excess: usize) -> boo
     true
 }
 
-/// All that may be cut is, and the rest stands beyond the edge.
-fn shrunk(heads: &[Column], widths: Vec<Option<usize>>) -> Vec<Option<usize>> {
-    let least = |(head, width): (&Column, Option<usize>)| match head.squeeze {
-        Squeeze::To(least) => width.map(|width| width.min(least)),
-        Squeeze::Never | Squeeze::Away(_) => width,
-    };
-    heads.iter().zip(widths).map(least).collect()
+/// What is cut to less says nothing.
+const CUT_LEAST: usize = 4;
+
+/// All that may be cut is, as far as it has to be, or goes. What then stands beyond the edge may not be cut.
+fn shrunk(heads: &[Column], mut widths: Vec<Option<usize>>, allowed: usize) -> Vec<Option<usize>> {
+    for (head, width) in heads.iter().zip(&mut widths) {
+        if let Squeeze::To(least) = head.squeeze {
+            *width = width.map(|width| width.min(least));
+        }
+    }
+    for (index, _) in heads.iter().enumerate().rev().filter(|(_, head)| head.is_cut()) {
+        let excess = total(&widths).saturating_sub(allowed);
+        widths[index] = widths[index].map(|width| width.saturating_sub(excess));
+        widths[index] = widths[index].filter(|width| *width >= CUT_LEAST);
+    }
+    widths
 }
 
 fn fitted_line(heads: &[Column], row: &[String], widths: &[Option<usize>]) -> String {
@@ -197,8 +210,18 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_cut_stands_beyond_the_edge() {
-        let table = fitted(&HEADS, &rows(&[["conv_1", "12", "gpt", "about"]]), Some(5));
-        assert_eq!(table, "ID      TIT…\nconv_1  abo…\n");
+    fn what_may_not_be_cut_stands_alone_and_beyond_the_edge() {
+        let rows = rows(&[["conv_1", "12", "gpt", "about"]]);
+        assert_eq!(fitted(&HEADS, &rows, Some(12)), "ID      TIT…\nconv_1  abo…\n");
+        assert_eq!(fitted(&HEADS, &rows, Some(11)), "ID\nconv_1\n");
+        assert_eq!(fitted(&HEADS, &rows, Some(5)), "ID\nconv_1\n");
+    }
+
+    #[test]
+    fn what_is_cut_is_cut_further_where_nothing_else_can_go() {
+        let heads = [Column::left("ID", Squeeze::Never), Column::left("TITLE", Squeeze::To(12))];
+        let id = format!("conv_{}", "x".repeat(23));
+        let table = fitted(&heads, &rows(&[[&id, "a title that is long"]]), Some(40));
+        assert_eq!(table.lines().map(columns).max(), Some(40), "{table}");
     }
 }

@@ -73,7 +73,7 @@ impl Transport {
     pub(crate) fn set_header(&mut self, name: &str, value: &str) -> Result<()> {
         let wrong = |_| Error::invalid(format!("`{name}` cannot be a header with this value"));
         let name = HeaderName::try_from(name).map_err(|error| wrong(error.into()))?;
-        let value = HeaderValue::try_from(value)
+        let value = HeaderValue::from_bytes(value.as_bytes())
             .map_err(|error: http::header::InvalidHeaderValue| wrong(http::Error::from(error)))?;
         self.headers.insert(name, value);
         Ok(())

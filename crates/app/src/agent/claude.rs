@@ -73,16 +73,15 @@ pub(super) fn take_up(
     handoff: &Handoff,
     (users, go_on): (&[OsString], Option<&str>),
 ) -> Result<TakenUp> {
-    let file = folder.write(&format!("claude/{}.jsonl", session.id), &begun(session))?;
-    let mut arguments = vec!["--resume".into(), file.clone().into(), "--fork-session".into()];
-    let mut files = vec![file];
+    let files = folder.begin_run(&session.id)?;
+    let file = files.write(&format!("{}.jsonl", session.id), &begun(session))?;
+    let mut arguments = vec!["--resume".into(), file.into(), "--fork-session".into()];
     if let Some(instructions) = &handoff.instructions {
-        let file = folder.write(&format!("claude/{}.md", session.id), instructions)?;
-        arguments.extend(["--append-system-prompt-file".into(), file.clone().into()]);
-        files.push(file);
+        let file = files.write(&format!("{}.md", session.id), instructions)?;
+        arguments.extend(["--append-system-prompt-file".into(), file.into()]);
     }
     arguments.extend(users.iter().cloned().chain(go_on.map(OsString::from)));
-    Ok(TakenUp { arguments, files })
+    Ok(TakenUp { arguments, files: Some(files) })
 }
 
 /// A session in which the user has said one thing.

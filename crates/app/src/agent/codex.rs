@@ -60,7 +60,7 @@ pub(super) fn take_up(
     write_private(&file, &begun(session))?;
     let mut arguments = resuming(&session.id, users);
     arguments.extend(go_on.map(OsString::from));
-    Ok(TakenUp { arguments, files: Vec::new() })
+    Ok(TakenUp { arguments, files: None })
 }
 
 fn home() -> Option<PathBuf> {

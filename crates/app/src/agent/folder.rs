@@ -1,5 +1,6 @@
 //! Sabir's own folder for what agent CLIs need as files: theirs to read, nobody else's.
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -10,6 +11,18 @@ use sabir_gateway::config::{Platform, data_folder};
 /// Where private files of agents are kept.
 #[derive(Debug)]
 pub(crate) struct Folder(PathBuf);
+
+/// Files of one run's own, which go with it. One that is killed leaves them to the next run.
+#[derive(Debug)]
+pub(crate) struct RunFiles {
+    folder: PathBuf,
+    /// Held as long as the run lasts, however it ends.
+    _lock: File,
+}
+
+/// Where runs have their own files, a folder each.
+const RUNS: &str = "handed";
+const LOCK: &str = ".lock";
 
 impl Folder {
     /// Below the folder that the user names, else below the user's data folder, else below the system's temporary one.
@@ -24,12 +37,57 @@ impl Folder {
         self.0.join(name)
     }
 
+    /// A place for the files of one run, by a name that no other has.
+    pub(crate) fn begin_run(&self, name: &str) -> Result<RunFiles> {
+        let (runs, folder) = (self.path(RUNS), self.path(RUNS).join(name));
+        let failed = || format!("cannot write {}", folder.display());
+        create_private(&folder).with_context(failed)?;
+        // Nobody takes away what another is just beginning.
+        let _turn = locked(&runs).with_context(failed)?;
+        let lock = locked(&folder).with_context(failed)?;
+        Ok(RunFiles { folder, _lock: lock })
+    }
+
+    /// Takes away the files of runs that were killed.
+    pub(crate) fn remove_left_over(&self) {
+        let runs = self.path(RUNS);
+        let Ok(entries) = fs::read_dir(&runs) else { return };
+        let Ok(_turn) = locked(&runs) else { return };
+        for folder in entries.flatten().map(|entry| entry.path()) {
+            let is_over = |lock: File| lock.try_lock().is_ok();
+            if File::open(folder.join(LOCK)).is_ok_and(is_over) {
+                let _ = fs::remove_dir_all(&folder);
+            }
+        }
+    }
+
     /// Writes a file whole or not at all: another run may read it at the same time.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
         let file = self.path(name);
         write_private(&file, text)?;
         Ok(file)
     }
+}
+
+impl RunFiles {
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let file = self.folder.join(name);
+        write_private(&file, text)?;
+        Ok(file)
+    }
+}
+
+impl Drop for RunFiles {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The lock of a folder, waited for. Where there are no locks, nobody waits and nothing is taken away.
+fn locked(folder: &Path) -> std::io::Result<File> {
+    let lock = open_private(&folder.join(LOCK))?;
+    let _ = lock.lock();
+    Ok(lock)
 }
 
 /// Writes a file that the user alone can read, whole or not at all.
@@ -54,7 +112,7 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-fn open_private(file: &Path) -> std::io::Result<fs::File> {
+fn open_private(file: &Path) -> std::io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]

@@ -92,11 +92,12 @@ pub(super) fn take_up(
     folder: &Folder,
     (users, go_on): (&[OsString], Option<&str>),
 ) -> Result<TakenUp> {
-    let file = folder.write(&format!("handed/{}.jsonl", session.id), &begun(session))?;
-    let mut arguments = vec!["--session-file".into(), file.clone().into()];
+    let files = folder.begin_run(&session.id)?;
+    let file = files.write(&format!("{}.jsonl", session.id), &begun(session))?;
+    let mut arguments = vec!["--session-file".into(), file.into()];
     arguments.extend_from_slice(users);
     arguments.extend(go_on.into_iter().flat_map(|text| ["-i".into(), text.into()]));
-    Ok(TakenUp { arguments, files: vec![file] })
+    Ok(TakenUp { arguments, files: Some(files) })
 }
 
 /// A session in which the user has said one thing.

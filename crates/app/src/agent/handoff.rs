@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
 use sabir_compose::assemble::{Dialogue, Output, Utterance};
@@ -12,7 +11,7 @@ use sabir_wire::Protocol;
 use sabir_wire::conversation::Role;
 
 use super::moment::Moment;
-use super::{Agent, Folder, claude, codex, gemini};
+use super::{Agent, Folder, RunFiles, claude, codex, gemini};
 
 /// The protocol in which a conversation is read: it has media in results, and keeps what somebody said apart
 /// from what the next one did.
@@ -42,7 +41,7 @@ pub(crate) struct TakenUp {
     /// All arguments but those by which the CLI finds its gateway.
     pub(crate) arguments: Vec<OsString>,
     /// Files that are of no use once the CLI has ended.
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) files: Option<RunFiles>,
 }
 
 /// The beginning of a session, for the file of a CLI to write.

@@ -13,7 +13,7 @@ mod process;
 mod shell;
 
 pub(crate) use access::Access;
-pub(crate) use folder::Folder;
+pub(crate) use folder::{Folder, RunFiles};
 pub(crate) use handoff::{At, Handoff, Invocation, PROTOCOL as HANDOFF_PROTOCOL, TakenUp};
 pub(crate) use launch::Launch;
 pub(crate) use process::{find_program, run};

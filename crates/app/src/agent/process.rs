@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
@@ -13,39 +14,33 @@ use crate::gateway::Running;
 pub(crate) fn run(
     program: PathBuf,
     launch: &Launch,
-    taken_up: &TakenUp,
+    TakenUp { arguments, files }: TakenUp,
     running: Running,
 ) -> Result<ExitCode> {
     let mut command = Command::new(&program);
-    command.args(&launch.arguments).args(&taken_up.arguments);
+    command.args(&launch.arguments).args(&arguments);
     for name in &launch.removed {
         command.env_remove(name);
     }
     command.envs(launch.variables.iter().map(|(name, value)| (name, value)));
     match running {
-        Running::Found(_) if taken_up.files.is_empty() => replace(command),
+        Running::Found(_) if files.is_none() => replace(command),
         Running::Found(_) => {
             let ended = wait(command);
-            forget(&taken_up.files);
+            drop(files);
             ended
         }
         Running::Hosted(hosted) => {
             let ended = wait(command);
             hosted.end();
-            forget(&taken_up.files);
+            drop(files);
             // It is for a gateway that ends with this process. Its port is seldom had again, so that every run would
             // leave a file behind.
-            forget(&launch.file);
+            let _ = launch.file.as_ref().map(fs::remove_file);
             ended
         }
     }
     .with_context(|| format!("cannot run {}", program.display()))
-}
-
-fn forget<'f>(files: impl IntoIterator<Item = &'f PathBuf>) {
-    for file in files {
-        let _ = fs::remove_file(file);
-    }
 }
 
 /// Looks for a program where the shell would.
@@ -88,13 +83,39 @@ fn wait(command: Command) -> Result<ExitCode> {
         let mut signals = signals::Signals::listen()?;
         let mut child = tokio::process::Command::from(command).spawn()?;
         let process = child.id();
+        let (mut insistence, mut deadline) = (INSISTENCE.into_iter(), None);
         loop {
             tokio::select! {
                 status = child.wait() => return Ok(exit_code(status?)),
-                signal = signals.next() => signals::forward(signal, process),
+                signal = signals.next() => {
+                    if signal.is_final() {
+                        deadline = deadline.or(Some(Instant::now() + PATIENCE));
+                    }
+                    signals::forward(signal, process);
+                }
+                () = until(deadline) => {
+                    deadline = insistence.next().map(|signal| {
+                        signals::send_to_all(signal, process);
+                        Instant::now() + PATIENCE
+                    });
+                }
             }
         }
     })
+}
+
+/// How long a program may take to end that was told to, or whose terminal is gone. Gemini CLI does not end by itself then, and
+/// the process that it starts in its place is told nothing.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What it and all that it started is sent thereafter, each if the one before was of no use.
+const INSISTENCE: [&str; 2] = ["TERM", "KILL"];
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The program's own code; what a signal ended has none, and gets the one that shells give it.
@@ -110,7 +131,7 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 #[cfg(unix)]
 mod signals {
     use std::io::IsTerminal;
-    use std::process::Stdio;
+    use std::process::{Command, Stdio};
 
     use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
@@ -128,6 +149,13 @@ mod signals {
         Quit,
         Terminate,
         HangUp,
+    }
+
+    impl Signal {
+        /// Whether the program is to end, whatever it does.
+        pub(super) fn is_final(self) -> bool {
+            matches!(self, Self::Terminate | Self::HangUp)
+        }
     }
 
     impl Signals {
@@ -160,10 +188,66 @@ mod signals {
             Signal::Terminate => "TERM",
             Signal::HangUp => "HUP",
         };
+        send(name, &[process]);
+    }
+
+    /// Sends a signal to a process and to all that it started.
+    pub(super) fn send_to_all(name: &str, process: Option<u32>) {
+        let Some(process) = process else { return };
+        send(name, &family(process, &children()));
+    }
+
+    fn send(name: &str, processes: &[u32]) {
         // The shell has this built in; the system call itself would need code that is not checked.
-        let mut kill = std::process::Command::new("/bin/sh");
-        kill.args(["-c", "kill -s \"$0\" \"$1\"", name, &process.to_string()]);
+        let mut kill = Command::new("/bin/sh");
+        kill.args([
+            "-c",
+            "signal=$0; for process; do kill -s \"$signal\" \"$process\"; done",
+            name,
+        ]);
+        kill.args(processes.iter().map(u32::to_string));
         let _ = kill.stdin(Stdio::null()).stderr(Stdio::null()).status();
+    }
+
+    /// Every process with its parent; nothing where the system does not say.
+    fn children() -> Vec<(u32, u32)> {
+        let listed = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
+        let listed = listed.map(|it| String::from_utf8_lossy(&it.stdout).into_owned());
+        let numbers = |line: &str| {
+            let (process, parent) = line.trim().split_once(char::is_whitespace)?;
+            Some((process.parse().ok()?, parent.trim().parse().ok()?))
+        };
+        listed.unwrap_or_default().lines().filter_map(numbers).collect()
+    }
+
+    /// A process and all that came of it.
+    fn family(first: u32, children: &[(u32, u32)]) -> Vec<u32> {
+        let mut family = vec![first];
+        let mut next = 0;
+        while let Some(parent) = family.get(next).copied() {
+            next += 1;
+            let own = children.iter().filter(|(_, it)| *it == parent).map(|(child, _)| *child);
+            let new: Vec<u32> = own.filter(|child| !family.contains(child)).collect();
+            family.extend(new);
+        }
+        family
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_family_is_all_that_came_of_a_process() {
+            let children = [(2, 1), (3, 2), (4, 3), (5, 1), (6, 3), (0, 0)];
+            assert_eq!(family(2, &children), [2, 3, 4, 6]);
+            assert_eq!(family(7, &children), [7]);
+            assert!(children_of_this().contains(&std::process::id()));
+        }
+
+        fn children_of_this() -> Vec<u32> {
+            super::children().into_iter().map(|(process, _)| process).collect()
+        }
     }
 }
 
@@ -177,12 +261,23 @@ mod signals {
             Ok(Self)
         }
 
-        pub(super) async fn next(&mut self) {
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
+        pub(super) async fn next(&mut self) -> Signal {
+            match tokio::signal::ctrl_c().await {
+                Ok(()) => Signal,
+                Err(_) => std::future::pending().await,
             }
         }
     }
 
-    pub(super) fn forward((): (), _process: Option<u32>) {}
+    pub(super) struct Signal;
+
+    impl Signal {
+        pub(super) fn is_final(&self) -> bool {
+            false
+        }
+    }
+
+    pub(super) fn forward(_signal: Signal, _process: Option<u32>) {}
+
+    pub(super) fn send_to_all(_name: &str, _process: Option<u32>) {}
 }

@@ -10,14 +10,16 @@ use sabir_gateway::config::types::{Config, Location, Provider};
 
 use crate::command::models;
 use crate::configuration::ConfigFile;
+use crate::installed::Asked;
 use crate::output::printable;
 use crate::table::table;
-use crate::{configuration, output};
+use crate::{configuration, installed, output};
 
 /// Validate the configuration and say what it comes to.
 ///
 /// Prints every problem at once on standard error, one a line as FILE:LINE:COLUMN: MESSAGE.
 /// Environment variables and key files that the file names are read too; nothing is sent.
+/// Agent CLIs are asked which versions they are, and what is installed and unused is named.
 ///
 /// Exit codes: 0 fine, 1 problems.
 ///
@@ -34,7 +36,9 @@ impl Check {
     pub(crate) fn run(self) -> Result<ExitCode> {
         match self.file.load() {
             Ok(loaded) => {
-                output::print(&printable_lines(&summary(&loaded)))?;
+                let advice = advice(&loaded.config);
+                output::print(&printable_lines(&(summary(&loaded) + &advice)))?;
+                installed::settle();
                 Ok(ExitCode::SUCCESS)
             }
             Err(problems) => Ok(configuration::refuse(&problems)),
@@ -49,7 +53,7 @@ fn printable_lines(text: &str) -> String {
 fn summary(loaded: &Loaded) -> String {
     let Loaded { config, file } = loaded;
     let listen = config.listen;
-    let providers = table(&config.providers.iter().map(|it| provider(it)).collect::<Vec<_>>(), 2);
+    let providers = table(&providers(config), 2);
     let models = models::rows(config, 2);
     format!(
         "{}\nlistens on http://{listen}{}\nmemory: {}\n\nproviders\n{providers}\nmodels\n{models}",
@@ -71,6 +75,36 @@ fn auth(config: &Config) -> String {
         (false, _) => "; clients need no key".to_owned(),
         (true, 1) => "; clients need the one gateway key".to_owned(),
         (true, keys) => format!("; clients need one of {keys} gateway keys"),
+    }
+}
+
+/// Agent CLIs that are installed and answer nobody.
+fn advice(config: &Config) -> String {
+    let idle = installed::idle(&installed::agents(std::env::var_os("PATH")), config);
+    let advice = installed::advice(&idle);
+    if advice.is_empty() { advice } else { format!("\n{}\n", advice.trim_end()) }
+}
+
+/// A row for each provider, with the versions of those that are agent CLIs.
+fn providers(config: &Config) -> Vec<Vec<String>> {
+    let asked: Vec<_> = config.providers.iter().map(|it| agent(it)).collect();
+    let mut versions = installed::versions(asked.iter().flatten().cloned().collect()).into_iter();
+    let rows = config.providers.iter().zip(asked).map(|(it, asked)| {
+        let mut row = provider(it);
+        if let Some(version) = asked.and_then(|_| versions.next()) {
+            // An agent has a login, and no key.
+            row.pop();
+            row.push(version);
+        }
+        row
+    });
+    rows.collect()
+}
+
+fn agent(provider: &Provider) -> Option<Asked> {
+    match &provider.endpoints.first()?.place {
+        Location::Agent(agent) => Asked::configured(agent),
+        Location::Url(_) | Location::Simulator => None,
     }
 }
 

@@ -91,6 +91,7 @@ impl Run {
         let running = Running::find_or_start(&loaded.config)?;
         let access = Access::new(&loaded.config, agent, running.address(), model);
         let folder = Folder::new(data);
+        folder.remove_left_over();
         let order = Order { conversation: self.conversation, bytes_max: self.max_bytes };
         let started = order
             .take_up(agent, (&access, &folder), &self.arguments)
@@ -105,7 +106,7 @@ impl Run {
         if std::io::stderr().is_terminal() {
             output::to_stderr(&greeting(agent, &access, &running));
         }
-        let code = agent::run(program, &launch, &taken_up, running);
+        let code = agent::run(program, &launch, taken_up, running);
         log.inspect(|log| log.flush());
         code
     }
@@ -125,7 +126,7 @@ impl Order {
         users: &[OsString],
     ) -> Result<TakenUp> {
         let Some(id) = &self.conversation else {
-            return Ok(TakenUp { arguments: users.to_vec(), files: Vec::new() });
+            return Ok(TakenUp { arguments: users.to_vec(), files: None });
         };
         let failed = || format!("{} cannot be handed on", output::printable(id));
         let history = history(id, access).with_context(failed)?;

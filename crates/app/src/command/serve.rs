@@ -4,6 +4,8 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -61,9 +63,8 @@ impl Serve {
         // Clients are served all the same if nobody reads what is written from here on.
         let log = sabir_gateway::start_log(&gateway.config().log);
         let stdout = Outlet::start(std::io::stdout());
-        let found = installed::agents(std::env::var_os("PATH"));
-        let agents = installed::advice(&found, &gateway.config());
-        stdout.write(&(banner(&gateway.config(), server.address()) + &agents));
+        stdout.write(&banner(&gateway.config(), server.address()));
+        advise(&gateway.config(), &stdout);
         let served = server.run();
         if let Err(error) = &served {
             log.write(&format!("error: {error}\n"));
@@ -72,6 +73,18 @@ impl Serve {
         log.flush();
         Ok(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// Says which agent CLIs could answer too, as soon as they have said which versions they are. Nobody waits for that.
+fn advise(config: &Config, stdout: &Arc<Outlet>) {
+    let idle = installed::idle(&installed::agents(std::env::var_os("PATH")), config);
+    if idle.is_empty() {
+        return;
+    }
+    let stdout = Arc::clone(stdout);
+    let write = move || stdout.write(&installed::advice(&idle));
+    // Without a thread nobody hears of it.
+    let _ = thread::Builder::new().name("sabir-advice".to_owned()).spawn(write);
 }
 
 /// What the command line decides.

@@ -55,18 +55,18 @@ struct Sums {
 
 /// Each count with its head.
 const COUNTS: [(&str, Column); 7] = [
-    ("calls", Column::right("CALLS", Squeeze::Never)),
-    ("errors", Column::right("ERRORS", Squeeze::Away(1))),
-    ("input_tokens", Column::right("INPUT", Squeeze::Never)),
-    ("output_tokens", Column::right("OUTPUT", Squeeze::Never)),
-    ("cache_read_tokens", Column::right("CACHE READ", Squeeze::Away(2))),
-    ("cache_write_tokens", Column::right("CACHE WRITE", Squeeze::Away(4))),
-    ("reasoning_tokens", Column::right("REASONING", Squeeze::Away(3))),
+    ("calls", Column::right("CALLS", Squeeze::Away(1))),
+    ("errors", Column::right("ERRORS", Squeeze::Away(4))),
+    ("input_tokens", Column::right("INPUT", Squeeze::Away(2))),
+    ("output_tokens", Column::right("OUTPUT", Squeeze::Away(3))),
+    ("cache_read_tokens", Column::right("CACHE READ", Squeeze::Away(5))),
+    ("cache_write_tokens", Column::right("CACHE WRITE", Squeeze::Away(7))),
+    ("reasoning_tokens", Column::right("REASONING", Squeeze::Away(6))),
 ];
 
 impl Usage {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let archive = self.place.open()?;
+        let archive = self.place.open_to_read()?;
         let (by, since) = (self.by.name(), percent::encode(&self.since));
         let answer = archive.get(&format!("/sabir/v1/usage?by={by}&since={since}"));
         archive.close();

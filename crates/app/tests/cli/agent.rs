@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 use crate::serving::Serving;
+use crate::waiting::wait_for;
 
 /// An address that nobody listens at: the lowest port is nobody's on a machine for tests.
 const NOBODY: &str = "listen = \"127.0.0.1:1\"\nenv_providers = false\n";
@@ -175,6 +176,61 @@ fn a_signal_reaches_the_agent_whose_exit_code_counts() {
     let kill = format!("kill -s TERM {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(9));
+}
+
+#[test]
+fn an_agent_that_hears_no_signal_ends_with_all_that_it_started() {
+    let script = format!(
+        "{BASH}trap '' HUP TERM\n(trap '' HUP; echo $BASHPID; while :; do sleep 0.05; done)\n\
+         while :; do sleep 0.05; done\n"
+    );
+    let folder = folder("run-deaf", "gemini", &script);
+    let mut command = folder.command("run gemini", &[]);
+    command.envs(variables(&folder)).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut started = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut started).unwrap();
+    let signalled = |signal: &str, process: &str| {
+        let kill = format!("kill -s {signal} {process}");
+        let mut kill =
+            Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).spawn().unwrap();
+        kill.wait().unwrap().success()
+    };
+    assert!(signalled("HUP", &child.id().to_string()));
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 9));
+    wait_for("what the agent started goes on", || (!signalled("0", started.trim())).then_some(()));
+}
+
+#[test]
+fn what_a_killed_run_left_goes_with_the_next() {
+    let script =
+        format!("{BASH}cat \"$2\"; while [ \"$1\" ] && kill -0 $PPID; do sleep 0.05; done\n");
+    let folder = folder("run-killed", "gemini", &script);
+    remember(&folder, "six");
+    let handed = folder.path().join("agents/handed");
+    let runs = || {
+        let entries = fs::read_dir(&handed).unwrap().flatten();
+        entries.filter(|entry| entry.path().is_dir()).count()
+    };
+    let begin = || {
+        let mut command = folder.command("run gemini --continue six", &[]);
+        command.envs(variables(&folder)).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut handed = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut handed).unwrap();
+        assert!(handed.contains("sessionId"), "{handed}");
+        child
+    };
+    let (mut killed, mut alive) = (begin(), begin());
+    assert_eq!(runs(), 2);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    run(&folder, "run gemini", 0);
+    assert_eq!(runs(), 1, "a run that goes on keeps its files");
+    let terminate = format!("kill -s TERM {}", alive.id());
+    assert!(Command::new("sh").args(["-c", &terminate]).status().unwrap().success());
+    alive.wait().unwrap();
+    assert_eq!(runs(), 0);
 }
 
 /// Keeps a conversation whose last word waits for an answer.

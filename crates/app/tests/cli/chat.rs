@@ -1,9 +1,13 @@
 //! `chat` without a terminal: what comes through a pipe is one turn. `tests/terminal` has one.
 
+use std::io::{Read, Write};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::folder::Folder;
 use crate::serving::Serving;
+use crate::waiting::wait_for;
 
 const NOBODY: &str = "listen = \"127.0.0.1:1\"\nenv_providers = false\n";
 
@@ -64,6 +68,30 @@ fn a_gateway_that_runs_is_used_with_its_key() {
 }
 
 #[test]
+fn a_turn_that_finds_its_conversation_locked_is_one_call() {
+    let folder = Folder::new("chat-locked").with("sabir.toml", "env_providers = false\n");
+    let (_serving, address) = Serving::start(&folder);
+    let config = format!("listen = \"{address}\"\nenv_providers = false\n");
+    let folder = folder.with("sabir.toml", &config);
+    let slow = "chat --model sim-chat/fault-never-ending --conversation mine";
+    let mut slow = folder.command(slow, &[]);
+    let mut first = slow.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    first.stdin.take().unwrap().write_all(b"hello").unwrap();
+    // The answer has begun.
+    first.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    let refused = folder.sabir_reads("chat --model sim-chat/demo --conversation mine", "me too");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(refused.exits(1).stderr.contains("currently operating"));
+    // The refused call is counted before the one that was under way.
+    let total = || folder.sabir("usage --json", &[]).exits(0).json()["total"].clone();
+    let total = wait_for("the calls are not counted", || {
+        Some(total()).filter(|it| it["calls"].as_u64() > it["errors"].as_u64())
+    });
+    assert_eq!((&total["calls"], &total["errors"]), (&json!(2), &json!(1)), "{total}");
+}
+
+#[test]
 fn what_cannot_be_is_said_in_words() {
     let folder = folder("chat-words");
     let empty = folder.sabir_reads("chat", "  \n").exits(1);
@@ -72,7 +100,9 @@ fn what_cannot_be_is_said_in_words() {
     assert!(unknown.stderr.contains("nobody/has-it"), "{}", unknown.stderr);
     let lost = folder.sabir_reads("chat --conversation conv_1", "hello").exits(1);
     assert!(
-        lost.stderr.contains("cannot be continued") && lost.stderr.contains("conv_1"),
+        lost.stderr.contains("cannot be continued")
+            && lost.stderr.contains("conv_1")
+            && lost.stderr.contains("try: sabir conversations list"),
         "{}",
         lost.stderr
     );

@@ -58,6 +58,27 @@ fn a_file_without_an_end_is_a_problem() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn agents_say_which_versions_they_are() {
+    let script = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'codex-cli 9.1.0'\n";
+    let config = "env_providers = false\n[[provider]]\nname = \"a\"\nagent = \"claude-code\"\ncommand = [\"/bin/sh\", \"-c\", \"echo 1.2.3\"]\n\
+        [[provider]]\nname = \"b\"\nagent = \"google-gemini\"\ncommand = \"no-such-agent\"\n";
+    let folder = Folder::new("check-agents").with("sabir.toml", config).with("codex", script);
+    let program = folder.path().join("codex");
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+    let printed = folder.sabir("check", &[("PATH", &path)]).exits(0).stdout;
+    for text in [
+        "(claude-code)  1.2.3\n",
+        "does not start: entity not found\n",
+        "`codex` (9.1.0, newer than 0.166.0, which Sabir is tested with) could answer too.",
+        "agent = \"openai-codex\"\n",
+    ] {
+        assert!(printed.contains(text), "{text}: {printed}");
+    }
+}
+
 #[test]
 fn a_fine_file_is_summed_up() {
     let folder = Folder::new("check-fine").with("other.toml", FINE);

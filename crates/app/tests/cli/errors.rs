@@ -100,7 +100,9 @@ fn every_error_says_what_to_do_next() {
     let folder = Folder::new("next")
         .with("sabir.toml", "listen = \"127.0.0.1:1\"\nenv_providers = false\n")
         .with("bad.json", "{\"a\":")
+        .with("kept.json", r#"[{"role":"user","content":"hello"}]"#)
         .with("request.json", r#"{"model":"nobody","messages":[]}"#);
+    folder.sabir("conversations import kept.json --id kept", &[]).exits(0);
     for (arguments, advice) in [
         ("convert --from chat --to gemini none.json", "try: name a file"),
         ("convert --from chat --to gemini bad.json", "try: mend the JSON"),
@@ -121,6 +123,10 @@ fn every_error_says_what_to_do_next() {
         ("conversations fork none", "try: sabir conversations list"),
         ("conversations import none.json", "try: name a file"),
         ("conversations import bad.json", "try: mend the file"),
+        ("conversations import kept.json --id kept", "try: give another name with --id"),
+        ("conversations fork kept --after turn_9", "try: name one of the turns"),
+        ("conversations export kept -o nowhere/kept.json", "try: name a file with -o"),
+        ("conversations export kept -o .", "try: name a file with -o"),
         ("chat", "write the message to standard input"),
         ("sim --listen 192.0.2.1:1", "use --listen"),
         ("serve --listen 192.0.2.1:1", "open_bind"),

@@ -32,5 +32,7 @@ mod stream;
 mod team;
 #[cfg(unix)]
 mod unread;
+#[cfg(target_os = "linux")]
+mod unwritable;
 mod usage;
 mod waiting;

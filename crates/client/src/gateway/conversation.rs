@@ -17,6 +17,8 @@ pub struct Conversation {
     pub turns: u64,
     pub protocols: Vec<String>,
     pub models: Vec<String>,
+    /// Why it cannot be read, if it cannot: its file is no transcript.
+    pub unreadable: Option<String>,
 }
 
 /// A page of a list, and whether there is more.
@@ -24,13 +26,15 @@ pub struct Conversation {
 pub struct Conversations {
     pub data: Vec<Conversation>,
     pub has_more: bool,
+    /// What [`Page::after`] asks for the next page with: it holds, whatever is used or deleted meanwhile.
+    pub next: Option<String>,
 }
 
 /// Which part of a list is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     pub limit: Option<u32>,
-    /// The last id of the page before.
+    /// What the page before said is next, or the id of a conversation.
     pub after: Option<String>,
     /// Text that titles and ids are searched for.
     pub query: Option<String>,
@@ -84,6 +88,11 @@ impl NewConversation {
     /// The same for a conversation that may be kept already.
     pub(super) fn to_joined_json(&self) -> String {
         self.written(|body| body.field("join", &true))
+    }
+
+    /// The same for what goes behind a conversation that is kept.
+    pub(super) fn to_appended_json(&self) -> String {
+        self.written(|body| body.field("append", &true))
     }
 
     fn written(&self, more: impl FnOnce(&mut Writer)) -> String {

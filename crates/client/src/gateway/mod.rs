@@ -62,6 +62,13 @@ impl Gateway {
         read::models(&self.ask(Method::GET, &format!("{version}/models"), "").await?)
     }
 
+    /// Whether somebody serves a model, or why nobody does: names may also fit patterns, which no list has.
+    pub async fn check_model(&self, name: &str) -> Result<()> {
+        let version = surface::of(UNIFIED).version;
+        let path = format!("{version}/models/{}", percent::encode(name));
+        self.ask(Method::GET, &path, "").await.map(|_| ())
+    }
+
     /// A page of the conversations that are kept, the newest first.
     pub async fn conversations(&self, page: &Page) -> Result<Conversations> {
         let path = format!("{CONVERSATIONS}{}", page.query());
@@ -78,6 +85,14 @@ impl Gateway {
         read::conversation(
             &self.ask(Method::POST, CONVERSATIONS, &conversation.to_joined_json()).await?,
         )
+    }
+
+    /// Adds to a conversation that is kept already.
+    pub async fn append(&self, id: &str, transcript: &Transcript) -> Result<Conversation> {
+        let more =
+            NewConversation { id: Some(id.to_owned()), transcript: Some(transcript.clone()) };
+        let answer = self.ask(Method::POST, CONVERSATIONS, &more.to_appended_json()).await?;
+        read::conversation(&answer)
     }
 
     /// The turns of a conversation, the oldest first.

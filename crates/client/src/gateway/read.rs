@@ -29,6 +29,7 @@ pub(super) fn conversations(body: &str) -> Result<Conversations> {
         match &*key {
             "data" => listing.data = reader.list(|_, reader| read_conversation(reader))?,
             "has_more" => listing.has_more = reader.boolean()?,
+            "next" => listing.next = Some(text(reader)?),
             _ => reader.skip()?,
         }
         Ok(())
@@ -63,6 +64,7 @@ fn read_conversation(reader: &mut Reader<'_>) -> Read<Conversation> {
             "turns" => it.turns = reader.u64()?,
             "protocols" => it.protocols = reader.list(|_, reader| text(reader))?,
             "models" => it.models = reader.list(|_, reader| text(reader))?,
+            "unreadable" => it.unreadable = Some(text(reader)?),
             _ => reader.skip()?,
         }
         Ok(())

@@ -37,6 +37,16 @@ async fn a_conversation_goes_on_by_its_header_in_every_protocol() {
 }
 
 #[tokio::test]
+async fn a_model_that_nobody_serves_is_known_before_it_is_asked() {
+    let running = Running::start("");
+    let gateway = Gateway::new(&running.url).unwrap();
+    gateway.check_model("sim-chat/any model").await.unwrap();
+    let error = gateway.check_model("nope").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+    assert!(error.to_string().contains("nope"), "{error}");
+}
+
+#[tokio::test]
 async fn a_transcript_begins_a_conversation_and_comes_back() {
     let running = Running::start("");
     let gateway = Gateway::new(&running.url).unwrap();

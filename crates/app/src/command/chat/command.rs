@@ -52,10 +52,10 @@ impl Command {
 
     pub(super) fn run(self, dialogue: &mut Dialogue, screen: &mut Screen) -> Result<()> {
         match self {
-            Self::Model(Some(model)) => {
-                dialogue.model = model;
-                screen.note(&format!("the next answer is {}'s", dialogue.model))
-            }
+            Self::Model(Some(model)) => match dialogue.change_model(model) {
+                Ok(()) => screen.note(&format!("the next answer is {}'s", dialogue.model)),
+                Err(error) => screen.fail(&error),
+            },
             Self::Model(None) => match dialogue.models() {
                 Ok(models) => screen.note(&format!(
                     "now {}; there are\n  {}",

@@ -1,15 +1,17 @@
 //! The turns of a conversation: asked of the gateway, which keeps them, or kept here where it keeps nothing.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use sabir_client::{Client, ErrorKind, Gateway, Head, Message, Page, Role};
+use anyhow::{Result, bail};
+use sabir_client::{Client, ErrorKind, Gateway, Head, Message, Page, Role, Stream};
 use tokio::runtime::Runtime;
 
 use super::leaving::Leaving;
 use super::screen::Screen;
-use super::turn::{BETWEEN_TRIES, Ended, TRIES_MAX, Turn, stopped};
+use super::turn::{Ended, Turn, stopped};
 use super::typing::{Typed, Typing};
+use crate::output;
 
 pub(super) struct Dialogue {
     gateway: Gateway,
@@ -25,7 +27,31 @@ pub(super) struct Dialogue {
     unserved: Option<String>,
     /// Whether the last answer was stopped, so that the gateway may still be about to close its turn.
     was_stopped: bool,
+    /// The turn of the last answer, as the gateway calls it.
+    turn: Option<String>,
+    /// Whether something has been said in the conversation that the gateway has.
+    is_begun: bool,
 }
+
+/// What became of an answer that was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Kept,
+    /// Its conversation is gone.
+    Deleted,
+    /// Its conversation is there without it: somebody else changed it meanwhile.
+    Left,
+    /// The gateway does not say.
+    Unknown,
+}
+
+/// Where conversations are found.
+const LIST: &str = "sabir conversations list";
+
+/// How often it is asked whether a turn has ended, and how long apart: the gateway closes one that was stopped within some
+/// milliseconds.
+const LOOKS_MAX: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// Who remembers what was said.
 enum Memory {
@@ -70,8 +96,11 @@ impl Dialogue {
             earlier: Vec::new(),
             unserved: None,
             was_stopped: false,
+            turn: None,
+            is_begun: false,
         };
         dialogue.earlier = dialogue.transcript()?;
+        dialogue.is_begun = !dialogue.earlier.is_empty();
         Ok(dialogue)
     }
 
@@ -86,7 +115,12 @@ impl Dialogue {
             Err(error) if error.kind() == ErrorKind::NotFound && !id.starts_with("conv_") => {
                 bail!("a name for a conversation has up to 64 letters, digits, `_` and `-`")
             }
-            Err(error) => Err(error).context("the conversation cannot be continued"),
+            Err(error) => {
+                let is_unknown = error.kind() == ErrorKind::NotFound;
+                let error =
+                    anyhow::Error::from(error).context("the conversation cannot be continued");
+                Err(if is_unknown { output::advised(error, LIST) } else { error })
+            }
         }
     }
 
@@ -135,6 +169,17 @@ impl Dialogue {
         Ok(self.runtime.block_on(self.gateway.models())?)
     }
 
+    /// Goes on with another model, unless nobody serves it. Whatever else is in the way the next turn says.
+    pub(super) fn change_model(&mut self, model: String) -> Result<()> {
+        match self.runtime.block_on(self.gateway.check_model(&model)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(error.into()),
+            Ok(()) | Err(_) => {
+                self.model = model;
+                Ok(())
+            }
+        }
+    }
+
     /// All that was said.
     pub(super) fn history(&self) -> Result<Vec<Message>> {
         self.settle();
@@ -157,12 +202,44 @@ impl Dialogue {
 
     /// Waits until what came of an answer that was stopped is in its conversation.
     fn settle(&self) {
-        let is_open = || matches!(self.last_status().as_deref(), Some("opened" | "streaming"));
-        let mut tries = 0;
-        while self.was_stopped && tries < TRIES_MAX && is_open() {
-            self.runtime.block_on(tokio::time::sleep(BETWEEN_TRIES));
-            tries += 1;
+        if self.was_stopped {
+            self.is_free_soon();
         }
+    }
+
+    /// Waits for the end of the turn that is under way in the conversation, for as long as one takes that was stopped.
+    fn is_free_soon(&self) -> bool {
+        let is_open = || matches!(self.last_status().as_deref(), Some("opened" | "streaming"));
+        (0..LOOKS_MAX).any(|_| {
+            self.runtime.block_on(async { tokio::time::sleep(BETWEEN_LOOKS).await });
+            !is_open()
+        })
+    }
+
+    /// What became of the last answer, which was stopped: as soon as the gateway knows, or never.
+    pub(super) fn fate(&self) -> Fate {
+        let (Some(id), Some(turn)) = (self.id(), &self.turn) else { return Fate::Unknown };
+        for _ in 0..LOOKS_MAX {
+            self.runtime.block_on(async { tokio::time::sleep(BETWEEN_LOOKS).await });
+            let turns = match self.runtime.block_on(self.gateway.turns(id)) {
+                Ok(turns) => turns,
+                Err(error) if error.kind() == ErrorKind::NotFound => return Fate::Deleted,
+                Err(_) => return Fate::Unknown,
+            };
+            match turns.iter().find(|it| it.id == *turn).map(|it| it.status.as_str()) {
+                Some("opened" | "streaming") => {}
+                Some(_) => return Fate::Kept,
+                None => return Fate::Left,
+            }
+        }
+        Fate::Unknown
+    }
+
+    /// Whether the conversation that was had is gone: under its name another would begin.
+    fn is_gone(&self) -> bool {
+        let Some(id) = self.id().filter(|_| self.is_begun) else { return false };
+        let turns = self.runtime.block_on(self.gateway.turns(id));
+        turns.is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
     /// Goes on in a copy.
@@ -200,11 +277,22 @@ impl Dialogue {
             Memory::Gateway(_) => new.clone(),
             Memory::Here { messages, .. } => messages.iter().chain(&new).cloned().collect(),
         };
+        self.settle();
+        if self.is_gone() {
+            self.is_begun = false;
+            let id = self.id().unwrap_or_default();
+            screen.note(&format!("[{id} was deleted meanwhile: what was said in it is gone]"))?;
+        }
         let turn = Turn { client: &client, messages: &messages };
-        let stopped = stopped(&mut self.leaving);
-        let (ended, stream) = self.runtime.block_on(turn.run(screen, stopped))?;
+        let (ended, stream) = match self.ask(&turn, screen) {
+            // Each refusal counts as a call: it is asked again once there is room, and no sooner.
+            Err(error) if is_locked(&error) && self.is_free_soon() => self.ask(&turn, screen),
+            asked => asked,
+        }?;
         self.was_stopped = matches!(ended, Ok(Ended::Stopped | Ended::Unanswered));
         let Some(stream) = stream else { return ended };
+        self.turn = stream.head().header("sabir-turn").map(str::to_owned);
+        self.is_begun = true;
         self.note_substitute(stream.head(), screen)?;
         self.system = None;
         if stream.head().header("sabir-compacted").is_some() {
@@ -225,6 +313,15 @@ impl Dialogue {
         ended
     }
 
+    fn ask(
+        &mut self,
+        turn: &Turn<'_>,
+        screen: &mut Screen,
+    ) -> Result<(Result<Ended>, Option<Stream>)> {
+        let stopped = stopped(&mut self.leaving);
+        self.runtime.block_on(turn.run(screen, stopped))
+    }
+
     /// Says who answers in place of a model that nobody serves, once.
     fn note_substitute(&mut self, head: &Head, screen: &mut Screen) -> Result<()> {
         let is_substituted = head.header("sabir-route") == Some("substituted");
@@ -243,6 +340,12 @@ impl Dialogue {
             Memory::Here { .. } => client,
         })
     }
+}
+
+/// Whether another turn is under way in the conversation.
+fn is_locked(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<sabir_client::Error>();
+    refused.is_some_and(|error| error.code() == Some("conversation_locked"))
 }
 
 /// Whether a conversation may be begun under this name.

@@ -97,6 +97,9 @@ fn answer_pipe(mut dialogue: Dialogue) -> Result<ExitCode> {
     let mut screen = Screen::of_answer();
     let ended = dialogue.send(text.trim_end(), &mut screen)?;
     screen.end_line()?;
+    if ended == Ended::Stopped && dialogue.unkept().is_none() {
+        screen.note(screen::stopped(dialogue.fate()))?;
+    }
     match (dialogue.id(), dialogue.unkept()) {
         (_, Some(reason)) => screen.note(&format!("not kept: {reason}"))?,
         (Some(id), None) => screen.note(&format!("conversation: {id}"))?,

@@ -6,10 +6,10 @@ use std::io::{IsTerminal, stdout};
 use anyhow::Result;
 use sabir_client::{Message, StreamEvent};
 
-use super::dialogue::Dialogue;
+use super::dialogue::{Dialogue, Fate};
 use super::turn::Ended;
 use crate::message::shown;
-use crate::output::{printable, printable_lines};
+use crate::output::{commands, printable, printable_lines};
 use crate::{output, terminal};
 
 pub(in crate::command) struct Screen {
@@ -128,7 +128,7 @@ impl Screen {
         match ended {
             Ended::Whole => {}
             Ended::Stopped if dialogue.unkept().is_some() => self.note("[stopped]")?,
-            Ended::Stopped => self.note("[stopped; what came is kept]")?,
+            Ended::Stopped => self.note(stopped(dialogue.fate()))?,
             Ended::Unanswered => self.note("[stopped before anything came]")?,
         }
         match dialogue.id().filter(|_| is_first) {
@@ -182,6 +182,16 @@ impl Screen {
     }
 }
 
+/// What became of an answer that was stopped, in words.
+pub(super) fn stopped(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Kept => "[stopped; what came is kept]",
+        Fate::Deleted => "[stopped; nothing is kept of it: the conversation was deleted meanwhile]",
+        Fate::Left => "[stopped; nothing is kept of it: the conversation was changed meanwhile]",
+        Fate::Unknown => "[stopped; whether what came is kept, the gateway does not say]",
+    }
+}
+
 /// Text without what commands a terminal; its lines and tabs stay.
 fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
@@ -189,7 +199,7 @@ fn clean(text: &str) -> String {
         match character {
             '\n' | '\t' => clean.push(character),
             '\r' => {}
-            character if character.is_control() => clean.extend(character.escape_default()),
+            character if commands(character) => clean.extend(character.escape_default()),
             character => clean.push(character),
         }
     }
@@ -202,6 +212,6 @@ mod tests {
 
     #[test]
     fn answers_cannot_command_the_terminal() {
-        assert_eq!(clean("a\u{1b}[2J\r\n\tb"), "a\\u{1b}[2J\n\tb");
+        assert_eq!(clean("a\u{1b}[2J\r\n\tb\u{202e}"), "a\\u{1b}[2J\n\tb\\u{202e}");
     }
 }

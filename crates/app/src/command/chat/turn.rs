@@ -1,7 +1,6 @@
 //! One question and its answer as it comes, until it ends or somebody wants no more of it.
 
 use std::pin::pin;
-use std::time::Duration;
 
 use anyhow::Result;
 use sabir_client::{Client, Message, Stream};
@@ -25,11 +24,6 @@ pub(in crate::command) enum Ended {
     Unanswered,
 }
 
-/// A call that meets the end of the one before is sent again so often, after so long: the gateway closes a turn that was stopped
-/// within some milliseconds.
-pub(super) const TRIES_MAX: u32 = 20;
-pub(super) const BETWEEN_TRIES: Duration = Duration::from_millis(100);
-
 impl Turn<'_> {
     /// Asks and shows. Dropping the stream that comes back, if it did not end, has the gateway stop.
     pub(in crate::command) async fn run(
@@ -39,7 +33,7 @@ impl Turn<'_> {
     ) -> Result<(Result<Ended>, Option<Stream>)> {
         let mut stopped = pin!(stopped);
         let mut stream = tokio::select! {
-            stream = self.ask() => stream?,
+            stream = self.client.stream(self.messages, &[]) => stream?,
             () = &mut stopped => return Ok((Ok(Ended::Unanswered), None)),
         };
         loop {
@@ -51,19 +45,6 @@ impl Turn<'_> {
                 Ok(Some(event)) => screen.show(&event)?,
                 Ok(None) => return Ok((Ok(Ended::Whole), Some(stream))),
                 Err(error) => return Ok((Err(error.into()), Some(stream))),
-            }
-        }
-    }
-
-    async fn ask(&self) -> sabir_client::Result<Stream> {
-        let mut tries = 1;
-        loop {
-            match self.client.stream(self.messages, &[]).await {
-                Err(error) if error.code() == Some("conversation_locked") && tries < TRIES_MAX => {
-                    tries += 1;
-                    tokio::time::sleep(BETWEEN_TRIES).await;
-                }
-                outcome => return outcome,
             }
         }
     }

@@ -8,12 +8,14 @@ use clap::Args;
 use clap::builder::{
     NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
 };
+use sabir_wire::json::{Json, Reader as JsonReader, Writer};
 use sabir_wire::{LossKind, Protocol, Report};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{Reader, path_of};
 use crate::archive::Archive;
+use crate::output::printable;
 use crate::{output, report};
 
 /// Write a conversation as a transcript, or as the messages of any protocol.
@@ -49,11 +51,6 @@ pub(super) enum Form {
 
 /// What the gateway lost on the way.
 #[derive(Deserialize)]
-struct Lost {
-    losses: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
 struct Entry {
     pointer: String,
     kind: String,
@@ -68,15 +65,15 @@ impl Export {
             Form::Messages(protocol) => format!("as={}&whole=true", protocol.as_str()),
         };
         let answer = archive.get(&format!("{}/messages?{query}", path_of(&self.id)))?;
-        let report = report_of(&answer)?;
-        let text = self.form.text(&answer)?;
+        let answer = Answer::read(&answer)?;
+        let (text, report) = (self.form.text(&answer)?, answer.report);
         match self.output.as_deref().filter(|file| file.as_os_str() != "-") {
             None => output::print(&text)?,
             Some(file) => {
                 write(file, &text)?;
                 let message = match reader {
                     Reader::Program => json!({"id": self.id, "file": file}).to_string(),
-                    Reader::Person => format!("{} is in {}", self.id, file.display()),
+                    Reader::Person => printable(&format!("{} is in {}", self.id, file.display())),
                 };
                 output::print(&message)?;
             }
@@ -91,35 +88,69 @@ impl Export {
 }
 
 impl Form {
-    /// What is written.
-    fn text(self, answer: &str) -> Result<String> {
-        let mut answer: Map<String, Value> = serde_json::from_str(answer).context(NO_MESSAGES)?;
-        answer.remove("losses");
-        let text = match self {
-            Self::Messages(_) => serde_json::to_string_pretty(&answer)?,
-            Self::Transcript => {
-                serde_json::to_string_pretty(&answer.remove("transcript").context(NO_MESSAGES)?)?
+    /// What is written, spelled as the gateway spells it.
+    fn text(self, answer: &Answer<'_>) -> Result<String> {
+        let transcript = || answer.transcript.as_ref().context(NO_MESSAGES);
+        Ok(match self {
+            Self::Messages(_) => {
+                let mut writer = Writer::default();
+                writer.object(|object| {
+                    answer.members.iter().for_each(|(name, value)| object.field(name, value));
+                });
+                Json::parse(writer.into_string())?.indented()
             }
+            Self::Transcript => transcript()?.indented(),
             Self::Lines => {
-                let transcript = answer.remove("transcript").context(NO_MESSAGES)?;
-                let messages = transcript.as_array().context(NO_MESSAGES)?;
-                messages.iter().map(|message| format!("{message}\n")).collect()
+                let mut lines = String::new();
+                let read = transcript()?.reader().array(|_, message| {
+                    lines.push_str(&message.raw()?.compact());
+                    lines.push('\n');
+                    Ok(())
+                });
+                read.context(NO_MESSAGES)?;
+                lines
             }
-        };
-        Ok(text)
+        })
     }
 }
 
+/// What the gateway answers.
+#[derive(Default)]
+struct Answer<'a> {
+    transcript: Option<Json<'a>>,
+    /// The messages of a protocol and what leads them.
+    members: Vec<(String, Json<'a>)>,
+    report: Report,
+}
+
+impl<'a> Answer<'a> {
+    fn read(text: &'a str) -> Result<Self> {
+        let mut answer = Self::default();
+        let read = JsonReader::new(text).object(|key, reader| {
+            let value = reader.raw()?;
+            match &*key {
+                "losses" => answer.report = report_of(value.as_str()),
+                "transcript" => answer.transcript = Some(value),
+                _ => answer.members.push((key.into_owned(), value)),
+            }
+            Ok(())
+        });
+        read.map(|()| answer).context(NO_MESSAGES)
+    }
+}
+
+const ELSEWHERE: &str = "name a file with -o in a folder that is there and that you may write to";
+
 const NO_MESSAGES: &str = "the gateway answers no messages";
 
-fn report_of(answer: &str) -> Result<Report> {
-    let Lost { losses } = serde_json::from_str(answer).context(NO_MESSAGES)?;
+fn report_of(losses: &str) -> Report {
+    let losses: Vec<Entry> = serde_json::from_str(losses).unwrap_or_default();
     let mut report = Report::default();
     for Entry { pointer, kind, reason } in losses {
         let known = LossKind::ALL.into_iter().find(|it| it.as_str() == kind);
         report.lose(pointer, known.unwrap_or(LossKind::Dropped), reason);
     }
-    Ok(report)
+    report
 }
 
 /// Whole or not at all: a file of that name stays as it was until the new one is complete.
@@ -128,12 +159,12 @@ fn write(file: &Path, text: &str) -> Result<()> {
     let mut beside = file.as_os_str().to_owned();
     beside.push(format!(".{}.new", std::process::id()));
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    fs::write(&beside, format!("{text}{end}")).with_context(unwritable)?;
-    fs::rename(&beside, file)
-        .inspect_err(|_| {
-            let _ = fs::remove_file(&beside);
-        })
-        .with_context(unwritable)
+    let written = fs::write(&beside, format!("{text}{end}"));
+    let written = written.and_then(|()| fs::rename(&beside, file)).inspect_err(|_| {
+        let _ = fs::remove_file(&beside);
+    });
+    let written = written.with_context(unwritable);
+    written.map_err(|error| output::advised(error, ELSEWHERE))
 }
 
 fn forms() -> impl TypedValueParser<Value = Form> {

@@ -38,7 +38,7 @@ impl Ids {
     }
 
     fn print(&self, place: &GatewayOptions) -> Result<()> {
-        let archive = place.open()?;
+        let archive = place.open_to_read()?;
         let answer =
             archive.get(&format!("{PATH}?limit=100&query={}", percent::encode(&self.prefix)));
         archive.close();

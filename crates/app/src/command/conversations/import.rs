@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use sabir_wire::Protocol;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use sabir_wire::json::{Json, Writer};
+use serde_json::Value;
 
 use super::reading::{Content, History, read};
 use super::{PATH, Reader};
@@ -14,7 +14,7 @@ use crate::archive::Archive;
 use crate::arguments::protocols;
 use crate::input::Input;
 use crate::output;
-use crate::output::printable;
+use crate::output::{printable, printable_lines};
 
 /// Begin a conversation from a file.
 ///
@@ -65,29 +65,10 @@ impl Imported {
     pub(super) fn run(self, archive: &Archive, reader: Reader) -> Result<()> {
         let Self { id, history: History { content, note } } = self;
         let is_session = matches!(content, Content::Session(_));
-        let mut order = match content {
-            Content::Transcript(transcript) => json!({"transcript": raw(&transcript)?}),
-            Content::Messages { protocol, body, times } => {
-                json!({"as": protocol.as_str(), "messages": raw(&body)?, "times": times})
-            }
-            Content::Session(session) => json!({
-                "id": session.id(),
-                "title": session.title(),
-                "as": session.protocol().as_str(),
-                "messages": raw(session.request())?,
-                "join": true,
-            }),
-        };
-        if let Some(id) = id {
-            order["id"] = Value::String(id);
-            // A name of the user's own begins a conversation, whatever is kept of the session.
-            if is_session {
-                order["join"] = Value::Bool(false);
-            }
-        }
-        let begun = archive.post(PATH, &order.to_string())?;
+        let order = order(&content, id.as_deref());
+        let begun = archive.post(PATH, &order)?;
         if let Some(note) = note {
-            output::to_stderr(&format!("{note}\n"));
+            output::to_stderr(&format!("{}\n", printable_lines(&note)));
         }
         match reader {
             Reader::Program => output::print(&begun),
@@ -117,8 +98,38 @@ fn became(begun: &Value) -> String {
     }
 }
 
-/// JSON as it stands in the file: order and numbers are the file's.
-fn raw(json: &str) -> Result<Value> {
-    let raw: Box<RawValue> = RawValue::from_string(json.to_owned())?;
-    Ok(serde_json::to_value(raw)?)
+/// What the gateway is asked for. The history goes as it stands in the file: its order, its numbers and its texts are the file's.
+fn order(content: &Content, id: Option<&str>) -> String {
+    let mut writer = Writer::with_capacity(4096);
+    writer.object(|order| {
+        let own = match content {
+            Content::Session(session) => Some(session.id()),
+            Content::Transcript(_) | Content::Messages { .. } => None,
+        };
+        order.optional("id", id.or(own));
+        match content {
+            Content::Transcript(transcript) => order.field("transcript", &json(transcript)),
+            Content::Messages { protocol, body, times } => {
+                order.field("as", protocol.as_str());
+                order.field("messages", &json(body));
+                order.field("times", times);
+            }
+            Content::Session(session) => {
+                order.field("title", session.title());
+                order.field("as", session.protocol().as_str());
+                order.field("messages", &json(session.request()));
+                let instructed = session.instructed_at().map(Some);
+                let times = instructed.into_iter().chain(session.times().iter().copied());
+                order.field("times", &times.collect::<Vec<Option<i64>>>());
+                // A name of the user's own begins a conversation, whatever is kept of the session.
+                order.field("join", &id.is_none());
+            }
+        }
+    });
+    writer.into_string()
+}
+
+/// JSON that was read before.
+fn json(text: &str) -> Json<'_> {
+    Json::parse(text).unwrap_or(Json::literal("null"))
 }

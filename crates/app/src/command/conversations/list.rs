@@ -9,8 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{PATH, Reader};
-use crate::archive::Archive;
+use crate::archive::{Archive, GatewayOptions};
 use crate::output::printable;
+use crate::shell::word;
 use crate::table::{Column, Squeeze, fitted};
 use crate::{output, terminal};
 
@@ -29,7 +30,7 @@ pub(super) struct List {
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
 
-    /// Those behind this one: the last of the page before
+    /// Those behind this one: an id, or what the page before named
     #[arg(long, value_name = "ID")]
     after: Option<String>,
 }
@@ -44,6 +45,8 @@ const PAGE_MAX: u32 = 100;
 struct Page {
     data: Vec<Value>,
     has_more: bool,
+    /// Where the next page begins; a gateway of an earlier version has none.
+    next: Option<String>,
 }
 
 /// What people are shown of a conversation.
@@ -54,6 +57,7 @@ struct Row {
     updated_at: i64,
     turns: u64,
     models: Vec<String>,
+    unreadable: Option<String>,
 }
 
 const COLUMNS: [Column; 5] = [
@@ -71,19 +75,29 @@ impl Default for List {
 }
 
 impl List {
-    pub(super) fn run(self, archive: &Archive, reader: Reader) -> Result<()> {
+    pub(super) fn run(
+        self,
+        archive: &Archive,
+        reader: Reader,
+        place: &GatewayOptions,
+    ) -> Result<()> {
         let page = self.page(archive)?;
         match reader {
             Reader::Program => {
-                output::print(&json!({"data": page.data, "has_more": page.has_more}).to_string())
+                let Page { data, has_more, next } = page;
+                let mut listing = json!({"data": data, "has_more": has_more});
+                if let Some(next) = next {
+                    listing["next"] = Value::String(next);
+                }
+                output::print(&listing.to_string())
             }
-            Reader::Person => self.print(page),
+            Reader::Person => self.print(page, place),
         }
     }
 
     /// As many as are asked for, in as many questions as that takes.
     fn page(&self, archive: &Archive) -> Result<Page> {
-        let mut all = Page { data: Vec::new(), has_more: true };
+        let mut all = Page { data: Vec::new(), has_more: true, next: None };
         let mut after = self.after.clone();
         while all.has_more && all.data.len() < self.limit as usize {
             let left = self.limit - u32::try_from(all.data.len()).unwrap_or(self.limit);
@@ -94,17 +108,19 @@ impl List {
                 }
             }
             let page: Page = serde_json::from_str(&archive.get(&path)?).context(NO_LIST)?;
-            after = page.data.last().and_then(|it| it["id"].as_str()).map(str::to_owned);
-            all.has_more = page.has_more && after.is_some();
+            let last = || page.data.last().and_then(|it| it["id"].as_str()).map(str::to_owned);
+            after = page.next.clone().or_else(last).filter(|_| page.has_more);
+            all.has_more = after.is_some();
+            all.next.clone_from(&after);
             all.data.extend(page.data);
         }
         Ok(all)
     }
 
-    fn print(&self, page: Page) -> Result<()> {
+    fn print(&self, page: Page, place: &GatewayOptions) -> Result<()> {
         let rows = page.data.into_iter().map(serde_json::from_value);
         let rows: Vec<Row> = rows.collect::<Result<_, _>>().context(NO_LIST)?;
-        let Some(last) = rows.last() else {
+        if rows.is_empty() {
             output::to_stderr(match self.query {
                 Some(_) => "nothing that is kept has this text in its title or id\n",
                 None => {
@@ -112,15 +128,29 @@ impl List {
                 }
             });
             return Ok(());
-        };
-        let more = format!("more: sabir conversations list --after {}\n", printable(&last.id));
+        }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
         let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(now.cast_signed())).collect();
         output::print(&fitted(&COLUMNS, &cells, terminal::width()))?;
-        if page.has_more {
-            output::to_stderr(&more);
+        if let Some(next) = &page.next {
+            output::to_stderr(&self.more(next, place));
         }
         Ok(())
+    }
+}
+
+impl List {
+    /// How to list what comes behind the last.
+    fn more(&self, next: &str, place: &GatewayOptions) -> String {
+        let limit = (self.limit != LIMIT).then(|| format!(" --limit {}", self.limit));
+        let query = self.query.as_deref().map(|query| format!(" --query {}", word(query)));
+        let repeated: String = limit.into_iter().chain(query).collect();
+        let more = format!(
+            "more: sabir conversations list --after {}{repeated}{}",
+            word(next),
+            place.again()
+        );
+        format!("{}\n", printable(&more))
     }
 }
 
@@ -128,12 +158,16 @@ const NO_LIST: &str = "the gateway answers no list of conversations";
 
 impl Row {
     fn cells(&self, now: i64) -> Vec<String> {
+        let (turns, title) = match &self.unreadable {
+            None => (self.turns.to_string(), self.title.clone()),
+            Some(reason) => ("?".to_owned(), format!("({reason})")),
+        };
         vec![
             printable(&self.id),
             age(now - self.updated_at),
-            self.turns.to_string(),
+            turns,
             printable(&self.models.join(", ")),
-            printable(&self.title),
+            printable(&title),
         ]
     }
 }

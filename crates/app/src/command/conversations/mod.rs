@@ -69,8 +69,11 @@ impl Conversations {
             Command::Ids(ids) => return Ok(ids.run(&self.place)),
             command => Prepared::Other(command),
         };
-        let archive = self.place.open()?;
-        let done = command.run(&archive, reader);
+        let archive = match command.changes_something() {
+            true => self.place.open(),
+            false => self.place.open_to_read(),
+        }?;
+        let done = command.run(&archive, reader, &self.place);
         archive.close();
         done.map(|()| ExitCode::SUCCESS)
     }
@@ -83,10 +86,20 @@ enum Prepared {
 }
 
 impl Prepared {
-    fn run(self, archive: &Archive, reader: Reader) -> Result<()> {
+    fn changes_something(&self) -> bool {
+        match self {
+            Self::Import(_) => true,
+            Self::Other(command) => match command {
+                Command::Import(_) | Command::Delete(_) | Command::Fork(_) => true,
+                Command::List(_) | Command::Show(_) | Command::Export(_) | Command::Ids(_) => false,
+            },
+        }
+    }
+
+    fn run(self, archive: &Archive, reader: Reader, place: &GatewayOptions) -> Result<()> {
         match self {
             Self::Import(imported) => imported.run(archive, reader),
-            Self::Other(Command::List(list)) => list.run(archive, reader),
+            Self::Other(Command::List(list)) => list.run(archive, reader, place),
             Self::Other(Command::Show(show)) => show.run(archive, reader),
             Self::Other(Command::Export(export)) => export.run(archive, reader),
             Self::Other(Command::Delete(delete)) => delete.run(archive, reader),

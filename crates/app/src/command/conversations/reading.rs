@@ -10,6 +10,8 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 use sabir_wire::unified::{Transcript, read_timestamp};
 use serde::de::IgnoredAny;
 
+use crate::output::printable;
+
 /// A conversation as a file holds it.
 #[derive(Debug, PartialEq)]
 pub(super) struct History {
@@ -42,7 +44,7 @@ pub(super) fn read(text: &str, from: Option<Protocol>) -> Result<History> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if from.is_none() && session::recognise(text).is_some() {
         let session = Session::parse(text)?;
-        return Ok(History { note: left_out(&session), content: Content::Session(session) });
+        return Ok(History { note: note_on(&session), content: Content::Session(session) });
     }
     match Json::parse(text) {
         Ok(json) => match json.kind() {
@@ -58,10 +60,18 @@ pub(super) fn read(text: &str, from: Option<Protocol>) -> Result<History> {
 const EXPECTED: &str = "expected a transcript (an array of messages, or one a line), or the messages of a request; name their \
                         protocol with --from";
 
-/// What the file of a session holds beside its history.
-fn left_out(session: &Session) -> Option<String> {
+/// What the file of a session holds beside its history, and what it does not hold of it.
+fn note_on(session: &Session) -> Option<String> {
     let kinds: Vec<String> = session.left_out().iter().map(ToString::to_string).collect();
-    (!kinds.is_empty()).then(|| format!("not part of the conversation: {}", kinds.join(", ")))
+    let left_out =
+        (!kinds.is_empty()).then(|| format!("not part of the conversation: {}", kinds.join(", ")));
+    let timeless = session.times().iter().filter(|time| time.is_none()).count();
+    let timeless = (timeless > 0).then(|| {
+        let what = if timeless == 1 { "message" } else { "messages" };
+        format!("the file has no time for {timeless} {what}, which got that of the import")
+    });
+    let notes: Vec<String> = left_out.into_iter().chain(timeless).collect();
+    (!notes.is_empty()).then(|| notes.join("\n"))
 }
 
 /// A JSON value in each line. One that is cut off is an error: whoever imports a file wants all of it.
@@ -83,8 +93,11 @@ fn lines(text: &str) -> Result<Vec<Json<'_>>> {
 
 /// Why a text is no JSON.
 fn unreadable(text: &str) -> String {
-    match serde_json::from_str::<IgnoredAny>(text) {
-        Err(error) if text.trim_start().starts_with(['{', '[']) => error.to_string(),
+    let is_begun = text.trim_start().starts_with(['{', '[']);
+    match (serde_json::from_str::<IgnoredAny>(text), Json::parse(text)) {
+        (Err(error), _) if is_begun => error.to_string(),
+        // What is JSON may be more than is read.
+        (Ok(_), Err(error)) => error.message().to_owned(),
         _ => format!("no JSON was found in it: {EXPECTED}"),
     }
 }
@@ -141,15 +154,36 @@ fn misread(error: &sabir_wire::Error) -> anyhow::Error {
 fn others(elements: &[Json<'_>]) -> Vec<String> {
     let mut others = Vec::new();
     for element in elements {
-        let _ = element.reader().object(|key, reader| {
-            if !MEMBERS.contains(&&*key) && !others.iter().any(|it| *it == key) {
-                others.push(key.into_owned());
-            }
-            reader.skip()
-        });
+        add_others(element, "", &mut others);
     }
     others
 }
+
+/// Adds the names of members that no transcript has at a path, below it as well.
+fn add_others(object: &Json<'_>, path: &str, others: &mut Vec<String>) {
+    let known = match path {
+        "" => &MEMBERS[..],
+        "tool_calls." => &CALL_MEMBERS,
+        _ => &FUNCTION_MEMBERS,
+    };
+    let _ = object.reader().object(|key, reader| {
+        let (name, value) = (format!("{path}{key}"), reader.raw()?);
+        match (&*name, value.kind()) {
+            ("tool_calls", Kind::Array) => value.reader().array(|_, call| {
+                add_others(&call.raw()?, "tool_calls.", others);
+                Ok(())
+            })?,
+            ("tool_calls.function", _) => add_others(&value, "tool_calls.function.", others),
+            _ if !known.contains(&&*key) && !others.contains(&name) => others.push(name),
+            _ => {}
+        }
+        Ok(())
+    });
+}
+
+/// What a call of a transcript may have.
+const CALL_MEMBERS: [&str; 3] = ["id", "type", "function"];
+const FUNCTION_MEMBERS: [&str; 2] = ["name", "arguments"];
 
 fn has(object: &Json<'_>, member: &str) -> bool {
     let mut has = false;
@@ -207,11 +241,22 @@ fn messages(body: String, times: Vec<Option<i64>>, from: Option<Protocol>) -> Re
         Some(protocol) => protocol,
         None => bail!("no messages were found in it: {EXPECTED}"),
     };
+    check_roles(&body, protocol)?;
     protocol.decode_request_text(&body).context("the messages cannot be read")?;
     if left_over(&body, protocol).is_none() {
         bail!("nothing is said in it as {}: {EXPECTED}", protocol.as_str());
     }
     Ok(History { content: Content::Messages { protocol, body, times }, note: None })
+}
+
+/// Refuses messages of somebody whom nobody knows.
+fn check_roles(body: &str, protocol: Protocol) -> Result<()> {
+    match history::stranger(body, protocol) {
+        None => Ok(()),
+        Some(stranger) => {
+            bail!("message {}, role: {}", stranger.index + 1, printable(&stranger.to_string()))
+        }
+    }
 }
 
 /// The protocol of which most is understood; the first of those that are equally good.
@@ -302,7 +347,27 @@ mod tests {
             r#"[{"role":"user","content":"a","timestamp":"noon"}]"#,
             "message 1, timestamp: expected a time in milliseconds",
         );
+        for body in [
+            format!(r#"[{user},{{"role":"robot","content":"a"}}]"#),
+            format!(r#"{{"messages":[{user},{{"role":"robot","content":"a"}}]}}"#),
+            format!(r#"{{"input":[{user},{{"role":"robot","content":[]}}]}}"#),
+            r#"{"contents":[{"parts":[{"text":"a"}]},{"role":"robot","parts":[{"text":"a"}]}]}"#
+                .to_owned(),
+        ] {
+            check_refused(&body, "message 2, role: expected one of system, ");
+        }
         check_refused(&format!("[{user},"), "EOF while parsing a value at line 1");
+    }
+
+    #[test]
+    fn members_of_calls_that_no_transcript_has_are_kept_or_named() {
+        let call = r#"{"id":"c","type":"function","index":0,"function":{"name":"f","arguments":"{}","strict":true}}"#;
+        let message = |more: &str| {
+            format!(r#"[{{"role":"assistant","content":"","tool_calls":[{call}]{more}}}]"#)
+        };
+        check_protocol(&message(""), Protocol::OpenaiChat);
+        let note = read(&message(r#","timestamp":7"#), None).unwrap().note.unwrap();
+        assert!(note.ends_with(": tool_calls.index, tool_calls.function.strict"), "{note}");
     }
 
     #[test]
@@ -345,6 +410,8 @@ mod tests {
             let error = read(text, None).unwrap_err().to_string();
             assert!(error.starts_with(seen) && error.contains("--from"), "{text}: {error}");
         }
+        let deep = format!("{}{}", "[".repeat(1_000), "]".repeat(1_000));
+        check_refused(&deep, "expected at most ");
         check_refused("[1]", "message 1: expected a message, found a number");
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use sabir_client::Transcript;
 use sabir_gateway::config::date;
+use sabir_wire::LossKind;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -56,6 +57,7 @@ struct Content {
 #[derive(Deserialize)]
 struct Loss {
     pointer: String,
+    kind: String,
     reason: String,
 }
 
@@ -104,8 +106,10 @@ fn listed(answer: &Shown, content: &Content) -> Result<String> {
         let _ = write!(text, "\n{}", shown(message.message()));
         // The losses stand in the order of the messages.
         while let Some(loss) = unshown.next_if(|loss| loss.pointer == format!("/{index}")) {
-            let what = loss.reason.trim_start_matches("a transcript has no ");
-            let _ = writeln!(text, "  [not shown: {}]", printable(what));
+            if loss.kind == LossKind::Dropped.as_str() {
+                let what = loss.reason.trim_start_matches("a transcript has no ");
+                let _ = writeln!(text, "  [not shown: {}]", printable(what));
+            }
         }
     }
     if text.is_empty() {

@@ -12,6 +12,8 @@ use sabir_compose::team::USER;
 /// What was said, and whether it is kept.
 pub(super) struct Minutes {
     transcript: Transcript,
+    /// What of it the gateway does not have yet.
+    new: Transcript,
     state: State,
 }
 
@@ -26,7 +28,7 @@ impl Minutes {
     /// `unkept` says why nothing would be kept for long, if so.
     pub(super) fn new(unkept: Option<String>) -> Self {
         let state = unkept.map_or(State::Kept(None), State::Unkept);
-        Self { transcript: Transcript::default(), state }
+        Self { transcript: Transcript::default(), new: Transcript::default(), state }
     }
 
     /// Takes down what somebody said.
@@ -36,15 +38,23 @@ impl Minutes {
             true => Message::user(marked),
             false => Message::assistant(marked),
         };
-        self.transcript.push(TranscriptMessage::new(message, now_ms()));
+        let message = TranscriptMessage::new(message, now_ms());
+        self.transcript.push(message.clone());
+        self.new.push(message);
     }
 
     /// Hands on what is new. A gateway that keeps nothing says why, once.
     pub(super) async fn keep(&mut self, gateway: &Gateway) {
         let State::Kept(id) = &self.state else { return };
-        let conversation =
-            NewConversation { id: id.clone(), transcript: Some(self.transcript.clone()) };
-        self.state = match gateway.keep(&conversation).await {
+        let new = std::mem::take(&mut self.new);
+        if let Some(id) = id
+            && gateway.append(id, &new).await.is_ok()
+        {
+            return;
+        }
+        // In any doubt the gateway finds out by itself what it has.
+        let whole = NewConversation { id: id.clone(), transcript: Some(self.transcript.clone()) };
+        self.state = match gateway.keep(&whole).await {
             Ok(Conversation { id, .. }) => State::Kept(Some(id)),
             Err(error) => State::Unkept(error.to_string()),
         };
