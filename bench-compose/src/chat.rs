@@ -11,10 +11,9 @@ use sabir_benches_wire::case::{pairs, short};
 use sabir_benches_wire::streams;
 use sabir_benches_wire::streams::Stream;
 use sabir_compose::Glob;
-use sabir_compose::class::{Facts, Intent, classify};
-use sabir_compose::compact::weight;
+use sabir_compose::class::{Facts, Intent, Measured, classify};
 use sabir_compose::govern::{
-    ArgumentRule, Governor, Offer, RuleTable, Rules, UndeclaredRule, plan,
+    ArgumentRule, Governor, Offer, Renamed, RuleTable, Rules, UndeclaredRule, plan,
 };
 use sabir_wire::protocol::{AnswerContext, DecodedRequest, StreamDecoder, StreamEncoder};
 use sabir_wire::target::{ModelPlace, Target};
@@ -120,8 +119,12 @@ impl Case {
                 let body = bodies::request(from, SIZES[0]);
                 let decoded = from.decode_request(body.as_bytes())?;
                 let mut context = AnswerContext::by(&decoded, to, &Target::default());
-                let offer =
-                    Arc::new(Offer::new(decoded.request(), from, (&mut context, &[]), &rules));
+                let offer = Arc::new(Offer::new(
+                    decoded.request(),
+                    from,
+                    (&mut context, Renamed::default()),
+                    &rules,
+                ));
                 let offer = (way != Way::Plain).then_some(offer);
                 counted(&|| translated_stream((from, to), &stream, offer.clone()))
             }
@@ -134,8 +137,14 @@ pub(crate) type Counted<'a> =
     &'a dyn Fn(&dyn Fn() -> Result<usize, Box<dyn Error>>) -> Result<(), Box<dyn Error>>;
 
 fn rules(way: Way) -> Arc<Rules> {
-    let names = ["read_file", "write_file", "search", "run"];
-    let rename = || names.map(|name| (name.to_owned(), format!("{name}_here"))).to_vec();
+    // Of the same length: what a longer name takes is the translation's.
+    let names = [
+        ("read_file", "open_file"),
+        ("write_file", "store_file"),
+        ("search", "lookup"),
+        ("run", "try"),
+    ];
+    let rename = || names.map(|(own, seen)| (own.to_owned(), seen.to_owned())).to_vec();
     let table = RuleTable {
         deny: Glob::new("rm_*").ok().map(|glob| vec![glob]),
         count_max: Some(1_000),
@@ -169,7 +178,7 @@ impl Translation<'_> {
         if way.has_class() {
             chosen(&decoded, intent);
         }
-        let mut renamed = Vec::new();
+        let mut renamed = Renamed::default();
         if way.has_rules() {
             let plan = plan(decoded.request(), rules).map_err(|it| it.to_string())?;
             if plan.changes() {
@@ -177,10 +186,11 @@ impl Translation<'_> {
             }
         }
         decoded.edit().model = Some(bodies::model(to).into());
-        let encoded = decoded.encode(to, target)?;
+        let mut encoded = decoded.encode(to, target)?;
+        renamed.report_on(decoded.request(), &mut encoded.report);
         let mut context = AnswerContext::by(&decoded, to, target);
         if way.has_rules() {
-            black_box(Offer::new(decoded.request(), from, (&mut context, &renamed), rules));
+            black_box(Offer::new(decoded.request(), from, (&mut context, renamed), rules));
         }
         black_box(context);
         Ok(black_box(encoded).body.len())
@@ -189,8 +199,9 @@ impl Translation<'_> {
 
 fn chosen(decoded: &DecodedRequest<'_>, intent: &Intent) {
     let request = decoded.request();
-    let tokens = weight(&request.messages) as u64 / 4;
-    black_box(classify(&Facts::read(request, tokens, intent), |_| true));
+    let measured = Measured::of(&request.messages);
+    let facts = Facts::read(request, (&measured, measured.weight / 4), intent);
+    black_box(classify(&facts, |_| true));
 }
 
 fn translated_stream(

@@ -1,11 +1,13 @@
 //! What a request costs in Sabir: processor time, throughput, latency and memory, with nginx beside it in the same run.
 
+mod agents;
 mod beside;
 mod case;
 mod fit;
 mod latency;
 mod memory;
 mod nginx;
+mod played;
 mod reload;
 mod report;
 mod socket;
@@ -51,32 +53,50 @@ impl Plan {
 }
 
 fn main() -> Result<ExitCode> {
-    let plan = Plan::parse(std::env::args().skip(1))?;
-    let stage = Stage::set(&plan.binary, plan.effort)?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, rest @ ..] = arguments.as_slice()
+        && first == "play"
+    {
+        played::play(rest)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let plan = Plan::parse(arguments.into_iter())?;
     let mut verdicts = Verdicts::default();
-    requests(&plan, &stage, &mut verdicts)?;
-    if plan.wants("lone") {
-        latency::lone(&stage, &mut verdicts)?;
+    if plan.wants("agents") {
+        agents::measure(&plan.binary, plan.effort, &mut verdicts)?;
     }
-    if plan.wants("paced") {
-        latency::paced(&stage, &mut verdicts)?;
-    }
-    if plan.wants("beside") {
-        beside::measure(&stage, &mut verdicts)?;
-    }
-    if plan.wants("reload") {
-        reload::measure(&stage, &mut verdicts)?;
-    }
-    if plan.wants("sockets") {
-        sockets::measure(&stage, &plan.binary, &mut verdicts)?;
-    }
-    if plan.wants("fit") {
-        fit::measure(&stage, &plan.binary, &mut verdicts)?;
-    }
-    if plan.wants("memory") {
-        memory::measure(&stage, &plan.binary, &mut verdicts)?;
+    if plan.only != ["agents"] {
+        beside_nginx(&plan, &mut verdicts)?;
     }
     Ok(if verdicts.print() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// All that needs nginx, or the mock that it stands before.
+fn beside_nginx(plan: &Plan, verdicts: &mut Verdicts) -> Result<()> {
+    let stage = Stage::set(&plan.binary, plan.effort)?;
+    requests(plan, &stage, verdicts)?;
+    if plan.wants("lone") {
+        latency::lone(&stage, verdicts)?;
+    }
+    if plan.wants("paced") {
+        latency::paced(&stage, verdicts)?;
+    }
+    if plan.wants("beside") {
+        beside::measure(&stage, verdicts)?;
+    }
+    if plan.wants("reload") {
+        reload::measure(&stage, verdicts)?;
+    }
+    if plan.wants("sockets") {
+        sockets::measure(&stage, &plan.binary, verdicts)?;
+    }
+    if plan.wants("fit") {
+        fit::measure(&stage, &plan.binary, verdicts)?;
+    }
+    if plan.wants("memory") {
+        memory::measure(&stage, &plan.binary, verdicts)?;
+    }
+    Ok(())
 }
 
 /// The main rows at every number of connections, all other pairs at one.

@@ -24,6 +24,8 @@ const TURNS: usize = 6_000;
 const CONNECTIONS: usize = 8;
 
 const IDLE: usize = 5_000;
+/// Turns that go before them, for what is made once.
+const FIRST: usize = 100;
 /// Kilobytes of a socket that nobody uses.
 const IDLE_BAR: f64 = 20.0;
 
@@ -89,8 +91,8 @@ fn by_socket(stage: &Stage, request: &Request, count: usize) -> Result<()> {
     })
 }
 
-/// Each has had a turn before. As many turns go first on sockets that are closed again: what the gateway keeps of its last calls,
-/// it keeps with or without sockets.
+/// Each has had a turn before. Few went before them: memory that many gave back would be taken again, and not be seen. So what
+/// the gateway keeps of its last calls counts as well, which it would keep without sockets.
 fn idle(stage: &Stage, binary: &Path, verdicts: &mut Verdicts) -> Result<()> {
     let fresh = sabir::start(binary, stage.mock, &Setup::default())?;
     let (client, upstream) = (Protocol::OpenaiResponses, Protocol::OpenaiChat);
@@ -101,7 +103,7 @@ fn idle(stage: &Stage, binary: &Path, verdicts: &mut Verdicts) -> Result<()> {
         socket.turn(&frame)?;
         Ok(socket)
     };
-    (0..IDLE).try_for_each(|_| open().map(drop))?;
+    (0..FIRST).try_for_each(|_| open().map(drop))?;
     let before = fresh.resident_bytes();
     let sockets = (0..IDLE).map(|_| open()).collect::<Result<Vec<_>>>()?;
     let each = (fresh.resident_bytes() as f64 - before as f64) / 1_000.0 / sockets.len() as f64;

@@ -11,8 +11,9 @@ use sabir_bench_gateway::verdicts::{Verdicts, ratio};
 use sabir_benches_wire::bodies;
 use sabir_benches_wire::conversation::Conversation;
 use sabir_store::{
-    Advance, Clock, Closing, ConversationId, Ending, Hash, Name, NewConversation, NewMessage,
-    NodeId, Opening, Options, Origin, Owner, Page, Record, Search, Store, Title, TurnId, Window,
+    Advance, After, Clock, Closing, ConversationId, Ending, Hash, Name, NewConversation,
+    NewMessage, NodeId, Opening, Options, Origin, Owner, Page, Record, Search, Store, Title,
+    TurnId, Window,
 };
 use sabir_wire::Protocol;
 use sabir_wire::protocol::Kept;
@@ -122,6 +123,8 @@ fn closing(turn: Opening, messages: Vec<NewMessage>, conversation: Option<Advanc
         items: Vec::new(),
         conversation,
         begins: None,
+        beside: None,
+        follows: None,
         job: None,
     }
 }
@@ -234,7 +237,7 @@ pub(crate) fn lists(_: &Stage, verdicts: &mut Verdicts) -> Result<()> {
     runtime.block_on(fill(store))?;
     let page = |search: Option<&str>, after: Option<&str>| {
         let search = search.map(Search::new);
-        let after = after.map(ConversationId::new).transpose()?;
+        let after = after.map(ConversationId::new).transpose()?.map(After::Conversation);
         let page = Page { limit: 20, after, search };
         runtime.block_on(store.list_conversations(&Owner::nobody(), page))?;
         anyhow::Ok(())

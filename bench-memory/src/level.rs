@@ -13,8 +13,11 @@ use sabir_bench_gateway::verdicts::{Verdicts, ratio};
 use sabir_wire::Protocol;
 
 use crate::stage::Stage;
+use crate::stored::median;
 
 const CONNECTIONS: usize = 32;
+/// How many rounds a repeat has: their ratios scatter, and the median of many does not.
+const ROUNDS: usize = 3;
 /// Longer than a row waits for its batch: what is written later belongs to the calls before it.
 const SETTLED: Duration = Duration::from_millis(1_300);
 
@@ -95,33 +98,61 @@ pub(crate) fn full(stage: &Stage, verdicts: &mut Verdicts) -> Result<()> {
 }
 
 fn table(stage: &Stage, record: &str, rows: &[Row], verdicts: &mut Verdicts) -> Result<()> {
-    println!("\n| Calls that ask for no state | `off`, CPU µs | `{record}`, CPU µs | ratio | bar |");
+    println!(
+        "\n| Calls that ask for no state | `off`, CPU µs | `{record}`, CPU µs | ratio | bar |"
+    );
     println!("|---|---|---|---|---|");
     let (off, on) = (stage.gateway("off")?, stage.gateway(record)?);
     for row in rows {
-        let mut both = [Runner::new(&off, row)?, Runner::new(&on, row)?];
-        for _ in 0..stage.repeats {
-            both.iter_mut().try_for_each(|runner| runner.run(row.shape.calls()))?;
-        }
-        let [off, on] = both.map(|runner| runner.cpu);
+        let mut pair = Pair([Runner::new(&off, row)?, Runner::new(&on, row)?]);
+        let rounds = (0..stage.repeats * ROUNDS)
+            .map(|number| pair.round(row.shape.calls(), number))
+            .collect::<Result<Vec<_>>>()?;
+        let figure = middle(rounds.iter().map(|[off, on]| ratio(*on, *off)).collect());
         let name = format!("{} → chat, {}", short(row.client), row.shape.as_str());
-        let verdict = verdicts.judge(&format!("{record}, {name}"), ratio(on, off), row.bar);
-        let [off, on] = [off, on].map(|cpu| cpu.as_secs_f64() * 1e6);
+        let verdict = verdicts.judge(&format!("{record}, {name}"), figure, row.bar);
+        let cpu = |at: usize| median(rounds.iter().map(|times| times[at]).collect());
+        let [off, on] = [cpu(0), cpu(1)].map(|cpu| cpu.as_secs_f64() * 1e6);
         println!("| {name} | {off:.1} | {on:.1} | {verdict} | {} |", row.bar);
     }
     Ok(())
+}
+
+/// The median of ratios.
+pub(crate) fn middle(mut figures: Vec<f64>) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or_default()
+}
+
+/// Two gateways that are asked in turns. What else the machine does meanwhile slows both.
+struct Pair<'p>([Runner<'p>; 2]);
+
+impl Pair<'_> {
+    /// The processor time of a call at each of them. Another one is asked first each time.
+    fn round(&mut self, calls: usize, number: usize) -> Result<[Duration; 2]> {
+        let before = self.cpu();
+        for place in [number % 2, 1 - number % 2] {
+            self.0[place].ask(calls)?;
+        }
+        thread::sleep(SETTLED);
+        let (after, calls) = (self.cpu(), u32::try_from(calls)?);
+        Ok(std::array::from_fn(|place| after[place].saturating_sub(before[place]) / calls))
+    }
+
+    fn cpu(&self) -> [Duration; 2] {
+        self.0.each_ref().map(|runner| runner.process.cpu())
+    }
 }
 
 fn short(client: Protocol) -> &'static str {
     if client == MESSAGES { "messages" } else { "chat" }
 }
 
-/// Asks one gateway, and keeps the least processor time that a call took.
+/// Asks one gateway.
 struct Runner<'p> {
     process: &'p Process,
     clients: Clients,
     request: Request,
-    cpu: Duration,
 }
 
 impl<'p> Runner<'p> {
@@ -134,15 +165,10 @@ impl<'p> Runner<'p> {
         ensure!(answer.contains(mark), "an answer without what the mock says:\n{answer}");
         clients.ask(&request.bytes, CONNECTIONS * 4)?;
         thread::sleep(SETTLED);
-        Ok(Self { process, clients, request, cpu: Duration::MAX })
+        Ok(Self { process, clients, request })
     }
 
-    fn run(&mut self, calls: usize) -> Result<()> {
-        let before = self.process.cpu();
-        self.clients.ask(&self.request.bytes, calls)?;
-        thread::sleep(SETTLED);
-        let cpu = self.process.cpu().saturating_sub(before) / u32::try_from(calls)?;
-        self.cpu = self.cpu.min(cpu);
-        Ok(())
+    fn ask(&mut self, calls: usize) -> Result<()> {
+        self.clients.ask(&self.request.bytes, calls).map(|_| ())
     }
 }

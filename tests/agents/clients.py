@@ -1,7 +1,7 @@
 """The vendors' own SDKs as clients of a gateway, each with the same face: a conversation in, text and calls out.
 
-A conversation is a list of turns: ("user", text), ("look", text, png), ("assistant", text), ("call", [(id, name, arguments)]) and
-("results", [(id, name, text)]).
+A conversation is a list of turns: ("user", text), ("look", text, png), ("assistant", text), ("call", [(id, name, arguments)], said) and
+("results", [(id, name, text)]). Where a client has what was said in its own form, thinking and all, it sends that back.
 """
 
 import base64
@@ -15,9 +15,21 @@ from google.genai import types
 SYSTEM = "You are terse."
 
 
+class Failed(Exception):
+    """A stream that began and says that it failed."""
+
+    def __init__(self, error):
+        super().__init__(f"{error.code}: {error.message}")
+
+
 class Answer:
-    def __init__(self, text="", calls=()):
+    def __init__(self, text="", calls=(), said=()):
         self.text, self.calls = text, list(calls)
+        self.said = [it.model_dump(exclude_none=True) for it in said]
+
+    def turn(self):
+        """The answer as a turn of the conversation."""
+        return ("call", self.calls, self.said)
 
 
 def tools_of(names):
@@ -27,8 +39,8 @@ def tools_of(names):
 class Client:
     """What all clients have in common: the gateway, and the conversation that their calls name, if they do."""
 
-    def __init__(self, base, conversation=None):
-        self.base = base
+    def __init__(self, base, conversation=None, seconds=600):
+        self.base, self.seconds = base, seconds
         self.headers = {"sabir-conversation": conversation} if conversation else {}
         self.connect()
 
@@ -36,12 +48,22 @@ class Client:
         """A client whose calls belong to a conversation."""
         return type(self)(self.base, conversation)
 
+    def give_up(self, model, turns, seconds):
+        """Asks for a whole answer, and leaves before it is there."""
+        hasty = type(self)(self.base, seconds=seconds)
+        try:
+            answer = hasty.ask(model, turns)
+        except Exception as error:  # Each SDK has its own.
+            assert "time" in type(error).__name__.lower() + str(error).lower(), f"{type(error).__name__}: {error}"
+            return
+        raise AssertionError(f"it answered in time: {answer.text!r}")
+
 
 class Chat(Client):
     name = "chat"
 
     def connect(self):
-        self.client = openai.OpenAI(base_url=f"{self.base}/v1", api_key="x", max_retries=0, default_headers=self.headers)
+        self.client = openai.OpenAI(base_url=f"{self.base}/v1", api_key="x", max_retries=0, timeout=self.seconds, default_headers=self.headers)
 
     def messages(self, turns):
         spelled = [{"role": "system", "content": SYSTEM}]
@@ -89,7 +111,7 @@ class Responses(Client):
     name = "responses"
 
     def connect(self):
-        self.client = openai.OpenAI(base_url=f"{self.base}/v1", api_key="x", max_retries=0, default_headers=self.headers)
+        self.client = openai.OpenAI(base_url=f"{self.base}/v1", api_key="x", max_retries=0, timeout=self.seconds, default_headers=self.headers)
 
     def input(self, turns):
         spelled = []
@@ -100,6 +122,8 @@ class Responses(Client):
                 url = "data:image/png;base64," + base64.b64encode(rest[1]).decode()
                 image = {"type": "input_image", "image_url": url, "detail": "auto"}
                 spelled.append({"role": "user", "content": [{"type": "input_text", "text": rest[0]}, image]})
+            elif kind == "call" and rest[1:] and rest[1]:
+                spelled += rest[1]
             elif kind == "call":
                 spelled += [
                     {"type": "function_call", "call_id": id, "name": name, "arguments": json.dumps(arguments)}
@@ -114,11 +138,14 @@ class Responses(Client):
         asked = {"model": model, "instructions": SYSTEM, "input": self.input(turns), "tools": tools}
         if stream:
             with self.client.responses.stream(**asked) as events:
+                for event in events:
+                    if event.type == "response.failed":
+                        raise Failed(event.response.error)
                 answer = events.get_final_response()
         else:
             answer = self.client.responses.create(**asked)
         calls = [(it.call_id, it.name, json.loads(it.arguments)) for it in answer.output if it.type == "function_call"]
-        return Answer(answer.output_text, calls)
+        return Answer(answer.output_text, calls, answer.output)
 
     def leave(self, model, turns):
         stream = self.client.responses.create(model=model, input=self.input(turns), stream=True)
@@ -130,7 +157,7 @@ class Messages(Client):
     name = "messages"
 
     def connect(self):
-        self.client = anthropic.Anthropic(base_url=self.base, api_key="x", max_retries=0, default_headers=self.headers)
+        self.client = anthropic.Anthropic(base_url=self.base, api_key="x", max_retries=0, timeout=self.seconds, default_headers=self.headers)
 
     def messages(self, turns):
         spelled = []
@@ -141,6 +168,8 @@ class Messages(Client):
                 data = base64.b64encode(rest[1]).decode()
                 image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
                 spelled.append({"role": "user", "content": [{"type": "text", "text": rest[0]}, image]})
+            elif kind == "call" and rest[1:] and rest[1]:
+                spelled.append({"role": "assistant", "content": rest[1]})
             elif kind == "call":
                 uses = [{"type": "tool_use", "id": id, "name": name, "input": it} for id, name, it in rest[0]]
                 spelled.append({"role": "assistant", "content": uses})
@@ -159,7 +188,7 @@ class Messages(Client):
         else:
             answer = self.client.messages.create(**asked)
         text = "".join(it.text for it in answer.content if it.type == "text")
-        return Answer(text, [(it.id, it.name, it.input) for it in answer.content if it.type == "tool_use"])
+        return Answer(text, [(it.id, it.name, it.input) for it in answer.content if it.type == "tool_use"], answer.content)
 
     def leave(self, model, turns):
         asked = {"model": model, "max_tokens": 2000, "messages": self.messages(turns)}
@@ -172,7 +201,7 @@ class Gemini(Client):
 
     def connect(self):
         retries = types.HttpRetryOptions(attempts=1)
-        options = types.HttpOptions(base_url=self.base, headers=self.headers, retry_options=retries)
+        options = types.HttpOptions(base_url=self.base, headers=self.headers, retry_options=retries, timeout=self.seconds * 1000)
         self.client = genai.Client(api_key="x", http_options=options)
 
     def contents(self, turns):

@@ -9,12 +9,11 @@ import json
 import os
 import re
 import subprocess
-import threading
 import time
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from cells import free_port, main, verdict
+from fake import Fake, serve
 
 SECONDS_MAX = 60
 
@@ -28,40 +27,28 @@ def facts(text):
     return sorted({int(it) for it in re.findall(r"FACT(\d+)", text)})
 
 
-class OpenAI(BaseHTTPRequestHandler):
+class OpenAI(Fake):
     """A provider with a window, whose summaries hold the facts that it was sent."""
 
     sent = []
 
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"])).decode()
+    def answer(self, _path, body):
         self.sent.append(body)
         if "Write the summary now." in body:
-            return self.answer({"content": " ".join(f"FACT{it}" for it in facts(body))})
+            return self.message({"content": " ".join(f"FACT{it}" for it in facts(body))})
         if len(body.split()) > WINDOW_WORDS:
             message = f"This model's maximum context length is {WINDOW_WORDS} tokens. However, your messages resulted in 9999 tokens."
             error = {"message": message, "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}
-            return self.reply(400, {"error": error})
+            return 400, {"error": error}
         if body.count("please look") > body.count("LOOKED"):
             call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-            return self.answer({"content": None, "tool_calls": [call]}, "tool_calls")
-        return self.answer({"content": "Noted."})
+            return self.message({"content": None, "tool_calls": [call]}, "tool_calls")
+        return self.message({"content": "Noted."})
 
-    def answer(self, message, reason="stop"):
+    def message(self, message, reason="stop"):
         choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": reason}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        self.reply(200, {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage})
-
-    def reply(self, status, body):
-        body = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+        return 200, {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
 
 
 class Bench:
@@ -70,7 +57,7 @@ class Bench:
     def __init__(self, sabir, programs, root):
         self.sabir, self.programs, self.root = sabir, programs, root
         self.sim, self.gateway = (f"127.0.0.1:{free_port()}" for _ in range(2))
-        self.openai = ThreadingHTTPServer(("127.0.0.1", 0), OpenAI)
+        self.openai_port = serve(OpenAI)
         self.newest = 0
 
     def config(self):
@@ -78,7 +65,7 @@ class Bench:
             return f'[[provider]]\nname = "{name}"\nprotocol = "{protocol}"\nbase_url = "{url}"\napi_key = {{ value = "key" }}\n'
 
         yield f'listen = "{self.gateway}"\nenv_providers = false\n'
-        yield provider("openai", "openai-chat", f"http://127.0.0.1:{self.openai.server_port}/v1")
+        yield provider("openai", "openai-chat", f"http://127.0.0.1:{self.openai_port}/v1")
         yield provider("anthropic", "anthropic-messages", f"http://{self.sim}/anthropic")
         yield provider("google", "gemini", f"http://{self.sim}/gemini")
         command = os.path.join(self.programs, "gemini")
@@ -91,7 +78,6 @@ class Bench:
         yield f'[[provider]]\nname = "codex-cli"\nagent = "openai-codex"\ncommand = {json.dumps(command)}\nenv = ["SIM_KEY"]\n'
 
     def run(self, _chosen):
-        threading.Thread(target=self.openai.serve_forever, daemon=True).start()
         path, home = os.path.join(self.root, "sabir.toml"), os.path.join(self.root, "home")
         os.makedirs(home)
         with open(path, "w") as file:

@@ -7,15 +7,19 @@ picks one. Needs a Python with the vendors' SDKs: `$(scripts/sdk-venv)`.
 import json
 import os
 import subprocess
-import threading
 import time
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from cells import free_port, main, verdict
-from clients import CLIENTS, status_of
+from clients import CLIENTS, Failed, status_of
+from fake import Fake, serve
 
 SECONDS_MAX = 60
+
+# When a client leaves that waits for a whole answer: the CLI has begun by then.
+LEAVING_S = 4
+
+KINDS = "text, history, tools, faults, no login, overflow, leaving; each whole and streamed"
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d4944415478da63f8cfc0"
@@ -59,32 +63,20 @@ PAST = [
 OVERFLOW = {"chat": "context_length_exceeded", "responses": "context_length_exceeded", "messages": "prompt is too long", "gemini": "token count"}
 
 
-class Small(BaseHTTPRequestHandler):
+class Small(Fake):
     """A server of all three vendors that nothing fits."""
 
-    def do_POST(self):
-        self.rfile.read(int(self.headers.get("content-length") or 0))
-        if "count" in self.path.lower():
-            return self.reply(200, {"totalTokens": 10, "input_tokens": 10})
-        if self.path.endswith("/responses"):
+    def answer(self, path, _body):
+        if "count" in path.lower():
+            return 200, {"totalTokens": 10, "input_tokens": 10}
+        if path.endswith("/responses"):
             words = "Your input exceeds the context window of this model. Please adjust your input and try again."
-            return self.reply(400, {"error": {"message": words, "type": "invalid_request_error", "param": "input", "code": "context_length_exceeded"}})
-        if "/messages" in self.path:
+            return 400, {"error": {"message": words, "type": "invalid_request_error", "param": "input", "code": "context_length_exceeded"}}
+        if "/messages" in path:
             words = "prompt is too long: 250000 tokens > 200000 maximum"
-            return self.reply(400, {"type": "error", "error": {"type": "invalid_request_error", "message": words}})
+            return 400, {"type": "error", "error": {"type": "invalid_request_error", "message": words}}
         words = "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576)."
-        self.reply(400, {"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}})
-
-    def reply(self, status, body):
-        body = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+        return 400, {"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}}
 
 
 class Bench:
@@ -98,7 +90,8 @@ class Bench:
         with open(self.config, "w") as config:
             config.write(f'listen = "{self.gateway}"\nenv_providers = false\n')
             config.write(self.provider("claude", "claude-code", '["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"]'))
-            config.write(self.provider("nobody", "claude-code", '["ANTHROPIC_BASE_URL"]'))
+            config.write(self.provider("own", "claude-code", '["ANTHROPIC_BASE_URL"]'))
+            config.write(self.provider("nobody", "claude-code", '["ANTHROPIC_BASE_URL"]') + f'login = "{root}/nobody"\n')
             config.write(self.codex("codex-cli", "SIM_KEY"))
             config.write(self.codex("outsider", None))
             self.write_small(config)
@@ -125,9 +118,7 @@ class Bench:
 
     def write_small(self, config):
         """Each CLI on a server that nothing fits."""
-        small = ThreadingHTTPServer(("127.0.0.1", 0), Small)
-        threading.Thread(target=small.serve_forever, daemon=True).start()
-        base = f"http://127.0.0.1:{small.server_port}"
+        base = f"http://127.0.0.1:{serve(Small)}"
         config.write(self.codex("codex-small", "SIM_KEY", f"{base}/v1"))
         for name, agent, program, variable, key in [
             ("claude-small", "claude-code", "claude", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
@@ -139,6 +130,7 @@ class Bench:
     def run(self, chosen):
         home = os.path.join(self.root, "home")
         self.furnish(home)
+        before = contents_of(home)
         variables = {
             "PATH": os.environ["PATH"],
             "HOME": home,
@@ -148,6 +140,7 @@ class Bench:
             "GEMINI_API_KEY": "simulated-gemini-key",
             "SIM_KEY": "sk-simulated-key",
             "CANARY": "canary-variable",
+            "SABIR_LOG": "info,sabir_backend=debug",
         }
         serve = [self.sabir, "serve", "--config", self.config, "--data", self.data]
         commands = [[self.sabir, "sim", "--listen", self.sim], serve]
@@ -167,6 +160,9 @@ class Bench:
         left = os.path.join(self.data, "agents", "processes")
         assert not os.path.isdir(left) or not os.listdir(left), f"left behind: {os.listdir(left)}"
         assert not os.path.exists(os.path.join(self.root, "canary")), "a hook of the user ran"
+        after = contents_of(home)
+        changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+        assert not changed, f"written in the user's home: {changed}"
         return failures
 
     def furnish(self, home):
@@ -174,9 +170,12 @@ class Bench:
         touch = f"touch {self.root}/canary"
         hooks = {"hooks": {event: [{"hooks": [{"type": "command", "command": touch}]}] for event in ["SessionStart", "UserPromptSubmit", "Stop"]}}
         server = {"mcpServers": {"canary": {"command": "sh", "args": ["-c", touch]}}}
+        write(os.path.join(self.root, "secret.txt"), "canary-file")
         write(os.path.join(home, ".claude", "settings.json"), json.dumps(hooks))
         write(os.path.join(home, ".claude", "CLAUDE.md"), "canary-memory")
-        write(os.path.join(home, ".claude.json"), json.dumps(server))
+        write(os.path.join(home, ".claude.json"), json.dumps(server | {"userID": "a" * 64}))
+        oauth = {"accessToken": "simulated-own-token", "refreshToken": "never", "expiresAt": 4_000_000_000_000, "scopes": ["user:inference", "user:profile"]}
+        write(os.path.join(home, ".claude", ".credentials.json"), json.dumps({"claudeAiOauth": oauth | {"subscriptionType": "max"}}))
         write(os.path.join(home, ".codex", "AGENTS.md"), "canary-memory")
         servers = f'[mcp_servers.canary]\ncommand = "sh"\nargs = ["-c", "{touch}"]\n'
         write(os.path.join(home, ".codex", "config.toml"), servers)
@@ -217,26 +216,27 @@ class Bench:
         for stream in [False, True]:
             self.text(client, model, stream)
             self.history(client, model, stream)
-            self.tools(client, model, stream)
-        for bad, status in [("fault-429", 429), ("fault-529", (503, 529)), ("fault-disconnect-first", 502), ("fault-401", 401)]:
-            self.fault(client, f"claude/{bad}", status)
-        self.fault(client, "nobody/claude-sonnet-5-1", 401, "/login")
-        self.fault(client, "claude-small/claude-sonnet-5-1", 400, OVERFLOW[client.name])
-        self.cancel(client, "claude/fault-slow-stream-200")
-        return "text, history, tools, faults, no login, overflow, leaving"
+            self.tools(client, model, stream, goes_on="claude")
+            for bad, status in [("fault-429", 429), ("fault-529", (503, 529)), ("fault-disconnect-first", 502), ("fault-401", 401)]:
+                self.fault(client, f"claude/{bad}", status, stream=stream)
+            self.fault(client, "nobody/claude-sonnet-5-1", 401, "/login", stream)
+            self.fault(client, "claude-small/claude-sonnet-5-1", 400, OVERFLOW[client.name], stream)
+            self.cancel(client, "claude/fault-slow-stream-200", stream)
+            self.text(client, "own/claude-sonnet-5-1", stream)
+        return KINDS
 
     def codex_cell(self, client):
         model = "codex-cli/gpt-5.6-sol"  # Codex leaves images out for models that it does not know.
         for stream in [False, True]:
             self.text(client, model, stream)
             self.items(client, model, stream)
-            self.tools(client, model, stream)
-        for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
-            self.fault(client, f"codex-cli/{bad}", status)
-        self.fault(client, "outsider/gpt-5.6-sol", 401, "codex login")
-        self.fault(client, "codex-small/gpt-5.6-sol", 400, OVERFLOW[client.name])
-        self.cancel(client, "codex-cli/fault-slow-stream-200")
-        return "text, history, tools, faults, no login, overflow, leaving"
+            self.tools(client, model, stream, goes_on="codex")
+            for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
+                self.fault(client, f"codex-cli/{bad}", status, stream=stream)
+            self.fault(client, "outsider/gpt-5.6-sol", 401, "codex login", stream)
+            self.fault(client, "codex-small/gpt-5.6-sol", 400, OVERFLOW[client.name], stream)
+            self.cancel(client, "codex-cli/fault-slow-stream-200", stream)
+        return KINDS
 
     def work(self, client, agent):
         """The CLI with its own tools in a folder: it does what it may, tells of it, and goes on in its session."""
@@ -282,12 +282,12 @@ class Bench:
             self.text(client, model, stream)
             self.contents(client, model, stream)
             self.tools(client, model, stream, "mcp_sabir_")
-        for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
-            self.fault(client, f"gemini-cli/{bad}", status)
-        self.fault(client, "stranger/gemini-2.5-flash", 401, "log in")
-        self.fault(client, "gemini-small/gemini-2.5-flash", 400, OVERFLOW[client.name])
-        self.cancel(client, "gemini-cli/fault-slow-stream-200")
-        return "text, history, tools, faults, no login, overflow, leaving"
+            for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
+                self.fault(client, f"gemini-cli/{bad}", status, stream=stream)
+            self.fault(client, "stranger/gemini-2.5-flash", 401, "log in", stream)
+            self.fault(client, "gemini-small/gemini-2.5-flash", 400, OVERFLOW[client.name], stream)
+            self.cancel(client, "gemini-cli/fault-slow-stream-200", stream)
+        return KINDS
 
     def contents(self, client, model, stream):
         answer = client.ask(model, [*PAST, ("user", "What is my name?")], names=["Bash"], stream=stream)
@@ -307,6 +307,9 @@ class Bench:
         answer = client.ask(model, [("user", f"Say {word}")], stream=stream)
         assert word in answer.text, f"{stream}: {answer.text!r}"
         assert "canary" not in self.arrived(), "something of the user's was sent"
+        answer = client.ask(model, [("user", f"/cost of @{self.root}/secret.txt and {word}")], stream=stream)
+        assert word in answer.text, f"a command? {stream}: {answer.text!r}"
+        assert "canary" not in self.arrived(), "a file was read"
 
     def history(self, client, model, stream):
         answer = client.ask(model, [*PAST, ("user", "What is my name?")], names=["Bash"], stream=stream)
@@ -321,33 +324,53 @@ class Bench:
         assert [it["name"] for it in body["tools"]] == ["Bash"], f"{body['tools']}"
         assert any(client_system == "You are terse." for client_system in (it["text"] for it in body["system"]))
 
-    def tools(self, client, model, stream, prefix=""):
-        """The simulator calls a tool by the name that it sees."""
+    def tools(self, client, model, stream, prefix="", goes_on=None):
+        """The simulator calls a tool by the name that it sees. Results go on in the process that made the calls, where it can wait for them."""
+        before = self.resumed()
         names, turns = ["Bash", "Read"], [("user", WEATHER.replace("call ", f"call {prefix}"))]
         answer = client.ask(model, turns, names, stream)
         assert [(name, it) for _, name, it in answer.calls] == [("Bash", {"city": "Oslo"}), ("Bash", {"city": "Rome"})], f"{answer.calls}"
-        turns += [("call", answer.calls), ("results", [(id, name, f"sun in {it['city']}") for id, name, it in answer.calls])]
+        turns += [answer.turn(), ("results", [(id, name, f"sun in {it['city']}") for id, name, it in answer.calls])]
         answer = client.ask(model, turns, names, stream)
         assert [(name, it) for _, name, it in answer.calls] == [("Read", {"city": "Bern"})], f"{answer.calls}"
-        turns += [("call", answer.calls), ("results", [(id, name, "rain in Bern") for id, name, it in answer.calls])]
+        turns += [answer.turn(), ("results", [(id, name, "rain in Bern") for id, name, it in answer.calls])]
         answer = client.ask(model, turns, names, stream)
         assert "rain in Bern" in answer.text and not answer.calls, f"{answer.text!r} {answer.calls}"
+        assert self.resumed() - before == (2 if goes_on else 0), f"{self.resumed() - before} of two rounds went on where they were"
+        body = self.arrived()
+        assert all(body.count(fact) == 1 for fact in ["sun in Oslo", "sun in Rome", "rain in Bern"]), body
+        # The same with a word that differs is told anew, and the agent hears no other.
+        turns[0] = ("user", turns[0][1] + "\nPlease.")
+        answer = client.ask(model, turns, names, stream)
+        assert "rain in Bern" in answer.text and self.resumed() - before == (2 if goes_on else 0), f"{answer.text!r}"
+        assert "Please." in self.arrived()
 
-    def fault(self, client, model, status, words=""):
+    def resumed(self):
+        """How many calls went on in the processes that waited for their results, by the log."""
+        with open(os.path.join(self.root, "log")) as log:
+            return log.read().count("results go to the process that waits")
+
+    def fault(self, client, model, status, words="", stream=False):
         try:
-            answer = client.ask(model, [("user", "hello")])
+            answer = client.ask(model, [("user", "hello")], stream=stream)
         except Exception as error:  # Each SDK has its own.
             expected = status if isinstance(status, tuple) else (status,)
+            # Where a stream that does not fit is one that fails, it begins.
+            expected += (None,) if isinstance(error, Failed) and status == 400 else ()
             assert status_of(error) in expected, f"{model}: {status_of(error)} {error}"
             # Some SDKs have the code beside their words.
             assert words in f"{error} {getattr(error, 'code', '')}", f"{model}: {error}"
             return
         raise AssertionError(f"{model} answered: {answer.text!r}")
 
-    def cancel(self, client, model):
+    def cancel(self, client, model, stream):
         """A process may wait for the next call; the one that answered must not be there."""
         waiting = len(os.listdir(os.path.join(self.data, "agents", "processes")))
-        client.leave(model, [("user", "repeat 2000 words")])
+        turns = [("user", "repeat 2000 words")]
+        if stream:
+            client.leave(model, turns)
+        else:
+            client.give_up(model, turns, LEAVING_S)
         folder, deadline = os.path.join(self.data, "agents", "processes"), time.monotonic() + 5
         while len(os.listdir(folder)) > waiting and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -358,6 +381,12 @@ class Bench:
         with urllib.request.urlopen(f"http://{self.sim}/_sim/requests", timeout=5) as reply:
             body = json.loads(reply.read())[-1]["body"]
         return body if isinstance(body, str) else json.dumps(body)
+
+
+def contents_of(folder):
+    """What is in the files of a folder, by their paths."""
+    paths = (os.path.join(root, name) for root, _, names in os.walk(folder) for name in names)
+    return {path: open(path, "rb").read() for path in paths}
 
 
 def write(path, text):

@@ -12,6 +12,9 @@ import struct
 import subprocess
 import zlib
 
+CLOCK_MS = 1000
+"""What a line may be written later than it says."""
+
 IMPORT_SECONDS_MAX = 60
 
 
@@ -35,6 +38,7 @@ def check(bench, agent, folder, model):
     first = import_file(bench, session, fresh)
     again = import_file(bench, session, fresh)
     assert (again["id"], again["added"]) == (first["id"], 0), f"imported twice: {again}"
+    check_times(bench, first["id"], session, fresh)
     alone = json.loads(run(bench, "export", first["id"], "--as", agent.protocol, *fresh))
     for needed in agent.holds:
         assert needed in json.dumps(alone), f"the conversation lacks {needed}"
@@ -80,6 +84,16 @@ def compare(bench, agent, session, alone, recorded):
     assert not missing, f"the file says what was not recorded: {missing}"
     context = [it for it in meanings(before) if it not in meanings(alone)]
     assert len(context) <= agent.context, f"the file lacks what was recorded: {context}"
+
+
+def check_times(bench, conversation, session, place):
+    """Everything was said before the file was written last, and not all of it when it was imported."""
+    transcript = json.loads(run(bench, "export", conversation, *place))
+    times = [it["timestamp"] for it in transcript if it["role"] != "system"]
+    written = os.path.getmtime(session) * 1000
+    late = [time for time in times if time > written + CLOCK_MS]
+    assert not late, f"{late} are later than the file of {written}"
+    assert times == sorted(times) and len(set(times)) > 1, f"the times are not the file's: {times}"
 
 
 def messages(bench, conversation, protocol):

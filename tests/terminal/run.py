@@ -101,6 +101,8 @@ class Chat(Case):
         conversation = screen.split("[conversation ")[1].split("]")[0]
         terminal.answer("/model sim-gemini/demo")
         terminal.wait("the next answer is sim-gemini/demo's")
+        terminal.answer("/model nobody/has-it")
+        terminal.wait("error: ")
         terminal.answer("What is my name?")
         terminal.wait("What is my name?", 2)
         terminal.answer("/history")
@@ -139,6 +141,56 @@ class Chat(Case):
         self.assertEqual([turn["status"] for turn in turns], ["interrupted", "finished"])
         self.assertIn("This This", self.messages("stopped")[1]["content"])
 
+    def test_what_is_said_of_a_stopped_answer_is_what_became_of_it(self) -> None:
+        address = self.serve()
+        self.configure(f'listen = "{address}"\nenv_providers = false\n')
+        terminal = self.going_on("deleted")
+        self.sabir("conversations", "delete", "deleted")
+        terminal.press("C-c")
+        terminal.wait("the conversation was deleted meanwhile")
+        self.assertNotIn("is kept]", terminal.screen())
+        terminal.answer("/model sim-chat/demo")
+        terminal.answer("and now?")
+        terminal.wait("[deleted was deleted meanwhile: what was said in it is gone]")
+        terminal.wait('said: "and now?"')
+
+    def test_an_answer_to_a_file_that_was_edited_meanwhile_is_not_said_to_be_kept(self) -> None:
+        self.configure(NOBODY + f'[store]\nurl = "files:{self.folder}/data"\n')
+        terminal = self.going_on("edited")
+        mine = json.dumps([{"role": "user", "content": "mine"}])
+        (self.folder / "data/sessions/edited/transcript.json").write_text(mine)
+        terminal.press("C-c")
+        terminal.wait("the conversation was changed meanwhile")
+        self.assertNotIn("is kept]", terminal.screen())
+        terminal.leave()
+        terminal.wait_for_end()
+        self.assertEqual((self.folder / "data/sessions/edited/transcript.json").read_text(), mine)
+
+    def test_a_line_survives_a_terminal_that_changes_its_size(self) -> None:
+        terminal = self.terminal("chat", "--model", "sim-chat/demo", "--conversation", "sized", columns=60)
+        terminal.wait_until_asked()
+        text = "a line that is longer than the terminal will be when it is narrow, with 漢字 in it"
+        terminal.press("-l", "--", text)
+        terminal.wait("in it")
+        for columns in (30, 90, 45):
+            terminal.tmux("resize-window", "-x", str(columns), "-y", "50")
+            terminal.press("-l", "--", "!")
+        terminal.wait("!!!")
+        terminal.press("Enter")
+        terminal.wait_until(lambda screen: "simulator" in screen, "no answer")
+        terminal.leave()
+        terminal.wait_for_end()
+        self.assertEqual(self.messages("sized")[0]["content"], f"{text}!!!")
+
+    def test_what_a_model_writes_cannot_turn_the_line_around(self) -> None:
+        text = "exe.\u202egpj and \u2066more\u2069"
+        (self.folder / "t.json").write_text(json.dumps([{"role": "user", "content": text}]))
+        self.sabir("conversations", "import", "t.json", "--id", "turned")
+        for arguments in (["conversations"], ["conversations", "show", "turned"], ["chat", "--conversation", "turned"]):
+            with self.terminal(*arguments, columns=140) as terminal:
+                screen = terminal.wait("exe.\\u{202e}gpj and \\u{2066}more\\u{2069}")
+            self.assertNotIn("\u202e", screen)
+
     def test_a_fork_has_what_came_of_the_answer_that_was_just_stopped(self) -> None:
         terminal = self.terminal("chat", "--model", "sim-chat/fault-never-ending", "--conversation", "left")
         terminal.wait("conversation left")
@@ -150,6 +202,16 @@ class Chat(Case):
         terminal.leave()
         terminal.wait_for_end()
         self.assertIn("This This", self.messages(fork)[1]["content"])
+
+    def test_lines_that_are_typed_at_once_are_all_sent(self) -> None:
+        terminal = self.terminal("chat", "--conversation", "ahead")
+        terminal.wait("conversation ahead")
+        terminal.press("first", "Enter", "second", "Enter", "third", "Enter")
+        terminal.wait('said: "third"')
+        terminal.leave()
+        terminal.wait_for_end()
+        users = [message["content"] for message in self.messages("ahead") if message["role"] == "user"]
+        self.assertEqual(users, ["first", "second", "third"])
 
     def test_lines_are_edited_recalled_and_continued(self) -> None:
         terminal = self.terminal("chat", "--conversation", "lines")
@@ -435,6 +497,8 @@ class Completions(Case):
         (folder / "completions").mkdir(parents=True)
         (folder / "completions/sabir.fish").write_text(self.sabir("completions", "fish").stdout)
         (folder / "config.fish").write_text("function fish_prompt; echo -n '$ '; end\nset -g fish_autosuggestion_enabled 0\n")
+        # Where it is missing, fish fills it in the background for a while, and this folder goes meanwhile.
+        (self.folder / ".local/share/fish/generated_completions").mkdir(parents=True)
         self.assert_completes(self.shell("fish", "--interactive"))
 
 
@@ -451,6 +515,24 @@ class Tables(Case):
             self.assertLessEqual(width, columns, row)
             self.assertEqual("…" in row, columns < 100, row)
             self.assertEqual("TURNS" in "".join(lines), columns > 40, lines)
+
+    def test_tables_with_long_ids_fit_forty_columns(self) -> None:
+        said = self.sabir("chat", "--model", "sim-chat/a-model-with-a-long-name", stdin="pears, apples, plums and quinces")
+        conversation = said.stderr.split("conversation: ")[1].strip()
+        for arguments in (["conversations"], ["conversations", "show", conversation], ["usage"], ["usage", "--by", "provider"]):
+            with self.terminal(*arguments, columns=40) as terminal:
+                table = terminal.wait_for_end().split("\n\n")[0].splitlines()
+            # What is too wide goes on in a line of its own.
+            self.assertEqual(len(table), 2, table)
+            self.assertIn(table[0].split()[0], ("ID", "TURN", "MODEL", "PROVIDER"))
+
+    def test_usage_fits_any_terminal(self) -> None:
+        self.sabir("chat", "--model", "sim-chat/a-model-with-a-long-name", stdin="pears, apples, plums and quinces")
+        for columns in (12, 16, 20, 24, 30, 60):
+            with self.terminal("usage", columns=columns) as terminal:
+                table = terminal.wait_for_end().split("\n\n")[0].splitlines()
+            self.assertEqual((len(table), table[0].split()[0]), (2, "MODEL"), table)
+            self.assertEqual("CALLS" in table[0], columns > 16, table)
 
     def test_a_page_of_ten_thousand_is_there_at_once(self) -> None:
         (self.folder / "t.json").write_text(json.dumps([{"role": "user", "content": "about pears"}]))

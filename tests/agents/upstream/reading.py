@@ -47,6 +47,7 @@ class Received:
     includes_usage: bool = True
     marks_all: bool = False
     tools: list[str] = field(default_factory=list)
+    """Those that may be called."""
 
     def tokens(self):
         return sum(tokens(piece) for piece in self.pieces)
@@ -198,7 +199,8 @@ def messages(body, _):
                     add(at + below, "summary", block, block["content"])
                 case other:
                     raise Invalid(f"{at + below}: unknown block {other}")
-    names = [it["name"] for it in body.get("tools") or []]
+    may_call = (body.get("tool_choice") or {}).get("type") != "none"
+    names = [it["name"] for it in body.get("tools") or [] if may_call]
     marks_all = bool(body.get("cache_control"))
     elements = rendered(body, "tools", "system", "messages")
     return Received(pieces, elements, bool(body.get("stream")), marks_all=marks_all, tools=names)

@@ -50,6 +50,7 @@ const RULES: &[Rule] = &[
     protocols::protocols_are_named_by_their_own,
     protocols::protocols_know_no_sibling,
     protocols::comparisons_have_a_reason,
+    protocols::few_matches_list_all,
     size::long_files,
     size::overlong_functions,
     tables::modules_are_listed,

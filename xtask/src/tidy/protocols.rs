@@ -46,6 +46,18 @@ const COMPARISONS: &[(&str, &str)] = &[
     ("crates/testkit/src/sample.rs", "how recorded events were framed"),
 ];
 
+/// How many matches may list all protocols beside the records of each, and in how many files: a new protocol has to change
+/// every one of them.
+const MATCHES_MAX: usize = 12;
+const FILES_MAX: usize = 8;
+
+/// Where the records of protocols are put together.
+const RECORDS: [&str; 3] = [
+    "crates/wire/src/protocol/mod.rs",
+    "crates/gateway/src/surface/",
+    "crates/client/src/surface.rs",
+];
+
 /// A protocol is named only where its own facts are.
 pub(super) fn protocols_are_named_by_their_own(tree: &Tree) -> Vec<Finding> {
     let names = Protocol::ALL.map(|protocol| format!("Protocol::{protocol:?}"));
@@ -90,6 +102,45 @@ pub(super) fn comparisons_have_a_reason(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Few matches list all protocols beside the records of each.
+pub(super) fn few_matches_list_all(tree: &Tree) -> Vec<Finding> {
+    let is_bound = |source: &&Source| {
+        let is_crate = source.path.starts_with("crates/") && source.path.contains("/src/");
+        is_crate && !RECORDS.iter().any(|place| source.path.starts_with(place))
+    };
+    let listing: Vec<(&str, Vec<usize>)> = tree
+        .sources()
+        .iter()
+        .filter(is_bound)
+        .map(|source| (&*source.path, lists_of_all(source).collect()))
+        .filter(|(_, lines): &(_, Vec<usize>)| !lines.is_empty())
+        .collect();
+    let matches: usize = listing.iter().map(|(_, lines)| lines.len()).sum();
+    if matches <= MATCHES_MAX && listing.len() <= FILES_MAX {
+        return Vec::new();
+    }
+    let message = format!(
+        "{matches} matches in {} files list all protocols (at most {MATCHES_MAX} in {FILES_MAX}): \
+         state what differs as data",
+        listing.len()
+    );
+    let places = listing.iter().flat_map(|(path, lines)| lines.iter().map(move |it| (*path, *it)));
+    places.map(|(path, line)| Finding::new(path, line, message.clone())).collect()
+}
+
+/// The lines of matches with a pattern for every protocol.
+fn lists_of_all(source: &Source) -> impl Iterator<Item = usize> {
+    let blocks = source.blocks("match").filter(|(line, _)| !source.is_test(*line));
+    let lists_all = |block: &str| {
+        let block: String = block.split_whitespace().collect();
+        Protocol::ALL.iter().all(|protocol| {
+            let patterns = ["=>", "|"].map(|end| format!("Protocol::{protocol:?}{end}"));
+            patterns.iter().any(|pattern| block.contains(pattern))
+        })
+    };
+    blocks.filter(move |(_, block)| lists_all(block)).map(|(line, _)| line)
 }
 
 fn comparisons(source: &Source, protocol: Protocol) -> impl Iterator<Item = usize> {
@@ -185,6 +236,28 @@ mod tests {
         assert_eq!(found("crates/testkit/src/gemini.rs"), 1, "its own protocol is no other");
         assert_eq!(found("crates/testkit/src/tests.rs"), 0);
         assert_eq!(found(COMPARISONS[0].0), 0);
+    }
+
+    #[test]
+    fn matches_that_list_all_protocols_are_few() {
+        let patterns = Protocol::ALL.map(|it| format!("Protocol::{it:?}")).join(" | ");
+        let text = |count: usize| format!("match a {{ {patterns} => b, }};\n").repeat(count);
+        let found = |files: &[(&str, usize)]| {
+            let files: Vec<(&str, String)> =
+                files.iter().map(|(path, count)| (*path, text(*count))).collect();
+            let files: Vec<(&str, &str)> =
+                files.iter().map(|(path, text)| (*path, &**text)).collect();
+            places(few_matches_list_all, &files).len()
+        };
+        assert_eq!(found(&[("crates/a/src/a.rs", MATCHES_MAX)]), 0);
+        assert_eq!(found(&[("crates/a/src/a.rs", MATCHES_MAX + 1)]), MATCHES_MAX + 1);
+        assert_eq!(found(&[("crates/a/tests/a.rs", MATCHES_MAX + 1)]), 0);
+        assert_eq!(found(&[(RECORDS[0], MATCHES_MAX + 1)]), 0);
+        let paths: Vec<String> =
+            (0..=FILES_MAX).map(|it| format!("crates/a/src/{it}.rs")).collect();
+        let files: Vec<(&str, usize)> = paths.iter().map(|path| (&**path, 1)).collect();
+        assert_eq!(found(&files), files.len());
+        assert_eq!(found(&files[1..]), 0);
     }
 
     #[test]

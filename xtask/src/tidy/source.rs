@@ -70,6 +70,12 @@ impl Source {
         })
     }
 
+    /// Each item or expression that begins with `start`, up to the brace that closes it, with its line.
+    pub(super) fn blocks(&self, start: &str) -> impl Iterator<Item = (usize, &str)> {
+        find(&self.code, start)
+            .map(|at| (line_at(&self.code, at), &self.code[at..item_end(&self.code, at)]))
+    }
+
     /// Each statement that begins with `start`, up to its semicolon, with its line.
     pub(super) fn statements(&self, start: &str) -> impl Iterator<Item = (usize, &str)> {
         find(&self.code, start).map(|at| {
