@@ -97,7 +97,8 @@ def check_times(bench, conversation, session, place):
 
 
 def messages(bench, conversation, protocol):
-    return json.loads(bench.ask(f"/sabir/v1/conversations/{conversation}/messages?as={protocol}"))
+    """All that was said, as `export` has it."""
+    return json.loads(bench.ask(f"/sabir/v1/conversations/{conversation}/messages?as={protocol}&whole=true"))
 
 
 def import_file(bench, file, place):
