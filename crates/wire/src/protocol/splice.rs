@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::error::Result;
 use crate::json::{Reader, Text};
 
@@ -36,10 +38,10 @@ pub fn splice_model(body: &str, model: &str) -> Result<Option<String>> {
 }
 
 /// Where the values of the top-level `model` stand.
-fn model_values(body: &str) -> Result<Vec<Range<usize>>> {
+fn model_values(body: &str) -> Result<SmallVec<[Range<usize>; 1]>> {
     let json = body.strip_prefix('\u{feff}').unwrap_or(body);
     let mark_bytes = body.len() - json.len();
-    let mut found = Vec::new();
+    let mut found = SmallVec::new();
     let mut reader = Reader::new(json);
     reader.object(|key, reader| {
         reader.kind()?;

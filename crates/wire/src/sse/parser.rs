@@ -185,7 +185,7 @@ impl Parser {
 }
 
 fn utf8(line: &[u8]) -> Result<&str> {
-    std::str::from_utf8(line)
+    simdutf8::basic::from_utf8(line)
         .map_err(|_| Error::new(ErrorKind::Syntax, "expected UTF-8 in the event stream"))
 }
 

@@ -110,6 +110,7 @@ impl<'a> NodeSemantics<'a> {
     }
 
     /// Takes the extras that reading the node left over.
+    #[inline]
     pub(in super::super) fn keep(&mut self, extras: Extras<'a>) {
         if !extras.is_empty() {
             self.detail_mut().extras.update(extras);

@@ -106,15 +106,15 @@ fn read_item<'a>(
     unread: Unread,
     mut member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
 ) -> Result<Item<'a>> {
-    let (mut item, mut extras) = (Item::default(), Extras::default());
-    unread.read(reader, "", &mut extras, |key, reader| match key {
+    let mut item = Item::default();
+    let Item { id, status, phase, extras } = &mut item;
+    unread.read(reader, "", extras, |key, reader| match key {
         "type" => reader.skip(),
-        "id" => set(&mut item.id, reader.string()),
-        "status" => set(&mut item.status, reader.string()),
-        "phase" => set(&mut item.phase, reader.string()),
+        "id" => set(id, reader.string()),
+        "status" => set(status, reader.string()),
+        "phase" => set(phase, reader.string()),
         _ => member(key, reader),
     })?;
-    item.extras = extras;
     Ok(item)
 }
 
