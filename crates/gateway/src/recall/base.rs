@@ -175,14 +175,7 @@ impl Task<'_> {
                 self.end_of(conversation, of_conversation).await
             }
             Named::Fork { id, turn } => {
-                let fork = Fork {
-                    owner: self.owner.clone(),
-                    from: ConversationId::new(&**id).map_err(|_| self.unknown(id))?,
-                    after: Some(TurnId::new(&**turn).map_err(|_| self.unknown(id))?),
-                    id: ConversationId::new(self.made_id())
-                        .map_err(|error| out_of_order(&error))?,
-                };
-                let forked = found(self.store.fork(fork).await)?.ok_or_else(|| self.unknown(id))?;
+                let forked = self.forked(id, turn).await?;
                 self.begun(&forked);
                 let conversation = self.held(&forked.id).await?.ok_or_else(|| self.unknown(id))?;
                 let base = self.end_of(conversation, of_conversation).await?;
@@ -192,6 +185,21 @@ impl Task<'_> {
                 Ok(base)
             }
         }
+    }
+
+    /// A conversation that goes on after a turn of another.
+    async fn forked(&self, id: &str, turn: &str) -> Result<Conversation> {
+        let unknown_turn = || trouble(self.client(), &Trouble::UnknownTurn(turn));
+        let from = ConversationId::new(id).map_err(|_| self.unknown(id))?;
+        found(self.store.conversation(&self.owner, &from).await)?
+            .ok_or_else(|| self.unknown(id))?;
+        let fork = Fork {
+            owner: self.owner.clone(),
+            from,
+            after: Some(TurnId::new(turn).map_err(|_| unknown_turn())?),
+            id: ConversationId::new(self.made_id()).map_err(|error| out_of_order(&error))?,
+        };
+        found(self.store.fork(fork).await)?.ok_or_else(unknown_turn)
     }
 
     /// A conversation of this call's own. One that asks for no answer begins none.

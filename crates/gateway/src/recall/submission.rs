@@ -189,6 +189,10 @@ fn write_results(
         let message = format!("No tool output found for function call {}.", open.id);
         return Err(Failure::client(FaultKind::BadRequest, message).with_param("tool_outputs"));
     }
+    if results.is_empty() {
+        let message = "Submit tool outputs requires at least one tool output entry";
+        return Err(Failure::client(FaultKind::BadRequest, message).with_param("tool_outputs"));
+    }
     writer.begin_array();
     for (id, output) in results {
         let Some(call) = calls.iter().find(|call| call.id == id) else {

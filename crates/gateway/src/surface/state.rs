@@ -110,6 +110,8 @@ pub(crate) enum Trouble<'a> {
     ThreadContinued,
     ThreadInFlight,
     UnknownConversation(&'a str),
+    /// The turn that a fork is to go on from.
+    UnknownTurn(&'a str),
     UnknownItem(&'a str),
     Locked,
     Several,
@@ -162,6 +164,9 @@ pub(super) fn explain(trouble: &Trouble<'_>) -> Fault<'static> {
         Trouble::UnknownConversation(id) => {
             (FaultKind::NotFound, format!("Conversation with id '{id}' not found."))
         }
+        Trouble::UnknownTurn(id) => {
+            (FaultKind::NotFound, format!("Turn with id '{id}' not found."))
+        }
         Trouble::UnknownItem(id) => (
             FaultKind::NotFound,
             format!(
@@ -200,7 +205,9 @@ impl Trouble<'_> {
     fn param(&self) -> Option<&'static str> {
         match self {
             Self::UnknownAnswer(_) | Self::MisspeltAnswer(_) => Some("previous_response_id"),
-            Self::Locked | Self::UnknownConversation(_) => Some("conversation"),
+            Self::Locked | Self::UnknownConversation(_) | Self::UnknownTurn(_) => {
+                Some("conversation")
+            }
             Self::UnknownItem(_) => Some("input"),
             Self::UnknownThread(_) | Self::ThreadContinued | Self::ThreadInFlight => Some("thread"),
             Self::UnkeptBackground => Some("background"),
@@ -218,6 +225,7 @@ impl Trouble<'_> {
             Self::Several => Some("mutually_exclusive_parameters"),
             Self::MisspeltAnswer(_)
             | Self::UnknownConversation(_)
+            | Self::UnknownTurn(_)
             | Self::UnknownItem(_)
             | Self::UnkeptBackground
             | Self::Unkept => None,

@@ -475,6 +475,22 @@ fn a_fork_goes_its_own_way() {
     assert_refused(&wrong, 404, "Turn with id 'turn_no' not found.");
     let wrong = house.gateway.post(&format!("{PATH}/no/fork"), "{}");
     assert_refused(&wrong, 404, "Conversation with id 'no' not found.");
+    assert_eq!(wrong.json()["error"]["code"], "not_found");
+}
+
+#[test]
+fn a_fork_by_header_says_what_it_lacks() {
+    let house = House::of(&["BLUE"]);
+    let chat = Protocol::OpenaiChat;
+    house.send_text(chat, chat, "mine", "FACT1");
+    for (name, lacks) in [
+        ("mine@turn_no", "Turn with id 'turn_no' not found."),
+        ("no@turn_no", "Conversation with id 'no' not found."),
+    ] {
+        let refused = house.send_text(chat, chat, name, "FACT2");
+        assert_refused(&refused, 404, lacks);
+        assert_eq!(refused.json()["error"]["code"], "not_found");
+    }
 }
 
 #[test]

@@ -238,6 +238,12 @@ fn results_are_submitted_once_to_an_answer_that_asks_for_them() {
         let again = gateway.post(&path, &outputs);
         assert_eq!(again.status, 404, "{}", again.body);
         assert_eq!(again.json()["error"]["message"], "Responses conversation expired or not found");
+        let done = second.json()["id"].as_str().unwrap().to_owned();
+        let nothing = gateway
+            .post(&format!("/v1/responses/{done}/submit_tool_outputs"), r#"{"tool_outputs":[]}"#);
+        assert_eq!(nothing.status, 400, "{}", nothing.body);
+        let words = "Submit tool outputs requires at least one tool output entry";
+        assert_eq!(nothing.json()["error"]["message"], words);
         let unknown = gateway.post("/v1/responses/resp_no/submit_tool_outputs", &outputs);
         assert_eq!(unknown.status, 404);
         let invalid = gateway.post("/v1/responses/resp%20no/submit_tool_outputs", &outputs);

@@ -48,7 +48,7 @@ pub(super) fn write_body(writer: &mut Writer, fault: &Fault<'_>) {
 }
 
 pub(super) fn write_error(error: &mut Writer, fault: &Fault<'_>) {
-    let (kind, code) = words(fault.kind);
+    let (kind, code) = words(fault);
     error.field("message", &message(fault));
     error.field("type", kind);
     error.field("param", &fault.param);
@@ -74,14 +74,16 @@ fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
 }
 
 /// The type and the code by which clients tell a class.
-fn words(kind: FaultKind) -> (&'static str, Option<&'static str>) {
+fn words(fault: &Fault<'_>) -> (&'static str, Option<&'static str>) {
     const INVALID: &str = "invalid_request_error";
-    match kind {
+    match fault.kind {
         FaultKind::BadRequest | FaultKind::Conflict | FaultKind::Unprocessable => (INVALID, None),
         FaultKind::ContextTooLong => (INVALID, Some("context_length_exceeded")),
         FaultKind::Authentication => (INVALID, Some("invalid_api_key")),
         FaultKind::Billing => ("insufficient_quota", Some("insufficient_quota")),
         FaultKind::Permission => ("permission_error", None),
+        // Mostly it is the model that nobody knows; what else is missing is named.
+        FaultKind::NotFound if names_no_model(fault) => (INVALID, Some("not_found")),
         FaultKind::NotFound => (INVALID, Some("model_not_found")),
         FaultKind::TooLarge => (INVALID, Some("request_too_large")),
         FaultKind::RateLimit => ("rate_limit_error", Some("rate_limit_exceeded")),
@@ -91,4 +93,8 @@ fn words(kind: FaultKind) -> (&'static str, Option<&'static str>) {
         FaultKind::Cancelled => ("server_error", Some("cancelled")),
         FaultKind::Truncated => ("server_error", Some("stream_truncated")),
     }
+}
+
+fn names_no_model(fault: &Fault<'_>) -> bool {
+    fault.param.as_ref().is_some_and(|param| *param.to_str() != *"model")
 }

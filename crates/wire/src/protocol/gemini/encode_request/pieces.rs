@@ -9,6 +9,7 @@ use crate::conversation::{
 use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::protocol::arguments::Change;
+use crate::protocol::calls::REDIRECTED;
 use crate::protocol::gemini::encode_response::{report_custom_call, report_refusal};
 use crate::protocol::gemini::types::{FOREIGN_CALL_SIGNATURE, SELF};
 use crate::protocol::words::{in_words, remnant};
@@ -248,6 +249,7 @@ impl<'x> Scribe<'x, '_> {
 
     /// The id of a call or a result. Those of another protocol that have none get one: every result has a name here, and one
     /// of another call would be taken for theirs. Fixture `request/results/chat-repeated-result-before-a-call-without-id`.
+    /// A result with the id of a later call answers one without an id. Fixture `request/ids/chat-result-with-the-id-of-a-later-call`.
     fn id<'t>(
         &mut self,
         piece: &Piece<'_>,
@@ -256,11 +258,20 @@ impl<'x> Scribe<'x, '_> {
     where
         'x: 't,
     {
-        if own.is_some() || self.is_same() || !self.sends_ids() {
+        let calls = self.calls.filter(|_| !self.is_same() && self.sends_ids());
+        let Some(id) = calls.and_then(|calls| calls.paired_id(piece.at)) else {
             return own.filter(|_| self.sends_ids()).map(Text::reborrow);
+        };
+        match own {
+            None => {
+                let reason = "the client pairs by name alone";
+                self.reporter.synthesised((&*piece.part, field), reason);
+            }
+            Some(_) if calls.is_some_and(|calls| calls.is_redirected(piece.at)) => {
+                self.reporter.repaired((&*piece.part, field), REDIRECTED);
+            }
+            Some(_) => {}
         }
-        let id = self.calls?.paired_id(piece.at)?;
-        self.reporter.synthesised((&*piece.part, field), "the client pairs by name alone");
         Some(id)
     }
 

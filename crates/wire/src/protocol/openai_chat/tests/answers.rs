@@ -76,6 +76,20 @@ fn the_status_decides_the_class_and_the_code_refines_it() {
 }
 
 #[test]
+fn what_is_not_found_is_the_model_unless_something_else_is_named() {
+    for (param, expected) in [
+        (None, "model_not_found"),
+        (Some("model"), "model_not_found"),
+        (Some("after"), "not_found"),
+    ] {
+        let mut fault = crate::Fault::new(FaultKind::NotFound, Text::literal("no"));
+        fault.param = param.map(Text::literal);
+        let (status, body) = SELF.encode_fault(&fault);
+        assert_eq!((status, &value(&body)["error"]["code"]), (404, &json!(expected)), "{param:?}");
+    }
+}
+
+#[test]
 fn reasoning_details_come_back_from_a_foreign_field() {
     let details = json!([{"type": "reasoning.encrypted", "data": "x", "index": 0}]);
     let body = json!({"id": "c", "object": "chat.completion", "created": 5, "model": "m",
