@@ -193,7 +193,7 @@ async fn appends(store: &Store) -> Outcome<()> {
     for number in 0..10_100 {
         let mut closing = closing(format!("long-{number}"), last.clone(), 2000)?;
         let from = last.as_ref().map(|(_, tip)| *tip);
-        closing.conversation = Some(Advance { id: id.clone(), from });
+        closing.conversation = Some(Advance::after(id.clone(), from));
         let tip = closing.messages.last().ok_or("a turn has messages")?.hash;
         last = Some((closing.turn.id.clone(), tip));
         let started = Instant::now();

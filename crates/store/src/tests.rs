@@ -121,7 +121,7 @@ async fn conversations(store: &Store, owner: &Owner, tip: Hash) -> ConversationI
     store.hold(owner, Purpose::Conversation(id.clone()), &t5).await.unwrap();
     store.hold(owner, Purpose::Conversation(id.clone()), &turn_id("t6")).await.unwrap();
     let mut last = closing(owner, "t5", Some(("t1", tip)));
-    last.conversation = Some(Advance { id: id.clone(), from: None });
+    last.conversation = Some(Advance::after(id.clone(), None));
     let end = last.messages[0].hash;
     store.close_turn(last).await.unwrap();
     store.follow(owner, vec![tip, end]).await.unwrap().conversation.unwrap();
@@ -260,10 +260,8 @@ async fn sqlite_prepares_no_query_of_a_turn_twice() {
         let id = format!("t{number}");
         let previous = last.as_ref().map(|(id, tip)| (id.as_str(), *tip));
         let mut closing = closing(&owner, &id, previous);
-        closing.conversation = Some(Advance {
-            id: ConversationId::new("c").unwrap(),
-            from: previous.map(|(_, tip)| tip),
-        });
+        closing.conversation =
+            Some(Advance::after(ConversationId::new("c").unwrap(), previous.map(|(_, tip)| tip)));
         closing.begins = Some(NewConversation {
             owner: owner.clone(),
             id: ConversationId::new("c").unwrap(),

@@ -31,6 +31,10 @@ pub(super) struct Base {
     pub(super) tip: Option<Hash>,
     /// What that message is the end of.
     pub(super) end: Position,
+    /// What was meant up to the end of the last call's input, if that may be asked again.
+    pub(super) asked: Option<Hash>,
+    /// Where the conversation ends that is asked again: its last turn is replaced.
+    pub(super) replaced: Option<Hash>,
     /// What goes on being in force if the call does not say otherwise.
     pub(super) settings: Option<Settings>,
     /// The conversation that the call advances.
@@ -47,6 +51,8 @@ impl Base {
             previous: None,
             tip: None,
             end: Position::default(),
+            asked: None,
+            replaced: None,
             settings: None,
             conversation: None,
             kept_by: KeptBy::Nobody,
@@ -275,7 +281,10 @@ impl Task<'_> {
 
     /// The end of a conversation that is held for this call.
     async fn end_of(&self, conversation: Conversation, settings: SettingsOf) -> Result<Base> {
-        let end = end_position(self.pool, (&self.store, &self.owner), &conversation).await?;
+        let store = (&self.store, &self.owner);
+        let last = turn_in(store, conversation.last_turn.as_ref()).await?;
+        let end = end_after(self.pool, store, &conversation, last.as_ref()).await?;
+        let asked = last.as_ref().zip(conversation.tip).and_then(|(it, tip)| asked_with(it, tip));
         let settings = match settings {
             SettingsOf::Call => None,
             SettingsOf::Conversation => {
@@ -286,7 +295,20 @@ impl Task<'_> {
         let summary = summary.map_err(|error| out_of_order(&error))?;
         let Conversation { id, tip, last_turn, .. } = conversation;
         let (previous, conversation) = (last_turn, Some(id));
-        Ok(Base { previous, tip, end, settings, conversation, summary, ..Base::nothing() })
+        Ok(Base { previous, tip, end, asked, settings, conversation, summary, ..Base::nothing() })
+    }
+
+    /// The same conversation without its last turn, which is asked again and replaced.
+    pub(super) async fn before_last(&self, base: Base) -> Result<Base> {
+        let store = (&self.store, &self.owner);
+        let last = turn_in(store, base.previous.as_ref()).await?.ok_or_else(misnamed)?;
+        let before = turn_in(store, last.previous.as_ref()).await?;
+        let end = match last.base {
+            None => Position::default(),
+            Some(tip) => end_with(self.pool, store, before.as_ref(), tip).await?,
+        };
+        let (previous, tip, replaced) = (last.previous, last.base, base.tip);
+        Ok(Base { previous, tip, end, asked: None, replaced, ..base })
     }
 
     async fn hold(&self, purpose: Purpose) -> Result<Held> {
@@ -311,17 +333,48 @@ pub(crate) async fn end_position(
     (store, owner): (&Store, &Owner),
     conversation: &Conversation,
 ) -> Result<Position> {
-    let last = match &conversation.last_turn {
-        Some(turn) => found(store.turn(owner, turn).await)?,
-        None => None,
-    };
-    match (last, conversation.tip) {
-        (_, None) => Ok(Position::of_conversation(conversation)),
-        (Some(turn), tip) if turn.tip == tip => {
-            Ok(end_of_turn(&turn, &Details::read(&turn.details)))
-        }
-        (_, Some(tip)) => end_of_lines(pool, (store, owner), tip).await,
+    let last = turn_in((store, owner), conversation.last_turn.as_ref()).await?;
+    end_after(pool, (store, owner), conversation, last.as_ref()).await
+}
+
+/// The same of one whose last turn was read.
+async fn end_after(
+    pool: &Pool,
+    store: (&Store, &Owner),
+    conversation: &Conversation,
+    last: Option<&Turn>,
+) -> Result<Position> {
+    match conversation.tip {
+        None => Ok(Position::of_conversation(conversation)),
+        Some(tip) => end_with(pool, store, last, tip).await,
     }
+}
+
+/// Where lines end of which a turn may be the last that added some.
+async fn end_with(
+    pool: &Pool,
+    store: (&Store, &Owner),
+    last: Option<&Turn>,
+    tip: Hash,
+) -> Result<Position> {
+    match last {
+        Some(turn) if turn.tip == Some(tip) => Ok(end_of_turn(turn, &Details::read(&turn.details))),
+        _ => end_of_lines(pool, store, tip).await,
+    }
+}
+
+async fn turn_in((store, owner): (&Store, &Owner), turn: Option<&TurnId>) -> Result<Option<Turn>> {
+    match turn {
+        Some(turn) => found(store.turn(owner, turn).await),
+        None => Ok(None),
+    }
+}
+
+/// What was meant up to the end of a turn's input, if the turn is the last of its conversation. The first call of a conversation
+/// looks like another one that says the same, and is not asked again.
+fn asked_with(turn: &Turn, tip: Hash) -> Option<Hash> {
+    let is_last = turn.tip == Some(tip) && turn.base.is_some();
+    Details::read(&turn.details).asked.filter(|_| is_last)
 }
 
 /// Where lines end that no turn has added: that is known by reading them.

@@ -246,6 +246,10 @@ impl<'c> Task<'c> {
             Err(_) if base.is_fresh() && is_own => return Ok(None),
             Err(failure) => return Err(failure),
         };
+        if read.is_repeated {
+            let earlier = self.before_last(base).await?;
+            return Box::pin(self.continue_from(wish, earlier, flight)).await;
+        }
         let recalled = match left.body {
             Some(body) => {
                 let body = self.worked_on(body).await?;
@@ -339,7 +343,10 @@ impl<'c> Task<'c> {
             base: base.tip,
             input: read.input,
             settings: read.effective,
-            conversation: base.conversation.map(|id| Advance { id, from: base.tip }),
+            conversation: base.conversation.map(|id| match base.replaced {
+                None => Advance::after(id, base.tip),
+                Some(tip) => Advance::replacing(id, tip),
+            }),
             begins: None,
             beside: None,
             follows: None,

@@ -21,6 +21,8 @@ pub(super) struct Continued {
     pub(super) settings: Option<Settings>,
     /// Whether the call may begin with all that it goes on from.
     pub(super) may_repeat: bool,
+    /// What was meant up to the end of the last call's input.
+    asked: Option<Hash>,
     /// Whether there is anything.
     is_something: bool,
 }
@@ -31,6 +33,7 @@ impl Continued {
             end: base.end,
             settings: base.settings.clone(),
             may_repeat: wish.header.is_some(),
+            asked: base.asked,
             is_something: base.tip.is_some() || matches!(base.kept_by, KeptBy::Somebody(_)),
         }
     }
@@ -43,6 +46,8 @@ pub(super) struct Read {
     pub(super) entries: usize,
     /// How many of those are in the conversation already.
     pub(super) known: usize,
+    /// Whether they are all that the last call was asked with: it is asked again.
+    pub(super) is_repeated: bool,
     pub(super) input: Lines,
     /// What it goes on with, having none of its own.
     pub(super) settings: Option<Settings>,
@@ -93,10 +98,10 @@ pub(super) fn read(client: Protocol, body: &str, continued: Continued) -> Result
     pool::check_thread(body.len());
     let exchange = client.decode_request_text(body)?;
     let entries = exchange.entries()?;
-    let Continued { end, settings, may_repeat, .. } = continued;
+    let Continued { end, settings, may_repeat, asked, .. } = continued;
     let log =
         |base: Position, entries: &_| lines(client, base, entries).map_err(|it| out_of_order(&it));
-    let (known, input) = match end.meaning.filter(|_| may_repeat) {
+    let (known, is_repeated, input) = match end.meaning.filter(|_| may_repeat) {
         Some(known) => {
             let whole = log(Position::default(), &entries.entries)?;
             // Of what was taken in from elsewhere only the last line is known.
@@ -105,12 +110,15 @@ pub(super) fn read(client: Protocol, body: &str, continued: Continued) -> Result
             };
             let last = whole.states.iter().zip(&whole.places).rposition(is_end);
             let known = last.map_or(0, |last| last + 1);
-            (known, log(end, &entries.entries[known..])?)
+            let sent = whole.states.iter().flatten().next_back();
+            let is_repeated = known == 0 && asked.is_some() && sent == asked.as_ref();
+            (known, is_repeated, log(end, &entries.entries[known..])?)
         }
-        None => (0, log(end, &entries.entries)?),
+        None => (0, false, log(end, &entries.entries)?),
     };
     let kept = |text: Option<String>| text.map(|text| (client, text));
     let own = Settings { system: kept(entries.system), tools: kept(entries.tools) };
     let (settings, effective) = own.before(settings);
-    Ok(Read { entries: entries.entries.len(), known, input, settings, effective })
+    let entries = entries.entries.len();
+    Ok(Read { entries, known, is_repeated, input, settings, effective })
 }

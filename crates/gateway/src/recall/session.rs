@@ -280,11 +280,11 @@ impl Draft {
 impl Follower {
     fn after(conversation: Conversation) -> Self {
         let Conversation { id, tip, last_turn, .. } = conversation;
-        Self { previous: last_turn, advance: Advance { id, from: tip }, begins: None }
+        Self { previous: last_turn, advance: Advance::after(id, tip), begins: None }
     }
 
     fn new(conversation: NewConversation) -> Self {
-        let advance = Advance { id: conversation.id.clone(), from: None };
+        let advance = Advance::after(conversation.id.clone(), None);
         Self { previous: None, advance, begins: Some(conversation) }
     }
 }

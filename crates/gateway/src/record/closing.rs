@@ -197,6 +197,7 @@ impl<'a> Turn<'a> {
             usage: facts.usage.clone(),
             conversation: conversation.map(|it| it.id.as_str().to_owned()),
             input_end: self.tip.as_ref().filter(|_| self.response.is_some()).map(digits),
+            asked: plan.input.end.meaning.filter(|_| plan.is_repeatable()),
             end: Some(self.output.end),
             ..Details::default()
         }

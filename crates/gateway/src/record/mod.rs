@@ -54,6 +54,13 @@ pub(crate) struct Plan {
     pub(crate) job: Option<ResponseId>,
 }
 
+impl Plan {
+    /// Whether a client that sends everything may ask for the answer again.
+    fn is_repeatable(&self) -> bool {
+        self.keeps_broken && self.is_awaited && !self.is_plain
+    }
+}
+
 /// What a turn says of itself beside its columns, as JSON.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Details {
@@ -72,6 +79,8 @@ pub(crate) struct Details {
     pub(crate) conversation: Option<String>,
     /// The line of the log that its input ends with, in hexadecimal digits; the answer stands behind it. Where that can be named.
     pub(crate) input_end: Option<String>,
+    /// What was meant up to the end of its input, where a client may ask again by sending everything.
+    pub(crate) asked: Option<Hash>,
     /// Where it ends, where its last line alone does not say it.
     pub(crate) end: Option<Position>,
 }
@@ -86,6 +95,7 @@ impl Details {
             it.optional("conversation", self.conversation.as_deref());
             it.optional("compacted", self.compacted.as_deref());
             it.optional("input_end", self.input_end.as_deref());
+            it.optional("asked", self.asked.as_ref().map(digits).as_deref());
             if let Some(Position { meaning: Some(meaning), calls: Some(calls) }) = &self.end {
                 it.field("meaning", &*digits(meaning));
                 it.field("calls", &*digits(calls));
@@ -119,6 +129,7 @@ impl Details {
                 }
                 "compacted" => details.compacted = Some(reader.string()?.into_str().into_owned()),
                 "input_end" => details.input_end = Some(reader.string()?.into_str().into_owned()),
+                "asked" => details.asked = hash(&reader.string()?.into_str()),
                 "meaning" => end.meaning = hash(&reader.string()?.into_str()),
                 "calls" => end.calls = hash(&reader.string()?.into_str()),
                 "passed" => details.is_passed = reader.boolean()?,

@@ -389,6 +389,32 @@ fn a_client_that_sends_everything_adds_nothing_twice() {
 }
 
 #[test]
+fn a_call_that_is_sent_again_with_everything_is_answered_anew() {
+    let house = House::of(&["BLUE", "GREEN", "RED", "GRAY"]);
+    let head = "POST /v1/chat/completions\r\nsabir-conversation: mine\r\n";
+    let send = |messages: &Value| {
+        let body = json!({"model": "anthropic-messages/m", "messages": messages});
+        let reply = house.gateway.request(head, &body.to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        house.sent(Protocol::AnthropicMessages)
+    };
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let model = |text: &str| json!({"role": "assistant", "content": text});
+    send(&json!([user("FACT1")]));
+    let everything = json!([user("FACT1"), model("BLUE"), user("FACT2")]);
+    let first = send(&everything);
+    // As SDKs do it when an answer did not reach them.
+    assert_eq!(send(&everything), first);
+    let sent = send(&json!([user("FACT3")]));
+    assert_holds(&sent, &["FACT1", "BLUE", "FACT2", "RED", "FACT3"]);
+    assert!(!sent.contains("GREEN"), "{sent}");
+    let kept = house.gateway.get("/sabir/v1/conversations/mine").json();
+    assert_eq!(kept["turns"].as_array().unwrap().len(), 3, "{kept}");
+    let listed = house.gateway.get("/sabir/v1/conversations").json();
+    assert_eq!(listed["data"][0]["turns"], 3, "{listed}");
+}
+
+#[test]
 fn a_conversation_serves_one_call_at_a_time() {
     let (send, pieces) = std::sync::mpsc::channel();
     let pieces = std::sync::Arc::new(std::sync::Mutex::new(pieces));

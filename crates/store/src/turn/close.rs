@@ -177,12 +177,13 @@ impl Close {
         let closing = &self.closing;
         let beside = closing.follows.as_ref().map(|it| &it.begins).or(closing.beside.as_ref());
         let from = origin.conversation.as_ref().and_then(|target| target.from);
+        let is_replacing = origin.conversation.as_ref().is_some_and(|target| target.is_replacing);
         let step = Step {
             from,
             to: tip,
             is_longer: origin.base == from && closing.messages.len() > origin.known,
             turn: Some(&closing.turn.id),
-            turns: TurnCount::More(1),
+            turns: TurnCount::More(u64::from(!is_replacing)),
             protocol: Some(&closing.turn.protocol),
             model: closing.model.as_ref(),
             now: self.now,

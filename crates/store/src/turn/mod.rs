@@ -101,6 +101,20 @@ pub struct Follows {
 pub struct Advance {
     pub id: ConversationId,
     pub from: Option<Hash>,
+    /// Whether the turn takes the place of the last one, whose answer was asked for again.
+    pub is_replacing: bool,
+}
+
+impl Advance {
+    /// One more turn, after this tip.
+    pub fn after(id: ConversationId, from: Option<Hash>) -> Self {
+        Self { id, from, is_replacing: false }
+    }
+
+    /// The last turn anew, after which the conversation has this tip.
+    pub fn replacing(id: ConversationId, from: Hash) -> Self {
+        Self { id, from: Some(from), is_replacing: true }
+    }
 }
 
 /// A turn as it is kept.

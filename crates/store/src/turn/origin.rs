@@ -35,7 +35,7 @@ impl Origin {
                 previous: found.last_turn,
                 base,
                 known,
-                conversation: Some(Advance { id: found.id, from: found.tip }),
+                conversation: Some(Advance::after(found.id, found.tip)),
             },
             None => Self { previous: None, base, known, conversation: None },
         })

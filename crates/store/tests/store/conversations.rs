@@ -17,8 +17,7 @@ use crate::bench::{
 async fn advance(bench: &Bench, id: &str, from: Option<(&str, Hash)>) -> sabir_store::Result<Hash> {
     let mut closing = bench.closing(id, from, &[id]);
     let tip = closing.messages[0].hash;
-    closing.conversation =
-        Some(Advance { id: conversation_id("c"), from: from.map(|(_, tip)| tip) });
+    closing.conversation = Some(Advance::after(conversation_id("c"), from.map(|(_, tip)| tip)));
     bench.store.close_turn(closing).await.map(|()| tip)
 }
 
@@ -140,7 +139,7 @@ each_engine_refused_by_files! {
         let begun = async |id: &str, turn: &str, texts: &[&str], origin| {
             let id = conversation_id(id);
             let mut closing = bench.closing(turn, None, texts);
-            closing.conversation = Some(Advance { id: id.clone(), from: None });
+            closing.conversation = Some(Advance::after(id.clone(), None));
             let (owner, title) = (bench.owner.clone(), Title::new(turn));
             let metadata = record("{}");
             closing.begins = Some(NewConversation { owner, id, title, metadata, origin });
@@ -181,7 +180,7 @@ each_engine_refused_by_files! {
         bench.conversation("c").await;
         let close = async |turn: &str, beside: Option<&str>| {
             let mut closing = bench.closing(turn, None, &[turn]);
-            closing.conversation = Some(Advance { id: conversation_id("c"), from: None });
+            closing.conversation = Some(Advance::after(conversation_id("c"), None));
             closing.beside = beside.map(new);
             store.close_turn(closing).await
         };
@@ -206,7 +205,7 @@ each_engine_refused_by_files! {
             origin: Origin::Followed,
         };
         let mut first = bench.closing("t0", None, &["a", "b"]);
-        first.conversation = Some(Advance { id: conversation_id("f"), from: None });
+        first.conversation = Some(Advance::after(conversation_id("f"), None));
         first.begins = Some(new("f"));
         let [a, b] = [first.messages[0].hash, first.messages[1].hash];
         store.close_turn(first).await.unwrap();
@@ -255,7 +254,7 @@ each_engine_refused_by_files! {
             store.close_turn_late(closing).await
         };
         let mut first = bench.closing("t0", None, &["a"]);
-        first.conversation = Some(Advance { id: conversation_id("f"), from: None });
+        first.conversation = Some(Advance::after(conversation_id("f"), None));
         first.begins = Some(new("f"));
         let a = first.messages[0].hash;
         store.close_turn(first).await.unwrap();

@@ -218,7 +218,7 @@ impl Model {
             From::Tip => talk.as_ref().and_then(|talk| talk.tip),
             From::Elsewhere => Some(Hash::of_bytes(b"elsewhere")),
         };
-        closing.conversation = Some(Advance { id: id(key.1), from: seen });
+        closing.conversation = Some(Advance::after(id(key.1), seen));
         let tip = closing.messages[0].hash;
         let outcome = bench.store.close_turn(closing).await.map_err(|error| error.kind());
         let is_locked = self.locks.contains_key(&key);

@@ -39,10 +39,10 @@ each_engine_and_files! {
         let id = bench.conversation("c").await;
         let mut closing = bench.closing("t1", None, &["a"]);
         let first = closing.messages[0].hash;
-        closing.conversation = Some(Advance { id: id.clone(), from: None });
+        closing.conversation = Some(Advance::after(id.clone(), None));
         store.close_turn(closing).await.unwrap();
         let mut closing = bench.closing("t2", Some(("t1", first)), &["b"]);
-        closing.conversation = Some(Advance { id: id.clone(), from: Some(first) });
+        closing.conversation = Some(Advance::after(id.clone(), Some(first)));
         store.close_turn(closing).await.unwrap();
         store.delete_conversation(owner, &id, Deletion::Turns).await.unwrap();
         let swept = sweep(&bench, Keep::Forever).await;
@@ -115,7 +115,7 @@ each_engine! {
     async fn a_conversation_keeps_its_turns(bench) {
         let id = bench.conversation("c").await;
         let mut closing = bench.closing("t1", None, &["a"]);
-        closing.conversation = Some(Advance { id: id.clone(), from: None });
+        closing.conversation = Some(Advance::after(id.clone(), None));
         bench.store.close_turn(closing).await.unwrap();
         bench.wait(20 * DAY);
         bench.store.conversation(&bench.owner, &id).await.unwrap();
@@ -171,7 +171,7 @@ async fn keep(bench: &Bench, word: &str, number: u32) {
     closing.details = record(&text("details"));
     let response = ResponseId::new(digits(number)).unwrap();
     closing.responses = vec![NewResponse { id: response, body: record(&text("body")) }];
-    closing.conversation = Some(Advance { id, from: None });
+    closing.conversation = Some(Advance::after(id, None));
     bench.store.close_turn(closing).await.unwrap();
 }
 
@@ -214,7 +214,7 @@ async fn a_long_conversation_is_deleted_in_few_steps() {
         let previous = last.as_ref().map(|(turn, tip): &(String, Hash)| (turn.as_str(), *tip));
         let mut closing = bench.closing(&turn, previous, &[&turn]);
         let from = previous.map(|(_, tip)| tip);
-        closing.conversation = Some(Advance { id: id.clone(), from });
+        closing.conversation = Some(Advance::after(id.clone(), from));
         last = Some((turn, closing.messages[0].hash));
         bench.store.close_turn(closing).await.unwrap();
     }

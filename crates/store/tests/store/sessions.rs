@@ -76,7 +76,7 @@ async fn advance(bench: &Bench, id: &str, turn: &str) -> sabir_store::Result<()>
     closing.turn.previous = previous.map(|turn| turn_id(&turn));
     closing.turn.base = conversation.tip;
     closing.messages = chain(conversation.tip, &[turn]);
-    closing.conversation = Some(Advance { id, from: conversation.tip });
+    closing.conversation = Some(Advance::after(id, conversation.tip));
     bench.store.close_turn(closing).await
 }
 
@@ -133,7 +133,7 @@ async fn an_edit_during_a_turn_is_not_written_over() {
     let mut closing = bench.closing("two", None, &[]);
     closing.turn.base = found.tip;
     closing.messages = chain(found.tip, &["two"]);
-    closing.conversation = Some(Advance { id: conversation_id("c"), from: found.tip });
+    closing.conversation = Some(Advance::after(conversation_id("c"), found.tip));
     fs::write(file(&bench, "c"), "edited\n").unwrap();
     let error = bench.store.close_turn(closing).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Conflict);

@@ -141,7 +141,7 @@ each_engine! {
         let mut first = bench.closing("t1", None, &["a"]);
         first.system = Some(record("be brief"));
         let tip = first.messages[0].hash;
-        first.conversation = Some(Advance { id: conversation.clone(), from: None });
+        first.conversation = Some(Advance::after(conversation.clone(), None));
         bench.store.close_turn(first).await.unwrap();
         // Whether it is found by the upkeep, or by the next call.
         for (dead, next) in [("t2", None), ("t3", Some("t4"))] {
@@ -176,7 +176,7 @@ each_engine! {
         assert_eq!(second.fork(fork).await.unwrap().tip, Some(tip));
         // It was not dead after all, and counts once.
         let mut late = bench.closing("t3", Some(("t2", tip)), &["b"]);
-        late.conversation = Some(Advance { id: conversation_id("c"), from: Some(tip) });
+        late.conversation = Some(Advance::after(conversation_id("c"), Some(tip)));
         bench.store.close_turn(late).await.unwrap();
         assert_eq!(second.conversation(owner, &conversation_id("c")).await.unwrap().turns, 3);
     }
