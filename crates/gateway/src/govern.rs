@@ -28,7 +28,7 @@ pub(crate) fn request<'c>(
             let choice = decoded.pointer(None, Field::ToolChoice);
             plan.apply(decoded.edit(), rules, &choice)
         }
-        false => Governed::default(),
+        false => plan.unchanged(),
     };
     if rules.long_names == NameRule::Reject {
         let names = upstream.tool_names(target);

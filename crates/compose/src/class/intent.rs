@@ -1,12 +1,10 @@
 //! Whether somebody asks for a web search. Words in code and in quotation marks are not the speaker's own; a wish that is negated
 //! within its clause is none.
 
+use crate::class::chinese::{Wishes, simplified};
 use crate::class::scope::Scope;
 use crate::class::words::{
-    ASKED, BEHIND_ENGINES, BEHIND_PLACES, CHINESE_CONDITIONS, CHINESE_MARKS, CHINESE_NAMING,
-    CHINESE_NEAR_NEGATIONS, CHINESE_NEGATIONS, CHINESE_OTHER_NEGATIONS, CHINESE_THINGS,
-    CHINESE_TURNS, CHINESE_WISHES, DOING, ENGINES, LINKED_NEGATIONS, NEGATIONS, PLACES, VERBS,
-    WEB_MARKS,
+    ASKED, BEHIND_ENGINES, BEHIND_PLACES, CHINESE_MARKS, DOING, ENGINES, PLACES, VERBS, WEB_MARKS,
 };
 
 /// Words beside those that are built in.
@@ -24,7 +22,8 @@ impl Intent {
     /// More phrases that are wishes to search the web, and more words that negate one.
     pub fn new(wishes: &[String], negations: &[String]) -> Self {
         let lower = |words: &[String]| {
-            words.iter().map(|word| closed_up(&word.to_lowercase().replace('’', "'"))).collect()
+            let spelled = |word: &String| simplified(word.to_lowercase().replace('’', "'"));
+            words.iter().map(|word| closed_up(&spelled(word))).collect()
         };
         Self { wishes: lower(wishes), negations: lower(negations) }
     }
@@ -34,7 +33,7 @@ impl Intent {
         if self.wishes.is_empty() && !ends.iter().any(|end| may_name_web(end)) {
             return false;
         }
-        let text = own_words(&ends.join("\n")).to_lowercase().replace('’', "'");
+        let text = simplified(own_words(&ends.join("\n")).to_lowercase().replace('’', "'"));
         clauses(&text).any(|clause| self.asks_in_chinese(clause) || self.asks_in_english(clause))
     }
 
@@ -51,33 +50,7 @@ impl Intent {
 
     fn asks_in_chinese(&self, clause: &str) -> bool {
         let clause = closed_up(clause);
-        let built_in = if clause.is_ascii() { &[] } else { CHINESE_WISHES };
-        let built_in = built_in.iter().copied();
-        let mut wishes = built_in.chain(self.wishes.iter().map(String::as_str));
-        wishes.any(|wish| {
-            clause.match_indices(wish).any(|(at, _)| {
-                let (before, behind) = (&clause[..at], &clause[at + wish.len()..]);
-                let is_named = CHINESE_NAMING.iter().any(|it| before.ends_with(it));
-                let is_wanted = !self.is_negated_in_chinese(before) || is_condition(behind);
-                !is_named && !is_thing(behind) && is_wanted
-            })
-        })
-    }
-
-    fn is_negated_in_chinese(&self, before: &str) -> bool {
-        let ended = CHINESE_TURNS.iter().filter_map(|it| before.rfind(it)).max();
-        let mut before = before[ended.unwrap_or(0)..].to_owned();
-        for other in CHINESE_OTHER_NEGATIONS {
-            before = before.replace(other, "");
-        }
-        let near = before.trim_end();
-        if CHINESE_NEAR_NEGATIONS.iter().any(|it| near.ends_with(it)) {
-            return true;
-        }
-        let own = self.negations.iter().map(String::as_str);
-        let mut words = before.split(|it: char| !it.is_ascii() || !is_of_word(it));
-        CHINESE_NEGATIONS.iter().copied().chain(own).any(|it| before.contains(it))
-            || words.any(|word| NEGATIONS.contains(&word) || LINKED_NEGATIONS.contains(&word))
+        Wishes { clause: &clause, more: &self.wishes }.any_is_meant(&self.negations)
     }
 }
 
@@ -159,23 +132,13 @@ fn places_follow(behind: &[&str]) -> bool {
     places.any(|(at, _)| behind.get(at + 1).is_none_or(|it| BEHIND_PLACES.contains(it)))
 }
 
-/// `a web search`, `an online search`.
+/// `a web search`, `an online search`, `a google search`.
 fn search_follows(behind: &[&str]) -> bool {
     let mut pairs = behind.windows(2).take(4);
-    let is_search = |pair: &[&str]| PLACES.contains(&pair[0]) && pair[1].starts_with("search");
+    let is_place = |word: &str| PLACES.contains(&word) || ENGINES.contains(&word);
+    let is_search = |pair: &[&str]| is_place(pair[0]) && pair[1].starts_with("search");
     let found = pairs.position(is_search);
     found.is_some_and(|at| behind.get(at + 2).is_none_or(|it| BEHIND_PLACES.contains(it)))
-}
-
-/// Whether it is said what must not be done without it: 不上网查就别回答.
-fn is_condition(behind: &str) -> bool {
-    CHINESE_CONDITIONS.iter().any(|it| behind.contains(it))
-}
-
-fn is_thing(behind: &str) -> bool {
-    // The wish may end within a word: 联网搜(索)引擎.
-    let behind = behind.trim_start_matches(['索', '询', '找']);
-    CHINESE_THINGS.iter().any(|it| behind.starts_with(it))
 }
 
 /// A clause without the blanks that some write between Chinese and other words: 用 google 搜.
@@ -259,13 +222,14 @@ fn clauses(text: &str) -> impl Iterator<Item = &str> {
     ])
 }
 
-fn is_of_word(character: char) -> bool {
+pub(super) fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '\'')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::class::words::CHINESE_WISHES;
 
     #[track_caller]
     fn check(is_wish: bool, texts: &[&str]) {
@@ -381,6 +345,58 @@ mod tests {
             false,
             &["不要 google 一下", "please don't 上网查", "请 not 上网查", "用 google 地图"],
         );
+    }
+
+    #[test]
+    fn both_ways_to_write_chinese_are_read() {
+        check(
+            true,
+            &["請上網搜尋台積電最新股價", "麻煩上網查一下高鐵時刻表", "在網路上搜尋最新的匯率"],
+        );
+        check(false, &["請不要上網搜尋", "無需聯網搜尋", "沒必要上網查"]);
+        let own = Intent::new(&["問問網友".to_owned()], &[]);
+        assert!(own.asks_for_web("问问网友") && own.asks_for_web("問問網友"));
+    }
+
+    #[test]
+    fn what_is_told_of_a_search_is_no_wish() {
+        check(
+            false,
+            &[
+                "你有联网搜索的能力吗？",
+                "怎样关闭浏览器的联网搜索？",
+                "怎么上网查社保",
+                "如何让模型联网搜索",
+                "关闭联网搜索",
+                "系统会联网搜索",
+                "用户经常上网查价格",
+                "网上找不到答案，你来分析",
+                "我上网查了半天没有结果",
+                "联网搜索和本地检索哪个好",
+                "She told him to search the web.",
+                "They search the web for shoes.",
+                "The button should say search the web",
+            ],
+        );
+        check(
+            true,
+            &[
+                "帮用户上网查一下价格",
+                "真的上网查一下",
+                "你怎么不上网查一下",
+                "联网搜索和总结今天的新闻",
+                "怎么办，上网查一下",
+                "I told you to search the web!",
+                "Do a quick Google search for it",
+                "can u google whats the time in tokyo",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_clause_is_read_once_however_many_wishes_it_has() {
+        let negated = format!("不要{}", "联网搜".repeat(880));
+        (0..100).for_each(|_| check(false, &[&negated]));
     }
 
     #[test]

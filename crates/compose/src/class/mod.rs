@@ -1,6 +1,7 @@
 //! What kind of work a request is: ten classes, each a small rule with its reason, tried in a fixed order. Which targets a
 //! class has, and whether it has any, is the caller's matter.
 
+mod chinese;
 mod facts;
 mod intent;
 mod offered;

@@ -2,8 +2,8 @@
 //! that follow it, not on how many there are.
 
 use crate::class::words::{
-    ASKING_HOW, ASKING_NEGATIONS, BEHIND_OTHER_NEGATIONS, DESCRIBING, FORBIDDING_NOUNS,
-    LINKED_NEGATIONS, NEGATING_PAIRS, NEGATIONS, STATING, SUBJECTS, TURNS, VERBS,
+    ASKING_HOW, ASKING_NEGATIONS, BEHIND_OTHER_NEGATIONS, DESCRIBED, DESCRIBING, FORBIDDING_NOUNS,
+    LINKED_NEGATIONS, NAMING, NEGATING_PAIRS, NEGATIONS, OTHERS, STATING, SUBJECTS, TURNS, VERBS,
 };
 
 /// What was said of whatever comes next in a clause.
@@ -26,7 +26,7 @@ impl Scope {
     /// Whether a wish that begins at a word, and behind the words that were read, is none.
     pub(super) fn turns_round(self, words: &[&str], at: usize) -> bool {
         let before = &words[..at];
-        if is_asked_how(before) {
+        if is_asked_how(before) || is_anothers(before) {
             return true;
         }
         match self.is_linked || ends_with_negation(before) || words[at].ends_with("ing") {
@@ -45,7 +45,7 @@ impl Scope {
             self.is_forbidden = true;
         } else if is_linked_negation(words, at) {
             (self.is_without, self.is_linked) = (true, false);
-        } else if DESCRIBING.contains(&word) {
+        } else if describes(words, at) {
             self.is_described = true;
         }
         self.is_linked |= word == "to";
@@ -76,6 +76,16 @@ fn is_linked_negation(words: &[&str], at: usize) -> bool {
     let (word, next) = (words[at], next(words, at));
     let is_one = LINKED_NEGATIONS.contains(&word) || word == "not" && is_statement(words, at);
     NEGATING_PAIRS.contains(&(word, next)) || is_one && negates(words, at)
+}
+
+/// Whether what follows is told of somebody else.
+fn describes(words: &[&str], at: usize) -> bool {
+    DESCRIBING.contains(&words[at]) || DESCRIBED.contains(&words[at]) && next(words, at) != "you"
+}
+
+/// Whether the words before make what follows the doing of others, or a name.
+fn is_anothers(before: &[&str]) -> bool {
+    before.last().is_some_and(|it| OTHERS.contains(it) || NAMING.contains(it))
 }
 
 fn ends_with_negation(before: &[&str]) -> bool {

@@ -4,7 +4,9 @@ use sabir_wire::conversation::{Arguments, ToolCall};
 use sabir_wire::json::{Json, Kind, Reader};
 
 use crate::class::shell;
-use crate::class::words::{COMMAND_MEMBERS, EDITORS, READERS, SEARCHERS, SHELLS, VIEWING, WRITERS};
+use crate::class::words::{
+    COMMAND_MEMBERS, EDITORS, NOTES, READERS, SEARCHERS, SHELLS, VIEWING, WRITERS,
+};
 
 /// What a tool did, from the least to the farthest-reaching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +42,7 @@ fn effect_of_editor(call: &ToolCall<'_>) -> ToolEffect {
 
 fn effect_of_plain(name: &str) -> Option<ToolEffect> {
     let by_words = [
+        (NOTES, ToolEffect::Other),
         (WRITERS, ToolEffect::Wrote),
         (SEARCHERS, ToolEffect::Searched),
         (READERS, ToolEffect::Read),

@@ -36,6 +36,9 @@ pub(super) const EDITORS: &[&str] =
 
 pub(super) const VIEWING: &[&str] = &["view", "read", "open"];
 
+/// What agents note for themselves: no file is written by it.
+pub(super) const NOTES: &[&str] = &["todo", "todos"];
+
 pub(super) const WRITERS: &[&str] = &[
     "apply_patch",
     "edit",
@@ -157,7 +160,7 @@ pub(super) const WEB_MARKS: &[(&str, usize)] = &[
 /// What follows the name of an engine that is used as a verb.
 pub(super) const BEHIND_ENGINES: &[&str] = &[
     "the", "for", "it", "this", "that", "what", "who", "how", "when", "where", "why", "a", "an",
-    "them", "my", "some",
+    "them", "my", "some", "these", "those", "whats", "what's", "who's", "if", "whether",
 ];
 
 /// Words that forbid what follows in their clause, whatever its form. `no` and `not` depend on what stands beside them.
@@ -214,6 +217,17 @@ pub(super) const SUBJECTS: &[&str] = &["i", "you", "we", "please", "just", "let'
 
 /// What is said of others who search: theirs is no wish.
 pub(super) const DESCRIBING: &[&str] = &["tells", "instructs", "lets", "allows", "asks", "says"];
+
+/// The same of what was said before, but for what was said to the one who is spoken to: "I told you to search the web".
+pub(super) const DESCRIBED: &[&str] = &["told", "asked", "instructed"];
+
+/// Others, of whom it is told that they search.
+pub(super) const OTHERS: &[&str] =
+    &["they", "users", "people", "customers", "clients", "visitors", "students", "who"];
+
+/// What stands before words that are only quoted.
+pub(super) const NAMING: &[&str] =
+    &["say", "says", "saying", "reads", "called", "labelled", "labeled", "named", "titled"];
 
 /// What follows `how` in a question how something is done.
 pub(super) const ASKING_HOW: &[&str] =
@@ -273,10 +287,19 @@ pub(super) const CHINESE_WISHES: &[&str] = &[
     "网络搜索",
     "网络检索",
     "网络查询",
+    "网络上搜",
+    "网络上查",
+    "网络上找",
+    "网络上检索",
     "搜索网络",
     "搜索互联网",
     "搜索网上",
     "搜一下网上",
+    "搜索一下网上",
+    "搜索一下网络",
+    "搜索一下互联网",
+    "查询一下网上",
+    "看看网上",
     "搜网上",
     "搜搜网上",
     "查一下网上",
@@ -295,10 +318,25 @@ pub(super) const CHINESE_WISHES: &[&str] = &[
 ];
 
 /// What all wishes in Chinese have in common that name no engine by its English name: one of these.
-pub(super) const CHINESE_MARKS: &[&str] = &["网", "百度", "谷歌", "必应"];
+pub(super) const CHINESE_MARKS: &[&str] = &["网", "網", "百度", "谷歌", "必应", "必應"];
 
-/// What follows a wish that is only the name of a thing.
+/// What follows a wish that is only the name of a thing, or tells what came of a search.
 pub(super) const CHINESE_THINGS: &[&str] = &[
+    "的",
+    "过",
+    "不到",
+    "到的",
+    "到了",
+    "了一下",
+    "了下",
+    "了半天",
+    "了很久",
+    "了好久",
+    "模块",
+    "能力",
+    "开关",
+    "选项",
+    "权限",
     "引擎",
     "框",
     "功能",
@@ -310,7 +348,6 @@ pub(super) const CHINESE_THINGS: &[&str] = &[
     "服务",
     "按钮",
     "页面",
-    "的原理",
     "组件",
     "是什么",
     "api",
@@ -386,12 +423,132 @@ pub(super) const CHINESE_TURNS: &[&str] = &[
 pub(super) const CHINESE_CONDITIONS: &[&str] =
     &["就别", "就不要", "就不许", "就不准", "前不要", "前别", "前不许", "前不准"];
 
+/// What joins two things that are compared, and how that is asked for: 联网搜索和本地检索有什么区别.
+pub(super) const CHINESE_JOINING: &[&str] = &["和", "与", "跟", "同"];
+pub(super) const CHINESE_COMPARING: &[&str] =
+    &["区别", "差别", "不同", "差异", "异同", "对比", "哪个"];
+
+/// Questions how something is done, and what may stand between one and what is asked for.
+pub(super) const CHINESE_ASKING_HOW: &[&str] = &["怎么", "怎样", "如何"];
+pub(super) const CHINESE_BEHIND_HOW: &[&str] =
+    &["", "在", "去", "到", "能", "才能", "可以", "才可以", "通过", "来", "让模型", "让它"];
+
+/// Others, of whom it is told that they search, what they do it with, and what makes a favour of it after all: 帮用户上网查.
+pub(super) const CHINESE_OTHERS: &[&str] =
+    &["用户", "客户", "他们", "她们", "系统", "程序", "机器人", "学生", "模型"];
+pub(super) const CHINESE_BEHIND_OTHERS: &[&str] = &["在", "能", "可以", "都", "常", "经常", "去"];
+pub(super) const CHINESE_FAVOURS: &[&str] = &["帮", "替", "给", "为", "请"];
+
+/// What tells of a wish that was spoken before: 刚才让你联网搜索.
+pub(super) const CHINESE_PAST: &[&str] = &[
+    "刚才让",
+    "刚才叫",
+    "刚才请",
+    "刚刚让",
+    "刚刚叫",
+    "之前让",
+    "之前叫",
+    "之前请",
+    "上次让",
+    "上次叫",
+];
+
+/// Characters that are written otherwise where the words above are spoken as well, and both ways to write them.
+pub(super) const TRADITIONAL: &[(char, char)] = &[
+    ('網', '网'),
+    ('聯', '联'),
+    ('檢', '检'),
+    ('詢', '询'),
+    ('實', '实'),
+    ('確', '确'),
+    ('認', '认'),
+    ('絡', '络'),
+    ('瀏', '浏'),
+    ('覽', '览'),
+    ('頁', '页'),
+    ('應', '应'),
+    ('術', '术'),
+    ('務', '务'),
+    ('鈕', '钮'),
+    ('組', '组'),
+    ('銀', '银'),
+    ('請', '请'),
+    ('連', '连'),
+    ('結', '结'),
+    ('無', '无'),
+    ('須', '须'),
+    ('沒', '没'),
+    ('準', '准'),
+    ('許', '许'),
+    ('該', '该'),
+    ('議', '议'),
+    ('願', '愿'),
+    ('讓', '让'),
+    ('會', '会'),
+    ('個', '个'),
+    ('為', '为'),
+    ('爲', '为'),
+    ('麼', '么'),
+    ('區', '区'),
+    ('級', '级'),
+    ('類', '类'),
+    ('識', '识'),
+    ('處', '处'),
+    ('馬', '马'),
+    ('趕', '赶'),
+    ('經', '经'),
+    ('過', '过'),
+    ('給', '给'),
+    ('幫', '帮'),
+    ('戶', '户'),
+    ('們', '们'),
+    ('統', '统'),
+    ('機', '机'),
+    ('學', '学'),
+    ('樣', '样'),
+    ('別', '别'),
+    ('尋', '寻'),
+    ('異', '异'),
+    ('關', '关'),
+    ('閉', '闭'),
+    ('開', '开'),
+    ('來', '来'),
+    ('與', '与'),
+    ('對', '对'),
+    ('塊', '块'),
+    ('權', '权'),
+    ('選', '选'),
+    ('項', '项'),
+    ('問', '问'),
+    ('剛', '刚'),
+    ('後', '后'),
+];
+
+/// The same for words: what is said in Taiwan, and what is said above.
+pub(super) const TRADITIONAL_WORDS: &[(&str, &str)] = &[("网路", "网络"), ("搜寻", "搜索")];
+
 /// What stands before a name.
 pub(super) const CHINESE_NAMING: &[&str] = &["叫", "叫做", "名为", "名叫", "称为"];
 
 /// What negates a wish that follows at once. Before other words these are parts of many that negate nothing.
-pub(super) const CHINESE_NEAR_NEGATIONS: &[&str] =
-    &["不", "不去", "不再", "不在", "不到", "不通过", "不使用", "不靠", "不先", "没", "没有", "未"];
+pub(super) const CHINESE_NEAR_NEGATIONS: &[&str] = &[
+    "不",
+    "不去",
+    "不再",
+    "不在",
+    "不到",
+    "不通过",
+    "不使用",
+    "不靠",
+    "不先",
+    "没",
+    "没有",
+    "未",
+    "关闭",
+    "关掉",
+    "禁用",
+    "停用",
+];
 
 /// What looks like a negation and is none: two of them, a question whether or not, and words that one is a part of.
 pub(super) const CHINESE_OTHER_NEGATIONS: &[&str] = &[
@@ -408,6 +565,7 @@ pub(super) const CHINESE_OTHER_NEGATIONS: &[&str] = &[
     "何不",
     "为什么不",
     "为何不",
+    "怎么不",
     "能不能",
     "可不可以",
     "要不要",

@@ -165,7 +165,7 @@ impl Governor {
         let (name, rules) = (name.to_str(), &self.offer.rules);
         let offered = self.offer.tool(&name);
         let own = self.offer.client_name(&name);
-        let is_denied = !rules.allows(own);
+        let is_denied = !self.offer.allows(own);
         match (rules.undeclared, offered) {
             (UndeclaredRule::Refuse, _) if is_denied || offered.is_none() => {
                 Judged::Refused(Violation::Undeclared(own.to_owned()))

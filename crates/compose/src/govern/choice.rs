@@ -4,10 +4,13 @@ use sabir_wire::conversation::{AllowedTool, Request, ToolChoice};
 use sabir_wire::json::{Json, Text};
 use sabir_wire::{LossKind, Report};
 
-use crate::govern::{Rules, hosted};
+use crate::govern::{Renamed, Rules, hosted};
+
+/// The rules, and the names of what is on offer.
+type Named<'n> = (&'n Rules, &'n Renamed);
 
 /// Whether the choice names a tool that is denied.
-pub(super) fn is_denied(request: &Request<'_>, rules: &Rules) -> bool {
+pub(super) fn is_denied(request: &Request<'_>, rules: Named<'_>) -> bool {
     match &request.tool_choice {
         Some(ToolChoice::Named { name, .. }) => denies(rules, name),
         Some(ToolChoice::Allowed { tools, .. }) => {
@@ -21,7 +24,7 @@ pub(super) fn is_denied(request: &Request<'_>, rules: &Rules) -> bool {
 /// Takes out of the choice what is not offered any more.
 pub(super) fn fit(
     request: &mut Request<'_>,
-    rules: &Rules,
+    rules: Named<'_>,
     (pointer, report): (&str, &mut Report),
 ) {
     if request.tools.is_empty() && !report.is_empty() {
@@ -63,7 +66,7 @@ pub(super) fn fit(
     }
 }
 
-fn denies_tool(rules: &Rules, tool: &AllowedTool<'_>) -> bool {
+fn denies_tool(rules: Named<'_>, tool: &AllowedTool<'_>) -> bool {
     match (&tool.name, &tool.json) {
         (Some(name), _) => denies(rules, name),
         (None, Some(json)) => denies_hosted(rules, json),
@@ -72,10 +75,14 @@ fn denies_tool(rules: &Rules, tool: &AllowedTool<'_>) -> bool {
 }
 
 /// Whether a hosted tool is denied that a choice names by its kind.
-fn denies_hosted(rules: &Rules, json: &Json<'_>) -> bool {
-    hosted::member(json, "type").is_some_and(|kind| !rules.allows(&kind))
+fn denies_hosted(rules: Named<'_>, json: &Json<'_>) -> bool {
+    hosted::member(json, "type").is_some_and(|kind| denies_name(rules, &kind))
 }
 
-fn denies(rules: &Rules, name: &Text<'_>) -> bool {
-    !rules.allows(&name.to_str())
+fn denies(rules: Named<'_>, name: &Text<'_>) -> bool {
+    denies_name(rules, &name.to_str())
+}
+
+fn denies_name((rules, renamed): Named<'_>, name: &str) -> bool {
+    !renamed.allow(name, rules)
 }

@@ -15,6 +15,22 @@ pub(super) fn is_allowed(tool: &HostedTool<'_>, rules: &Rules) -> bool {
     rules.allow_any(&names)
 }
 
+/// What the rules say of the tools of one request that vendors run or define, by all names under which choices and calls have them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Verdicts(Vec<(String, bool)>);
+
+impl Verdicts {
+    pub(super) fn add(&mut self, tool: &HostedTool<'_>, is_allowed: bool) {
+        self.0.push((tool.kind.to_str().into_owned(), is_allowed));
+        self.0.extend(called(tool).map(|name| (name, is_allowed)));
+    }
+
+    /// Whether a tool of this name may be offered; none if it is no such tool.
+    pub(super) fn of(&self, name: &str) -> Option<bool> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, is_allowed)| *is_allowed)
+    }
+}
+
 /// The name that the model calls a tool by, if it has one.
 pub(super) fn called(tool: &HostedTool<'_>) -> Option<String> {
     member(&tool.json, "name")

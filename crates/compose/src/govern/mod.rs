@@ -1,29 +1,8 @@
 //! Governing tools: which are offered, under which names and within which limits, and what of an answer's calls reaches the
 //! client. All that is read is the canonical request and the events of its answer.
 //!
-//! A request has no way to the body that it was read from:
-//!
-//! ```compile_fail,E0599
-//! fn raw<'r>(request: &'r sabir_wire::conversation::Request<'r>) -> &'r str {
-//!     request.body()
-//! }
-//! ```
-//!
-//! Nor to what was diagnosed of it, which is made of a decoded request alone:
-//!
-//! ```compile_fail,E0308
-//! fn diagnosed(request: &sabir_wire::conversation::Request<'_>) {
-//!     sabir_wire::Diagnostics::of(request);
-//! }
-//! ```
-//!
-//! And what was meant by its nodes can be read, not written:
-//!
-//! ```compile_fail,E0616
-//! fn forge(tool: &mut sabir_wire::conversation::Tool<'_>) {
-//!     tool.semantics = sabir_wire::protocol::NodeSemantics::default();
-//! }
-//! ```
+//! A request has no way to the body that it was read from, nor to what was diagnosed of it, and what was meant by its nodes can be read and not
+//! written: `crates/wire/tests/wire/compile_fail` has what does not compile, and why.
 
 mod answer;
 mod arguments;

@@ -148,6 +148,11 @@ impl Offer {
         })
     }
 
+    /// Whether calls of a tool may pass, by the client's own name.
+    pub(super) fn allows(&self, own: &str) -> bool {
+        self.renamed.allow(own, &self.rules)
+    }
+
     /// The client's own name of a tool that the provider calls `name`.
     pub(super) fn client_name<'n>(&'n self, name: &'n str) -> &'n str {
         let found = self.aliases.binary_search_by_key(&name, |(alias, _)| alias);

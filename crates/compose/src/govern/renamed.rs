@@ -1,10 +1,11 @@
 //! Which of the rules' names are in force for a request. Rules outlive their requests, so that places among them stand for names.
 
-use sabir_wire::conversation::Request;
+use sabir_wire::conversation::{HostedTool, Request};
 use sabir_wire::json::Text;
 use sabir_wire::{LossKind, Report};
 
 use crate::govern::Rules;
+use crate::govern::hosted::Verdicts;
 use crate::govern::request::each;
 
 /// The tools of a request that the model sees under other names, as places among the pairs of names that the rules have.
@@ -15,6 +16,8 @@ pub struct Renamed {
     taken: Places,
     /// The tools on offer that have got their other names, counted as they stand.
     offered: Places,
+    /// Those whose names are their vendors'.
+    hosted: Verdicts,
 }
 
 impl Renamed {
@@ -35,6 +38,16 @@ impl Renamed {
         }
         let place = rules.givers(seen).find(|place| self.given.contains(*place))?;
         Some(rules.own(place))
+    }
+
+    /// Whether a tool may be chosen and called by the client's name for it.
+    pub(super) fn allow(&self, own: &str, rules: &Rules) -> bool {
+        self.hosted.of(own).unwrap_or_else(|| rules.allows(own))
+    }
+
+    /// Notes whether a tool that its vendor names may be offered, which rules may say by others of its names.
+    pub(super) fn judge(&mut self, tool: &HostedTool<'_>, is_allowed: bool) {
+        self.hosted.add(tool, is_allowed);
     }
 
     /// Reports the tools of a request that are on offer under other names.

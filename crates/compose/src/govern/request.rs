@@ -32,9 +32,15 @@ pub fn plan(request: &Request<'_>, rules: &Rules) -> Result<Plan, Violation> {
     check_rounds(&request.messages, rules)?;
     let (mut count, mut longest) = (0, None);
     let (mut renamed, mut taken) = (Renamed::default(), None);
-    let mut denies = rules.forbids() && choice::is_denied(request, rules);
+    let mut denies = false;
     each(&request.tools, &mut |tool| {
-        if !is_allowed(tool, rules) {
+        let is_allowed = is_allowed(tool, rules);
+        if let ToolKind::Hosted(hosted) = &tool.kind
+            && rules.forbids()
+        {
+            renamed.judge(hosted, is_allowed);
+        }
+        if !is_allowed {
             denies = true;
             return;
         }
@@ -45,6 +51,7 @@ pub fn plan(request: &Request<'_>, rules: &Rules) -> Result<Plan, Violation> {
             taken = taken.or(offer((number, tool), &mut renamed, rules).err());
         }
     });
+    denies = denies || rules.forbids() && choice::is_denied(request, (rules, &renamed));
     if let Some(max) = rules.count_max.filter(|max| count > *max) {
         return Err(Violation::TooManyTools { count, max });
     }
@@ -72,12 +79,17 @@ impl Plan {
         self.denies || self.cuts || self.renames
     }
 
+    /// What becomes of a request of which nothing is changed.
+    pub fn unchanged(self) -> Governed {
+        Governed { report: Report::default(), renamed: self.renamed }
+    }
+
     /// Changes the request that was planned for. `choice` is where the choice among the tools stands in the input.
     pub fn apply<'r>(self, request: &mut Request<'r>, rules: &'r Rules, choice: &str) -> Governed {
         let mut report = Report::default();
         if self.denies {
             retain(&mut request.tools, rules, &mut report);
-            choice::fit(request, rules, (choice, &mut report));
+            choice::fit(request, (rules, &self.renamed), (choice, &mut report));
         }
         if let Some(max) = rules.result_bytes_max.filter(|_| self.cuts) {
             results::cut(request, max, &mut report);

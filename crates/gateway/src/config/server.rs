@@ -142,6 +142,9 @@ fn auth(top: &Section<'_, '_>, outside: Outside<'_>, problems: &mut Collector<'_
     if let (true, true, Some(item)) = (required, tables.is_empty(), section.item("required")) {
         item.remark("nobody could get in: add an [[auth.key]] with `name` and `value`", problems);
     }
+    if !required {
+        note_rules(&tables, problems);
+    }
     let keys = tables.iter().filter_map(|table| gateway_key(table, outside, problems));
     let keys = keys.map(Arc::new).collect();
     note_twice(&tables, problems);
@@ -173,6 +176,15 @@ fn key_name<'a>(item: Item<'a, '_>, problems: &mut Collector<'_>) -> Option<&'a 
         return None;
     }
     Some(name)
+}
+
+/// Whoever leaves out a key that nobody asks for would be rid of its rules.
+fn note_rules(tables: &[Section<'_, '_>], problems: &mut Collector<'_>) {
+    for item in tables.iter().filter_map(|table| table.item("tools")) {
+        let reason = "the rules of a key hold only where every request needs one; \
+            set `required = true` in [auth]";
+        item.remark(reason, problems);
+    }
 }
 
 fn note_twice(tables: &[Section<'_, '_>], problems: &mut Collector<'_>) {

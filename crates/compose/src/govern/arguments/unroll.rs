@@ -11,6 +11,9 @@ const LEVELS: [usize; 6] = [32, 16, 8, 4, 2, 1];
 /// Values of these are no schemas.
 const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 
+/// Members of these are schemas under names that the client gives: a property may be called `definitions`.
+const BY_NAME: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
+
 /// What nothing refers to any more once all references are replaced.
 const NAMED: [&str; 4] = ["$defs", "definitions", "$id", "$anchor"];
 
@@ -58,6 +61,9 @@ impl Copy<'_> {
                     referred = Some(self.referred(reference, levels, depth)?);
                 }
                 ("$dynamicRef" | "$recursiveRef", _) => return None,
+                (name, Value::Object(below)) if BY_NAME.contains(&name) => {
+                    drop(copy.insert(key.clone(), self.of_each(below, levels, depth)?));
+                }
                 (name, _) if NAMED.contains(&name) => {}
                 (name, _) if DATA.contains(&name) => drop(copy.insert(key.clone(), below.clone())),
                 _ => drop(copy.insert(key.clone(), self.of(below, levels, depth)?)),
@@ -68,6 +74,20 @@ impl Copy<'_> {
             Some(referred) if copy.is_empty() => referred,
             Some(referred) => json!({"allOf": [referred, Value::Object(copy)]}),
         })
+    }
+
+    /// Copies schemas that stand under names of the client's, which are no words of the language.
+    fn of_each(
+        &mut self,
+        schemas: &Map<String, Value>,
+        levels: usize,
+        depth: usize,
+    ) -> Option<Value> {
+        self.nodes_left = self.nodes_left.checked_sub(1)?;
+        let depth = depth.checked_sub(1)?;
+        let copies =
+            schemas.iter().map(|(name, it)| Some((name.clone(), self.of(it, levels, depth)?)));
+        copies.collect::<Option<Map<_, _>>>().map(Value::Object)
     }
 
     fn referred(&mut self, reference: &str, levels: usize, depth: usize) -> Option<Value> {

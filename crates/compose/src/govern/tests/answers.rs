@@ -166,3 +166,37 @@ fn of_calls_that_are_long_together_only_so_much_is_held_back() {
     assert_eq!(passed, 4 * 2, "two of six are held back");
     assert_eq!(governor.take_report().entries().len(), 4);
 }
+
+/// Whether a call of `bash` passes where its vendor's tool is on offer.
+fn passes_bash(table: &RuleTable) -> bool {
+    let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}],
+        "tools": [{"type": "bash_20250124", "name": "bash"}]});
+    let (rules, body) = (rules(table), body.to_string());
+    let mut decoded = Protocol::AnthropicMessages.decode_request_text(&body).unwrap();
+    let plan = plan(decoded.request(), &rules).unwrap();
+    let governed = match plan.changes() {
+        true => plan.apply(decoded.edit(), &rules, "/tool_choice"),
+        false => plan.unchanged(),
+    };
+    let names = (&mut AnswerContext::default(), governed.renamed);
+    let offer = Offer::new(decoded.request(), decoded.protocol(), names, &rules);
+    let mut governor = Governor::new(Arc::new(offer));
+    let name = Text::literal("bash");
+    let opening = Opening::ToolCall { id: None, name, form: CallForm::Function };
+    let semantics = NodeSemantics::default();
+    let mut has_passed = false;
+    let open = Open { part: PartId(0), candidate: 0, opening, semantics };
+    governor.event(Event::Open(open), &mut |_| has_passed = true);
+    has_passed
+}
+
+#[test]
+fn a_call_of_a_hosted_tool_is_judged_by_all_of_its_names() {
+    for name in ["bash", "bash_20250124", "bash_*"] {
+        let deny = RuleTable { deny: globs(&[name]), ..RuleTable::default() };
+        assert!(!passes_bash(&deny), "deny {name}");
+        let allow = RuleTable { allow: globs(&[name]), ..RuleTable::default() };
+        assert!(passes_bash(&allow), "allow {name}");
+    }
+    assert!(!passes_bash(&RuleTable { allow: globs(&["read"]), ..RuleTable::default() }));
+}

@@ -163,6 +163,26 @@ fn schemas_that_refer_to_themselves_are_enforced_as_deep_as_there_is_room() {
 }
 
 #[test]
+fn a_property_may_be_called_as_a_word_of_the_language() {
+    let names = ["definitions", "$defs", "$id", "default", "enum", "$ref"];
+    let count = json!({"$ref": "#/$defs/count"});
+    let mut properties: serde_json::Map<String, Value> =
+        names.iter().map(|name| ((*name).to_owned(), count.clone())).collect();
+    properties.insert("next".to_owned(), json!({"$ref": "#"}));
+    let schema = json!({"type": "object", "properties": properties, "additionalProperties": false,
+        "$defs": {"count": {"type": "integer"}}});
+    let schema = Schema::of(Some(&schema.to_string()));
+    for name in names {
+        let fine = json!({"next": {name: 5}}).to_string();
+        assert_eq!(check(&fine, &schema), Checked::Fits, "{name}");
+        let spelled = json!({"next": {name: "5"}}).to_string();
+        assert_eq!(check(&spelled, &schema), Checked::Repaired(fine), "{name}");
+        let wrong = json!({"next": {name: "five"}}).to_string();
+        assert!(matches!(check(&wrong, &schema), Checked::Wrong(_)), "{name}");
+    }
+}
+
+#[test]
 fn a_schema_that_branches_into_itself_takes_bounded_time() {
     let again = json!({"$ref": "#"});
     let branch = |size: u32| json!({"properties": {"x": again, "y": again, "n": {"const": size}}});

@@ -329,6 +329,36 @@ fn a_choice_of_a_hosted_tool_that_is_denied_is_left_to_the_model() {
 }
 
 #[test]
+fn a_choice_of_a_hosted_tool_goes_with_it_by_whichever_of_its_names_it_is_denied() {
+    let f = json!({"name": "f", "input_schema": {"type": "object"}});
+    let web = json!({"type": "web_search_20250305", "name": "web_search"});
+    let messages = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}],
+        "tools": [web, f], "tool_choice": {"type": "tool", "name": "web_search"}});
+    let preview = json!({"type": "web_search_preview"});
+    let f = json!({"type": "function", "name": "f", "parameters": {"type": "object"}});
+    let of_type =
+        json!({"model": "m", "input": "hi", "tools": [preview, f], "tool_choice": preview});
+    let mut among = of_type.clone();
+    among["tool_choice"] = json!({"type": "allowed_tools", "mode": "auto", "tools": [preview, {"type": "function", "name": "f"}]});
+    for (protocol, body, kind) in [
+        (Protocol::AnthropicMessages, messages, "web_search_20250305"),
+        (Protocol::OpenaiResponses, of_type, "web_search_preview"),
+        (Protocol::OpenaiResponses, among, "web_search_preview"),
+    ] {
+        for name in [kind, "web_search"] {
+            let deny = rules(&RuleTable { deny: globs(&[name]), ..RuleTable::default() });
+            let (sent, losses) = governed(protocol, &body, &deny);
+            assert!(!sent.to_string().contains("web_search"), "{name}: {sent}");
+            assert_eq!(losses.len(), 2, "{name}: {losses:?}");
+            let allow = rules(&RuleTable { allow: globs(&[name, "f"]), ..RuleTable::default() });
+            let decoded = body.to_string();
+            let decoded = protocol.decode_request_text(&decoded).unwrap();
+            assert!(!plan(decoded.request(), &allow).unwrap().changes(), "{name}: {body}");
+        }
+    }
+}
+
+#[test]
 fn a_tool_of_the_history_alone_takes_no_name_of_one_on_offer() {
     let table = RuleTable {
         rename: Some(vec![
