@@ -3,10 +3,11 @@
 
 use crate::class::intent::is_of_word;
 use crate::class::words::{
-    CHINESE_ASKING_HOW, CHINESE_BEHIND_HOW, CHINESE_BEHIND_OTHERS, CHINESE_COMPARING,
-    CHINESE_CONDITIONS, CHINESE_FAVOURS, CHINESE_JOINING, CHINESE_NAMING, CHINESE_NEAR_NEGATIONS,
-    CHINESE_NEGATIONS, CHINESE_OTHER_NEGATIONS, CHINESE_OTHERS, CHINESE_PAST, CHINESE_THINGS,
-    CHINESE_TURNS, CHINESE_WISHES, LINKED_NEGATIONS, NEGATIONS, TRADITIONAL, TRADITIONAL_WORDS,
+    CHINESE_ASKING_HOW, CHINESE_ASKING_WHY, CHINESE_BEHIND_HOW, CHINESE_BEHIND_OTHERS,
+    CHINESE_COMPARING, CHINESE_CONDITIONS, CHINESE_FAVOURS, CHINESE_JOINING, CHINESE_NAMING,
+    CHINESE_NEAR_NEGATIONS, CHINESE_NEGATIONS, CHINESE_OTHER_NEGATIONS, CHINESE_OTHERS,
+    CHINESE_PAST, CHINESE_THINGS, CHINESE_TURNS, CHINESE_WISHES, LINKED_NEGATIONS, NEGATIONS,
+    TRADITIONAL, TRADITIONAL_WORDS,
 };
 
 /// The wishes of a clause.
@@ -120,6 +121,7 @@ impl Read {
         let is_favour = self.favour.is_some_and(|favour| favour < before.len());
         is_possessed && is_at_end
             || before.ends_with('会')
+            || CHINESE_ASKING_WHY.iter().any(|it| before.ends_with(it))
             || is_asked_how(before)
             || is_of_others(before) && !is_favour
             || self.past.is_some_and(|past| past < before.len())

@@ -4,7 +4,8 @@
 use crate::class::chinese::{Wishes, simplified};
 use crate::class::scope::Scope;
 use crate::class::words::{
-    ASKED, BEHIND_ENGINES, BEHIND_PLACES, CHINESE_MARKS, DOING, ENGINES, PLACES, VERBS, WEB_MARKS,
+    ASKED, BEHIND_ENGINES, BEHIND_PLACES, CHINESE_MARKS, DOING, ENGINES, FINDING, PLACES, VERBS,
+    WEB_MARKS,
 };
 
 /// Words beside those that are built in.
@@ -117,6 +118,9 @@ fn begins_wish(words: &[&str], at: usize) -> bool {
     if VERBS.contains(&word) {
         return places_follow(behind);
     }
+    if goes_there(word, behind) {
+        return true;
+    }
     if DOING.contains(&word) {
         // "How do I build a web search" asks, and does nothing.
         let asks = word == "do" && behind.first().is_some_and(|it| ASKED.contains(it));
@@ -132,11 +136,23 @@ fn places_follow(behind: &[&str]) -> bool {
     places.any(|(at, _)| behind.get(at + 1).is_none_or(|it| BEHIND_PLACES.contains(it)))
 }
 
+/// "go online and", "use the web to verify".
+fn goes_there(word: &str, behind: &[&str]) -> bool {
+    match (word, behind) {
+        ("go", ["online", "and" | "to", ..]) => true,
+        ("use" | "using", ["the", place, "to", verb, ..]) => {
+            PLACES.contains(place) && FINDING.contains(verb)
+        }
+        _ => false,
+    }
+}
+
 /// `a web search`, `an online search`, `a google search`.
 fn search_follows(behind: &[&str]) -> bool {
     let mut pairs = behind.windows(2).take(4);
     let is_place = |word: &str| PLACES.contains(&word) || ENGINES.contains(&word);
-    let is_search = |pair: &[&str]| is_place(pair[0]) && pair[1].starts_with("search");
+    let is_search = |word: &str| word.starts_with("search") || word == "research";
+    let is_search = |pair: &[&str]| is_place(pair[0]) && is_search(pair[1]);
     let found = pairs.position(is_search);
     found.is_some_and(|at| behind.get(at + 2).is_none_or(|it| BEHIND_PLACES.contains(it)))
 }

@@ -140,6 +140,10 @@ pub(super) const BEHIND_PLACES: &[&str] = &[
 pub(super) const DOING: &[&str] =
     &["do", "run", "perform", "make", "try", "use", "conduct", "start", "doing", "using"];
 
+/// What the web is used for where it is searched: "use the web to verify it".
+pub(super) const FINDING: &[&str] =
+    &["verify", "check", "confirm", "find", "look", "answer", "research", "see", "get"];
+
 /// Who follows `do` where it asks: "how do I", "do you".
 pub(super) const ASKED: &[&str] = &["i", "you", "we", "they", "people"];
 
@@ -184,7 +188,7 @@ pub(super) const NEGATIONS: &[&str] = &[
 /// Words that take out what is linked to them, as `searching` and `to search` are.
 pub(super) const LINKED_NEGATIONS: &[&str] = &[
     "without", "avoid", "stop", "refrain", "no", "doesn't", "didn't", "isn't", "aren't", "wasn't",
-    "weren't", "hasn't", "haven't",
+    "weren't", "hasn't", "haven't", "failed", "fails", "refused", "refuses",
 ];
 
 /// The same of two words.
@@ -327,6 +331,11 @@ pub(super) const CHINESE_THINGS: &[&str] = &[
     "不到",
     "到的",
     "到了",
+    "来的",
+    "失败",
+    "报错",
+    "出错",
+    "超时",
     "了一下",
     "了下",
     "了半天",
@@ -432,6 +441,9 @@ pub(super) const CHINESE_COMPARING: &[&str] =
 pub(super) const CHINESE_ASKING_HOW: &[&str] = &["怎么", "怎样", "如何"];
 pub(super) const CHINESE_BEHIND_HOW: &[&str] =
     &["", "在", "去", "到", "能", "才能", "可以", "才可以", "通过", "来", "让模型", "让它"];
+
+/// Questions why somebody searches: 为什么联网搜索这么慢.
+pub(super) const CHINESE_ASKING_WHY: &[&str] = &["为什么", "为何"];
 
 /// Others, of whom it is told that they search, what they do it with, and what makes a favour of it after all: 帮用户上网查.
 pub(super) const CHINESE_OTHERS: &[&str] =

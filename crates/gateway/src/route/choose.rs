@@ -35,6 +35,9 @@ pub struct ClassAsked<'r> {
 /// A request that needs so much of a window is too near to its end: tokens are estimated.
 const SAFE_PERCENT: u128 = 90;
 
+/// What a window is taken for that nobody knows, where targets are put into their order. No class is left for it.
+const WINDOW_UNKNOWN: u64 = 200_000;
+
 impl Model {
     /// Chooses the class of a request and the order of its targets.
     pub fn choose(&self, asked: ClassAsked<'_>, classing: &Classing) -> Choice {
@@ -125,9 +128,9 @@ impl Model {
 /// Those with room first. Of those without, the widest is the likeliest to hold the request all the same.
 fn ordered(mut candidates: Vec<Candidate>, tokens: u64) -> Vec<Candidate> {
     candidates.sort_by_key(|candidate| {
-        let standing = Standing::of(candidate, tokens);
-        let window = candidate.window().filter(|_| standing == Standing::Beyond);
-        (standing, Reverse(window))
+        let standing = Standing::presumed(candidate, tokens);
+        let window = candidate.window().unwrap_or(WINDOW_UNKNOWN);
+        (standing, Reverse((standing == Standing::Beyond).then_some(window)))
     });
     candidates
 }
@@ -141,9 +144,17 @@ enum Standing {
 }
 
 impl Standing {
-    /// A window that nobody knows is taken to be wide enough.
+    /// By what is known of the window: one that nobody knows may be wide enough.
     fn of(candidate: &Candidate, tokens: u64) -> Self {
-        let Some(window) = candidate.window() else { return Self::Safe };
+        candidate.window().map_or(Self::Safe, |window| Self::within(window, tokens))
+    }
+
+    /// By what is known of the window, or else likely.
+    fn presumed(candidate: &Candidate, tokens: u64) -> Self {
+        Self::within(candidate.window().unwrap_or(WINDOW_UNKNOWN), tokens)
+    }
+
+    fn within(window: u64, tokens: u64) -> Self {
         if u128::from(tokens) * 100 < u128::from(window) * SAFE_PERCENT {
             Self::Safe
         } else if tokens < window {
@@ -216,7 +227,12 @@ mod tests {
             [9, 10, 11].map(|tokens| Standing::of(&odd, tokens)),
             [Standing::Safe, Standing::Risky, Standing::Beyond]
         );
-        assert_eq!(Standing::of(&windowed("m", None), u64::MAX), Standing::Safe);
+        let unknown = windowed("m", None);
+        assert_eq!(
+            [179_999, 180_000, 200_000].map(|tokens| Standing::presumed(&unknown, tokens)),
+            [Standing::Safe, Standing::Risky, Standing::Beyond]
+        );
+        assert_eq!(Standing::of(&unknown, u64::MAX), Standing::Safe, "no class is left for it");
         assert_eq!(Standing::of(&windowed("m", Some(u64::MAX)), u64::MAX - 1), Standing::Risky);
     }
 

@@ -53,7 +53,7 @@ pub(crate) fn offering(client: Protocol, names: &[&str], streams: bool) -> Value
 }
 
 /// A provider of a protocol that calls `look`, whole or streamed as it is asked.
-fn caller(upstream: Protocol) -> Provider {
+pub(crate) fn caller(upstream: Protocol) -> Provider {
     let whole = calling_by(upstream, Some("call_1"));
     let stream = streamed(upstream, &whole);
     Provider::start(vec![Script::Answer(Arc::new(move |received: &Received| {

@@ -25,6 +25,7 @@ mod events;
 mod framing;
 mod freed;
 mod governed;
+mod governed_memory;
 mod governing;
 mod harness;
 mod interleaved;
