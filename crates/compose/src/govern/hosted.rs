@@ -16,18 +16,25 @@ pub(super) fn is_allowed(tool: &HostedTool<'_>, rules: &Rules) -> bool {
 }
 
 /// What the rules say of the tools of one request that vendors run or define, by all names under which choices and calls have them.
+/// Most requests have none, and take no memory for it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Verdicts(Vec<(String, bool)>);
+pub(super) struct Verdicts(Option<Box<Known>>);
+
+/// Names, and whether the tool of each may be offered.
+#[derive(Clone, Debug, Default)]
+struct Known(Vec<(String, bool)>);
 
 impl Verdicts {
     pub(super) fn add(&mut self, tool: &HostedTool<'_>, is_allowed: bool) {
-        self.0.push((tool.kind.to_str().into_owned(), is_allowed));
-        self.0.extend(called(tool).map(|name| (name, is_allowed)));
+        let Known(known) = &mut **self.0.get_or_insert_default();
+        known.push((tool.kind.to_str().into_owned(), is_allowed));
+        known.extend(called(tool).map(|name| (name, is_allowed)));
     }
 
     /// Whether a tool of this name may be offered; none if it is no such tool.
     pub(super) fn of(&self, name: &str) -> Option<bool> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, is_allowed)| *is_allowed)
+        let Known(known) = self.0.as_deref()?;
+        known.iter().find(|(known, _)| known == name).map(|(_, is_allowed)| *is_allowed)
     }
 }
 
