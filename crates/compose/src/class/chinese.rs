@@ -6,8 +6,8 @@ use crate::class::words::{
     CHINESE_ASKING_HOW, CHINESE_ASKING_WHY, CHINESE_BEHIND_HOW, CHINESE_BEHIND_OTHERS,
     CHINESE_COMPARING, CHINESE_CONDITIONS, CHINESE_FAVOURS, CHINESE_JOINING, CHINESE_NAMING,
     CHINESE_NEAR_NEGATIONS, CHINESE_NEGATIONS, CHINESE_OTHER_NEGATIONS, CHINESE_OTHERS,
-    CHINESE_PAST, CHINESE_THINGS, CHINESE_TURNS, CHINESE_WISHES, LINKED_NEGATIONS, NEGATIONS,
-    TRADITIONAL, TRADITIONAL_WORDS,
+    CHINESE_PAST, CHINESE_PLACES, CHINESE_THINGS, CHINESE_TURNS, CHINESE_WISHES, LINKED_NEGATIONS,
+    NEGATIONS, TRADITIONAL, TRADITIONAL_WORDS,
 };
 
 /// The wishes of a clause.
@@ -30,7 +30,8 @@ impl Wishes<'_> {
         found.any(|(at, wish)| {
             let (before, behind) = (&self.clause[..at], &self.clause[at + wish.len()..]);
             let is_wanted = !read.negates(before) || read.condition.is_some_and(|it| it > at);
-            is_wanted && !is_named(before) && !read.names(at, behind) && !read.tells(before, behind)
+            let is_name = is_named(before) || is_attribute(wish, behind) || read.names(at, behind);
+            is_wanted && !is_name && !read.tells(before, behind)
         })
     }
 }
@@ -139,6 +140,12 @@ fn word(text: &str) -> Option<&str> {
 
 fn is_named(before: &str) -> bool {
     CHINESE_NAMING.iter().any(|it| before.ends_with(it))
+}
+
+/// Whether a search is told of to say something of another thing: 联网搜索的能力. What the web has is searched for: 搜一下网上的评价.
+fn is_attribute(wish: &str, behind: &str) -> bool {
+    let is_place = CHINESE_PLACES.iter().any(|it| wish.ends_with(it));
+    !is_place && behind.trim_start_matches(ENDS_OF_WISHES).starts_with('的')
 }
 
 fn is_asked_how(before: &str) -> bool {

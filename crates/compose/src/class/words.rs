@@ -324,9 +324,11 @@ pub(super) const CHINESE_WISHES: &[&str] = &[
 /// What all wishes in Chinese have in common that name no engine by its English name: one of these.
 pub(super) const CHINESE_MARKS: &[&str] = &["网", "網", "百度", "谷歌", "必应", "必應"];
 
+/// Places on the web that a wish may end with.
+pub(super) const CHINESE_PLACES: &[&str] = &["网上", "网络", "互联网"];
+
 /// What follows a wish that is only the name of a thing, or tells what came of a search.
 pub(super) const CHINESE_THINGS: &[&str] = &[
-    "的",
     "过",
     "不到",
     "到的",
