@@ -1,11 +1,10 @@
 //! Whether somebody asks for a web search. Words in code and in quotation marks are not the speaker's own; a wish that is negated
 //! within its clause is none.
 
-use crate::class::chinese::{Wishes, simplified};
+use crate::class::chinese::{CHINESE_MARKS, Wishes, simplified};
 use crate::class::scope::Scope;
 use crate::class::words::{
-    ASKED, BEHIND_ENGINES, BEHIND_PLACES, CHINESE_MARKS, DOING, ENGINES, FINDING, PLACES, VERBS,
-    WEB_MARKS,
+    ASKED, BEHIND_ENGINES, BEHIND_PLACES, DOING, ENGINES, FINDING, PLACES, VERBS, WEB_MARKS,
 };
 
 /// Words beside those that are built in.
@@ -245,7 +244,7 @@ pub(super) fn is_of_word(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::class::words::CHINESE_WISHES;
+    use crate::class::chinese::CHINESE_WISHES;
 
     #[track_caller]
     fn check(is_wish: bool, texts: &[&str]) {

@@ -1,14 +1,18 @@
 //! Wishes to search the web in a clause of Chinese. Words are not parted there, so that what stands before and behind a wish tells
 //! whether it is one; the clause is read once, however many there are in it.
 
-use crate::class::intent::is_of_word;
-use crate::class::words::{
+mod words;
+
+pub(super) use words::{CHINESE_MARKS, CHINESE_WISHES};
+
+use self::words::{
     CHINESE_ASKING_HOW, CHINESE_ASKING_WHY, CHINESE_BEHIND_HOW, CHINESE_BEHIND_OTHERS,
     CHINESE_COMPARING, CHINESE_CONDITIONS, CHINESE_FAVOURS, CHINESE_JOINING, CHINESE_NAMING,
     CHINESE_NEAR_NEGATIONS, CHINESE_NEGATIONS, CHINESE_OTHER_NEGATIONS, CHINESE_OTHERS,
-    CHINESE_PAST, CHINESE_PLACES, CHINESE_THINGS, CHINESE_TURNS, CHINESE_WISHES, LINKED_NEGATIONS,
-    NEGATIONS, TRADITIONAL, TRADITIONAL_WORDS,
+    CHINESE_PAST, CHINESE_PLACES, CHINESE_THINGS, CHINESE_TURNS, TRADITIONAL, TRADITIONAL_WORDS,
 };
+use crate::class::intent::is_of_word;
+use crate::class::words::{LINKED_NEGATIONS, NEGATIONS};
 
 /// The wishes of a clause.
 pub(super) struct Wishes<'c> {
@@ -31,7 +35,7 @@ impl Wishes<'_> {
             let (before, behind) = (&self.clause[..at], &self.clause[at + wish.len()..]);
             let is_wanted = !read.negates(before) || read.condition.is_some_and(|it| it > at);
             let is_name = is_named(before) || is_attribute(wish, behind) || read.names(at, behind);
-            is_wanted && !is_name && !read.tells(before, behind)
+            is_wanted && !is_name && !read.states(before, behind)
         })
     }
 }
@@ -116,7 +120,7 @@ impl Read {
     }
 
     /// Whether it is told, or asked how, somebody searches.
-    fn tells(&self, before: &str, behind: &str) -> bool {
+    fn states(&self, before: &str, behind: &str) -> bool {
         let is_possessed = before.ends_with('的') && !before.ends_with("真的");
         let is_at_end = behind.trim_start_matches(ENDS_OF_WISHES).is_empty();
         let is_favour = self.favour.is_some_and(|favour| favour < before.len());
