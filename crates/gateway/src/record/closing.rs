@@ -210,8 +210,9 @@ impl<'a> Turn<'a> {
             items.extend(output_items(&self.facts.items, output.tip().or(self.tip))?);
             return Ok(items);
         }
-        // Who lists the conversation elsewhere learns the ids that its provider gave.
-        match plan.is_awaited && surface::of(answerer.protocol).state.has_responses {
+        // Who lists the conversation elsewhere learns the ids that its provider gave. A plain transcript has none.
+        let can_be_named = plan.is_awaited && !plan.is_plain;
+        match can_be_named && surface::of(answerer.protocol).state.has_responses {
             true => Ok(output.named(Direction::Output)?.into_iter().collect()),
             false => Ok(Vec::new()),
         }

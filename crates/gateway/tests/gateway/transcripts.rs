@@ -113,6 +113,23 @@ fn clients_of_every_protocol_share_a_file() {
 }
 
 #[test]
+fn providers_of_every_protocol_answer_into_a_file() {
+    let sessions = Sessions::new();
+    let gateway = Running::start(&sessions.toml(""));
+    let providers = ["sim-chat", "sim-responses", "sim-anthropic", "sim-gemini"];
+    for (provider, stream) in providers.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let message = json!({"role": "user", "content": "Hi"});
+        let body =
+            json!({"model": format!("{provider}/m"), "stream": stream, "messages": [message]});
+        let head = "POST /v1/chat/completions\r\nsabir-conversation: talk\r\n";
+        let reply = gateway.request(head, &body.to_string());
+        assert_eq!(reply.status, 200, "{provider}: {}", reply.body);
+        assert!(!reply.body.contains("error"), "{provider}: {}", reply.body);
+    }
+    assert_eq!(sessions.read("talk").as_array().unwrap().len(), 2 * 2 * providers.len());
+}
+
+#[test]
 fn a_file_that_nobody_can_read_is_neither_sent_nor_replaced() {
     let (sessions, provider) = (Sessions::new(), answers(1));
     let gateway = Running::start(&sessions.toml(&provider.toml("p", "openai-chat")));
