@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::ValueEnum;
 use sabir_wire::{Loss, LossKind, Report, json};
+use serde::Deserialize;
 
 use crate::input::BadInput;
 use crate::output::printable;
@@ -17,8 +18,27 @@ pub(crate) enum Form {
     Json,
 }
 
+/// What a gateway says was lost on the way.
+#[derive(Deserialize)]
+struct Entry {
+    pointer: String,
+    kind: String,
+    reason: String,
+}
+
 /// A column gets no wider than this; a longer pointer pushes its reason to the right.
 const POINTER_WIDTH_MAX: usize = 48;
+
+/// The report in a gateway's answer: a list of losses, as JSON.
+pub(crate) fn read(losses: &str) -> Report {
+    let losses: Vec<Entry> = serde_json::from_str(losses).unwrap_or_default();
+    let mut report = Report::default();
+    for Entry { pointer, kind, reason } in losses {
+        let known = LossKind::ALL.into_iter().find(|it| it.as_str() == kind);
+        report.lose(pointer, known.unwrap_or(LossKind::Dropped), reason);
+    }
+    report
+}
 
 /// The report for people: what matters first, then the rest in the order of the kinds.
 pub(crate) fn text(report: &Report) -> String {

@@ -342,6 +342,21 @@ fn what_a_file_says_cannot_command_the_terminal() {
 }
 
 #[test]
+fn what_a_file_leaves_out_of_an_import_is_reported() {
+    let files = format!("{NOBODY}[store]\nurl = \"files:data\"\n");
+    let folder = Folder::new("import-left-out").with("sabir.toml", &files);
+    let named = r#"[{"role":"user","name":"ada","content":"Hi"}]"#;
+    let folder = folder.with("named.json", named);
+    let imported = run(&folder, "conversations import named.json --from chat --id named", 0);
+    assert_eq!(imported.stdout, "named\n");
+    assert!(
+        imported.stderr.contains("a transcript has no names of speakers"),
+        "{}",
+        imported.stderr
+    );
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_listed_with_the_reason() {
     let files = format!("{NOBODY}[store]\nurl = \"files:data\"\n");
     let folder = folder("unreadable").with("sabir.toml", &files);

@@ -4,12 +4,10 @@ use std::collections::{HashSet, VecDeque};
 use std::iter::repeat;
 
 use sabir_store::{Added, Content, Error, Form, NewMessage, Outline, Record, Result, Time, Title};
-use sabir_wire::conversation::{
-    Arguments, Content as Parts, MediaKind, Message, Part, ResultOutput,
-};
-use sabir_wire::json::Text;
+use sabir_wire::conversation::{Content as Parts, Message, Part};
 use sabir_wire::unified::{Transcript, TranscriptMessage, UnifiedMessage, UnifiedRole};
 
+use super::lost::{NO_REASONING, lost_of};
 use crate::lines::{KnownBy, read, time_of, timed_lines, times_of};
 use crate::surface;
 
@@ -25,46 +23,14 @@ pub(crate) fn check(messages: &[NewMessage]) -> Result<()> {
     }
 }
 
-/// Whether there is thinking among messages, which a transcript has no room for. That of an answer is left out, and reported.
-pub(crate) fn thinks(messages: &[NewMessage]) -> Result<bool> {
+/// Whether there is thinking among messages, which a transcript has no room for.
+fn thinks(messages: &[NewMessage]) -> Result<bool> {
     for message in messages {
         if restored(message)?.iter().flat_map(|message| &message.parts).any(is_thought) {
             return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// Whether several texts of a message become one, which changes nothing that messages are compared by.
-pub(crate) fn joins(messages: &[NewMessage]) -> Result<bool> {
-    for message in messages {
-        if restored(message)?.iter().any(|message| {
-            has_several_texts(&message.parts)
-                || message.parts.iter().any(|part| has_several_texts(inner(part)))
-        }) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Whether there is more than one text among parts.
-pub(crate) fn has_several_texts(parts: &[Part<'_>]) -> bool {
-    let is_text = |part: &&Part<'_>| match part.content() {
-        Parts::Text(text) | Parts::Refusal(text) => !text.to_str().is_empty(),
-        _ => false,
-    };
-    parts.iter().filter(is_text).count() > 1
-}
-
-/// The parts of a result.
-pub(crate) fn inner<'p, 'a>(part: &'p Part<'a>) -> &'p [Part<'a>] {
-    match part.content() {
-        Parts::ToolResult(result) => match &result.output {
-            ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. } => parts,
-        },
-        _ => &[],
-    }
 }
 
 impl Form for Transcripts {
@@ -198,40 +164,6 @@ fn refuse(part: &Part<'_>) -> Result<()> {
         Some(reason) => Err(Error::unsupported(reason)),
         None => Ok(()),
     }
-}
-
-pub(crate) const NO_REASONING: &str = "a transcript has no reasoning";
-
-/// What becomes of several texts.
-pub(crate) const ONE_TEXT: &str = "a transcript has one text in a message: several are joined";
-
-/// What a transcript has no room for of a part: why, for each.
-pub(crate) fn lost_of(part: &Part<'_>) -> Vec<&'static str> {
-    match part.content() {
-        Parts::Text(text) | Parts::Refusal(text) => halved([text]),
-        Parts::ToolCall(call) => match &call.arguments {
-            Arguments::Text(arguments) => halved([&call.name, arguments]),
-            Arguments::Json(_) => halved([&call.name]),
-        },
-        Parts::Media(media) => vec![match media.kind {
-            MediaKind::Image => "a transcript has no images",
-            MediaKind::Audio => "a transcript has no audio",
-            MediaKind::Video => "a transcript has no video",
-            MediaKind::Document => "a transcript has no files",
-        }],
-        Parts::ToolResult(result) => {
-            let (ResultOutput::Parts(parts) | ResultOutput::Object { parts, .. }) = &result.output;
-            parts.iter().flat_map(lost_of).collect()
-        }
-        Parts::Reasoning(_) => vec![NO_REASONING],
-        Parts::Opaque(_) => vec!["a transcript has only texts, calls and their results"],
-    }
-}
-
-/// Half of a surrogate pair is no character, and would become another one.
-fn halved<'t, const N: usize>(texts: [&'t Text<'t>; N]) -> Vec<&'static str> {
-    let is_halved = texts.into_iter().any(Text::has_lone_surrogate);
-    is_halved.then_some("a transcript has no halves of surrogate pairs").into_iter().collect()
 }
 
 /// Gives an id to calls that have none, and to their results, which stand in the same order.

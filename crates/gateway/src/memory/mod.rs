@@ -8,6 +8,7 @@ mod digest;
 mod form;
 mod health;
 mod leftover;
+mod lost;
 mod open;
 mod queue;
 mod readings;
@@ -19,10 +20,8 @@ mod unwritten;
 mod upkeep;
 
 pub(crate) use artefacts::{Artefacts, Issuer, Known, Lacking};
-pub(crate) use form::{
-    NO_REASONING, ONE_TEXT, as_request, check as check_form, has_several_texts, inner, joins,
-    lost_of, thinks, times,
-};
+pub(crate) use form::{as_request, check as check_form, times};
+pub(crate) use lost::{Lost, inner, is_stated, left_out, lost_of_message, lost_of_part};
 pub(crate) use open::Memory;
 pub use open::NotOpened;
 pub(crate) use readings::{Look, Mark, Readings};

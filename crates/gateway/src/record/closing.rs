@@ -9,7 +9,7 @@ use sabir_wire::json::{Json, Kind, Reader};
 use sabir_wire::protocol::AnswerContext;
 use sabir_wire::{LossKind, Protocol, Report};
 
-use crate::memory::{NO_REASONING, ONE_TEXT, joins, thinks};
+use crate::memory::left_out;
 use crate::observe::Losses;
 use crate::record::received::{Answerer, ReceivedAnswer};
 use crate::record::{Details, Lines, Plan, digits, lines};
@@ -115,15 +115,9 @@ fn closing(
 ) -> sabir_store::Result<Closing> {
     let entries = answerer.protocol.answer_entries(&bodies.own).unwrap_or_default();
     let output = lines(answerer.protocol, plan.input.end, &entries)?;
-    if plan.is_plain && thinks(&output.messages)? {
-        let mut report = Report::default();
-        report.lose("", LossKind::Dropped, NO_REASONING);
-        losses.extend(report.into());
-    }
-    if plan.is_plain && (joins(&plan.input.messages)? || joins(&output.messages)?) {
-        let mut report = Report::default();
-        report.lose("", LossKind::Approximated, ONE_TEXT);
-        losses.extend(report.into());
+    if plan.is_plain {
+        let messages = plan.input.messages.iter().chain(&output.messages);
+        losses.extend(left_out(plan.system.as_ref(), messages)?.into());
     }
     let Bodies { own, client } = bodies;
     let body = client.unwrap_or(own);

@@ -10,9 +10,13 @@ use crate::harness::*;
 use crate::transcripts::{Sessions, answers, ask};
 
 /// The lines of the manual's table, each with the test that holds the gateway to it.
-const LINES: [(&str, fn()); 15] = [
+const LINES: [(&str, fn()); 16] = [
     ("images, audio, video, files, items that only one protocol has", media_are_refused),
     ("thinking", thinking_is_refused_in_a_call_and_reported_in_an_answer),
+    (
+        "names of speakers, developers, marks of failed results, calls of custom tools, several texts, citations, cache markers",
+        what_rides_on_messages_is_left_out_and_reported,
+    ),
     ("signatures", signatures_are_there_as_long_as_the_gateway),
     ("tools of a conversation", tools_are_those_of_each_call),
     ("titles", the_first_words_are_the_title),
@@ -133,6 +137,40 @@ fn thinking_is_refused_in_a_call_and_reported_in_an_answer() {
     let turn = &gateway.get("/sabir/v1/conversations/talk").json()["turns"][0];
     let loss = json!({"pointer": "", "kind": "dropped", "reason": "a transcript has no reasoning"});
     assert!(turn["losses"].as_array().unwrap().contains(&loss), "{turn}");
+}
+
+#[test]
+fn what_rides_on_messages_is_left_out_and_reported() {
+    let house = House::new();
+    let marked = json!({"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}});
+    let failed =
+        json!({"type": "tool_result", "tool_use_id": "t1", "content": "dark", "is_error": true});
+    let asked = json!({"model": "p/m", "max_tokens": 9, "messages": [{"role": "user", "content": [marked]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "look", "input": {}}]},
+        {"role": "user", "content": [failed]}]});
+    assert_eq!(house.ask_at("/v1/messages", &asked).status, 200);
+    let named = json!([{"role": "developer", "content": "Be brief."}, {"role": "user", "name": "ada", "content": "Hi"}]);
+    let asked = json!({"model": "p/m", "messages": named});
+    assert_eq!(house.ask_at("/v1/chat/completions", &asked).status, 200);
+    let kept = house.gateway.get("/sabir/v1/conversations/talk").json();
+    let begun = json!({"id": "imported", "as": "openai-chat", "messages": {"messages": named}});
+    let imported = house.gateway.post("/sabir/v1/conversations", &begun.to_string()).json();
+    let (no_names, no_developers) = (
+        "a transcript has no names of speakers",
+        "a transcript has no developers: what they say is the system's",
+    );
+    for (losses, reason) in [
+        (&kept["turns"][0]["losses"], "a transcript has no `cache_control`"),
+        (&kept["turns"][0]["losses"], "a transcript has no marks of failed results"),
+        (&kept["turns"][1]["losses"], no_names),
+        (&kept["turns"][1]["losses"], no_developers),
+        (&imported["losses"], no_names),
+        (&imported["losses"], no_developers),
+    ] {
+        let reasons: Vec<&Value> =
+            losses.as_array().into_iter().flatten().map(|loss| &loss["reason"]).collect();
+        assert!(reasons.contains(&&json!(reason)), "{reason}: {reasons:?}");
+    }
 }
 
 #[test]

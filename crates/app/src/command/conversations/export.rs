@@ -9,8 +9,7 @@ use clap::builder::{
     NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
 };
 use sabir_wire::json::{Json, Reader as JsonReader, Writer};
-use sabir_wire::{LossKind, Protocol, Report};
-use serde::Deserialize;
+use sabir_wire::{Protocol, Report};
 use serde_json::json;
 
 use super::{Reader, path_of};
@@ -47,14 +46,6 @@ pub(super) enum Form {
     Transcript,
     Lines,
     Messages(Protocol),
-}
-
-/// What the gateway lost on the way.
-#[derive(Deserialize)]
-struct Entry {
-    pointer: String,
-    kind: String,
-    reason: String,
 }
 
 impl Export {
@@ -129,7 +120,7 @@ impl<'a> Answer<'a> {
         let read = JsonReader::new(text).object(|key, reader| {
             let value = reader.raw()?;
             match &*key {
-                "losses" => answer.report = report_of(value.as_str()),
+                "losses" => answer.report = report::read(value.as_str()),
                 "transcript" => answer.transcript = Some(value),
                 _ => answer.members.push((key.into_owned(), value)),
             }
@@ -142,16 +133,6 @@ impl<'a> Answer<'a> {
 const ELSEWHERE: &str = "name a file with -o in a folder that is there and that you may write to";
 
 const NO_MESSAGES: &str = "the gateway answers no messages";
-
-fn report_of(losses: &str) -> Report {
-    let losses: Vec<Entry> = serde_json::from_str(losses).unwrap_or_default();
-    let mut report = Report::default();
-    for Entry { pointer, kind, reason } in losses {
-        let known = LossKind::ALL.into_iter().find(|it| it.as_str() == kind);
-        report.lose(pointer, known.unwrap_or(LossKind::Dropped), reason);
-    }
-    report
-}
 
 /// Whole or not at all: a file of that name stays as it was until the new one is complete.
 fn write(file: &Path, text: &str) -> Result<()> {

@@ -13,8 +13,8 @@ use super::{PATH, Reader};
 use crate::archive::Archive;
 use crate::arguments::protocols;
 use crate::input::Input;
-use crate::output;
 use crate::output::{printable, printable_lines};
+use crate::{output, report};
 
 /// Begin a conversation from a file.
 ///
@@ -76,6 +76,9 @@ impl Imported {
                 let begun: Value = serde_json::from_str(&begun)?;
                 if is_session {
                     output::to_stderr(&became(&begun));
+                }
+                if let Some(losses) = begun.get("losses") {
+                    output::to_stderr(&report::text(&report::read(&losses.to_string())));
                 }
                 output::print(&printable(begun["id"].as_str().unwrap_or_default()))
             }

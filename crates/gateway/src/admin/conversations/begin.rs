@@ -6,7 +6,7 @@ use sabir_store::{
 };
 use sabir_wire::json::{Json, Kind};
 use sabir_wire::unified::read_timestamp;
-use sabir_wire::{FaultKind, Protocol};
+use sabir_wire::{FaultKind, Protocol, Report};
 
 use super::import::{ELEMENTS_MAX, Import, Source, Written, import_transcript, too_many};
 use super::join::{Branch, Joined};
@@ -16,7 +16,8 @@ use crate::admin::kept::metadata;
 use crate::admin::kept::metadata::{invalid, mistyped};
 use crate::failure::{Failure, Result};
 use crate::ingress;
-use crate::memory::check_form;
+use crate::memory::{check_form, left_out};
+use crate::observe::write_losses;
 use crate::pool::Wanted;
 use crate::recall::{found, out_of_order};
 use crate::record::KnownBy;
@@ -46,16 +47,21 @@ impl Archive<'_> {
         };
         let (mut order, import) = self.pool.run_on(bytes, read).await?;
         if order.appends {
-            return Ok(written(&self.append(order, bytes).await?));
+            let (joined, losses) = self.append(order, bytes).await?;
+            return Ok(written(&joined, &losses));
         }
         let metadata = metadata::record(order.metadata.as_ref())?;
-        if let Some(import) = import.as_ref().filter(|_| self.store.is_of_files()) {
-            fits_a_file(import).map_err(|error| out_of_order(&error))?;
-        }
+        let losses = match import.as_ref().filter(|_| self.store.is_of_files()) {
+            Some(import) => fits_a_file(import).map_err(|error| out_of_order(&error))?,
+            None => Report::default(),
+        };
         let import = match (order.source.take(), import) {
             (Some(source), Some(import)) if order.joins => {
                 match self.same(order.id.as_deref(), &import).await? {
-                    Some(known) => return Ok(written(&self.join(known, (source, import)).await?)),
+                    Some(known) => {
+                        let joined = self.join(known, (source, import)).await?;
+                        return Ok(written(&joined, &losses));
+                    }
                     None => Some(import),
                 }
             }
@@ -82,11 +88,11 @@ impl Archive<'_> {
         if let Some(import) = import {
             conversation = self.fill(&conversation, import).await?;
         }
-        Ok(written(&Joined { conversation, added, kept_as: None }))
+        Ok(written(&Joined { conversation, added, kept_as: None }, &losses))
     }
 
     /// Puts plain messages behind all that a conversation has, which is not read for it.
-    async fn append(&self, order: Order, bytes: usize) -> Result<Joined> {
+    async fn append(&self, order: Order, bytes: usize) -> Result<(Joined, Report)> {
         let (Some(id), Some(Source::Transcript(transcript))) = (order.id, order.source) else {
             let message = "'append' needs the 'id' of a conversation and a 'transcript'.";
             return Err(invalid("append", message.to_owned(), "invalid_value"));
@@ -100,12 +106,14 @@ impl Archive<'_> {
                 "Invalid 'transcript': what goes behind others cannot begin with instructions.";
             return Err(invalid("transcript", message.to_owned(), "invalid_value"));
         }
-        if self.store.is_of_files() {
-            fits_a_file(&import).map_err(|error| out_of_order(&error))?;
-        }
+        let losses = match self.store.is_of_files() {
+            true => fits_a_file(&import).map_err(|error| out_of_order(&error))?,
+            false => Report::default(),
+        };
         let (new, turns) = (import.from_user.len(), turns_of(&import.from_user));
         let branch = Branch { base: tip, messages: import.lines.messages, known: 0 };
-        self.extend(conversation, branch, (new, TurnCount::More(turns))).await
+        let joined = self.extend(conversation, branch, (new, TurnCount::More(turns))).await?;
+        Ok((joined, losses))
     }
 
     /// A name that the owner has not given yet.
@@ -181,12 +189,13 @@ pub(super) fn turns_of(from_user: &[bool]) -> u64 {
     from_user.iter().filter(|it| **it).count() as u64
 }
 
-/// What a file cannot hold is refused before anything is begun.
-fn fits_a_file(import: &Import) -> sabir_store::Result<()> {
-    match import.tools {
-        Some(_) => Err(sabir_store::Error::unsupported("a transcript has no tools")),
-        None => check_form(&import.lines.messages),
+/// What a file cannot hold is refused before anything is begun; what rides on it is left out, and reported.
+fn fits_a_file(import: &Import) -> sabir_store::Result<Report> {
+    if import.tools.is_some() {
+        return Err(sabir_store::Error::unsupported("a transcript has no tools"));
     }
+    check_form(&import.lines.messages)?;
+    left_out(import.system.as_ref(), &import.lines.messages)
 }
 
 impl Order {
@@ -244,12 +253,16 @@ fn flag(param: &'static str, value: Option<Json<'_>>) -> Result<bool> {
     }
 }
 
-/// A conversation with what became of a history.
-fn written(joined: &Joined) -> String {
+/// A conversation with what became of a history, and what of it is not kept.
+fn written(joined: &Joined, losses: &Report) -> String {
     let Joined { conversation, added, kept_as } = joined;
     list::written_with(conversation, |it| {
         it.field("added", added);
         it.optional("kept_as", kept_as.as_ref().map(|id| id.as_str()));
+        if !losses.is_empty() {
+            it.key("losses");
+            write_losses(losses.entries(), it);
+        }
     })
 }
 

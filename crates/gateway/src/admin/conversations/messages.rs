@@ -13,7 +13,7 @@ use super::Archive;
 use crate::admin::kept::metadata::invalid;
 use crate::admin::kept::page::parameter;
 use crate::failure::{Failure, Result};
-use crate::memory::inner;
+use crate::memory::{inner, is_stated};
 use crate::observe::write_losses;
 use crate::recall::{End, out_of_order, recollect_lines, settings_in};
 use crate::recalled::{Recalled, Stretch};
@@ -230,11 +230,6 @@ fn with_inner<'p, 'a>(part: &'p Part<'a>) -> impl Iterator<Item = &'p Part<'a>> 
 /// Whether an entry is about what was said, and not of what a request needs beside it.
 fn is_of_history(loss: &Loss) -> bool {
     loss.kind != LossKind::Synthesised || loss.pointer.starts_with("/turns/")
-}
-
-/// Whether a member that no protocol declares says anything.
-pub(super) fn is_stated(value: &Json<'_>) -> bool {
-    !matches!(value.as_str(), "null" | "[]" | "{}" | "\"\"")
 }
 
 /// Blank messages of users and an assistant who speaks first stay where the protocol's providers take them.

@@ -1,21 +1,18 @@
 //! Transcripts: plain messages with the times at which they were said, written from lines of the log. What such messages have
 //! no room for is reported.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::iter::repeat;
 
 use sabir_store::{Conversation, Message, Time, Window};
+use sabir_wire::Loss;
 use sabir_wire::conversation;
-use sabir_wire::conversation::{CallForm, Content, Part, Role};
-use sabir_wire::protocol::NodeSemantics;
+use sabir_wire::conversation::Content;
 use sabir_wire::unified::{Transcript, TranscriptMessage, UnifiedMessage, UnifiedRole};
-use sabir_wire::{Loss, LossKind};
 
 use super::Archive;
-use super::messages::is_stated;
 use crate::failure::Result;
-use crate::memory::{ONE_TEXT, has_several_texts, inner, lost_of};
+use crate::memory::{Lost, lost_of_message, lost_of_part};
 use crate::observe::write_losses;
 use crate::recall::{found, out_of_order, settings_in};
 use crate::record::{read_record, time_of, times_of};
@@ -119,9 +116,9 @@ impl Restored {
         });
         let lost = places.zip(&message.parts);
         let mut lost: Vec<(usize, Lost)> = lost
-            .flat_map(|(place, part)| of_part(part).into_iter().map(move |lost| (place, lost)))
+            .flat_map(|(place, part)| lost_of_part(part).into_iter().map(move |lost| (place, lost)))
             .collect();
-        let own = of_message(message).into_iter();
+        let own = lost_of_message(message).into_iter();
         lost.extend(own.map(|lost| (count.saturating_sub(1), lost)));
         // In the order of the messages, whatever stood before what.
         lost.sort_by_key(|(place, _)| *place);
@@ -131,72 +128,6 @@ impl Restored {
             Loss { pointer, kind, reason }
         }));
     }
-}
-
-/// What is lost, and why.
-type Lost = (LossKind, Cow<'static, str>);
-
-/// What a transcript has no room for of a message, beside its parts.
-fn of_message(message: &conversation::Message<'_>) -> Vec<Lost> {
-    let mut lost = riding(message.semantics());
-    if message.role == Role::Developer {
-        lost.push((LossKind::Approximated, NO_DEVELOPERS.into()));
-    }
-    if message.name.is_some() {
-        lost.push((LossKind::Dropped, "a transcript has no names of speakers".into()));
-    }
-    if has_several_texts(&message.parts) {
-        lost.push((LossKind::Approximated, ONE_TEXT.into()));
-    }
-    lost
-}
-
-const NO_DEVELOPERS: &str = "a transcript has no developers: what they say is the system's";
-
-fn of_part(part: &Part<'_>) -> Vec<Lost> {
-    let mut lost: Vec<Lost> =
-        lost_of(part).into_iter().map(|reason| (LossKind::Dropped, reason.into())).collect();
-    // What is lost as a whole is lost with all that rides on it.
-    if matches!(part.content(), Content::Reasoning(_) | Content::Opaque(_) | Content::Media(_)) {
-        return lost;
-    }
-    lost.extend(riding(part.semantics()));
-    lost.extend(inner(part).iter().flat_map(|part| riding(part.semantics())));
-    match part.content() {
-        Content::ToolCall(call) if !matches!(call.form, CallForm::Function) => {
-            lost.push((
-                LossKind::Approximated,
-                "a transcript has no calls but of functions".into(),
-            ));
-        }
-        Content::ToolResult(result) => {
-            if result.is_error == Some(true) {
-                lost.push((
-                    LossKind::Dropped,
-                    "a transcript has no marks of failed results".into(),
-                ));
-            }
-            if has_several_texts(inner(part)) {
-                lost.push((LossKind::Approximated, ONE_TEXT.into()));
-            }
-        }
-        _ => {}
-    }
-    lost
-}
-
-/// What rides on a message or a part beyond its content. Ids of items say nothing to whoever reads.
-fn riding(semantics: &NodeSemantics<'_>) -> Vec<Lost> {
-    let extras = semantics.extras().into_iter().flat_map(|extras| extras.iter());
-    let named = extras.filter(|extra| is_stated(&extra.json)).map(|extra| &*extra.key);
-    let named = named.chain(semantics.cache().map(|marker| marker.key));
-    let mut lost: Vec<Lost> = named
-        .map(|name| (LossKind::Dropped, format!("a transcript has no `{name}`").into()))
-        .collect();
-    if !semantics.citations().is_empty() {
-        lost.push((LossKind::Dropped, "a transcript has no citations".into()));
-    }
-    lost
 }
 
 /// Gives ids to calls that have none, and to their results, which stand in the same order.
