@@ -80,7 +80,7 @@ class Case(unittest.TestCase):
     def serve(self) -> str:
         """The address of a gateway that runs to the end of the test."""
         command = [str(BINARY), "serve", "--listen", "127.0.0.1:0"]
-        serving = subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.serving = serving = subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(serving.communicate)
         self.addCleanup(serving.terminate)
         return serving.stdout.readline().rsplit("/", 1)[1].strip()
@@ -153,6 +153,33 @@ class Chat(Case):
         terminal.answer("and now?")
         terminal.wait("[deleted was deleted meanwhile: what was said in it is gone]")
         terminal.wait('said: "and now?"')
+
+    def test_a_conversation_that_was_deleted_is_begun_anew(self) -> None:
+        self.configure(f'listen = "{self.serve()}"\nenv_providers = false\n')
+        terminal = self.terminal("chat", "--model", "sim-chat/demo")
+        terminal.answer("first")
+        deleted = terminal.wait("[conversation conv_").split("[conversation ")[1].split("]")[0]
+        self.sabir("conversations", "delete", deleted)
+        terminal.answer("second")
+        terminal.wait(f"[{deleted} was deleted meanwhile: what was said in it is gone]")
+        terminal.wait('said: "second"')
+        begun = terminal.wait("[conversation conv_", 2).rsplit("[conversation ", 1)[1].split("]")[0]
+        terminal.answer("third")
+        terminal.wait('said: "third"')
+        self.assertNotEqual(begun, deleted)
+        self.assertEqual([message["content"] for message in self.messages(begun)][::2], ["second", "third"])
+
+    def test_a_gateway_that_has_gone_is_said_to_be_missing(self) -> None:
+        self.configure(f'listen = "{self.serve()}"\nenv_providers = false\n')
+        terminal = self.terminal("chat", "--model", "sim-chat/demo", "--conversation", "alone")
+        terminal.answer("first")
+        terminal.wait('said: "first"')
+        self.serving.kill()
+        self.serving.wait()
+        terminal.answer("second")
+        terminal.wait("try: start `sabir serve`")
+        terminal.leave()
+        self.assertIn("[ended 0]", terminal.wait_for_end())
 
     def test_an_answer_to_a_file_that_was_edited_meanwhile_is_not_said_to_be_kept(self) -> None:
         self.configure(NOBODY + f'[store]\nurl = "files:{self.folder}/data"\n')
@@ -234,6 +261,17 @@ class Chat(Case):
         terminal.wait_for_end()
         users = [message["content"] for message in self.messages("lines") if message["role"] == "user"]
         self.assertEqual(users, ["one\ntwo", "three\n\nfour", "five six", "not five"])
+
+    def test_code_between_fences_is_sent_as_it_is(self) -> None:
+        terminal = self.terminal("chat", "--model", "sim-chat/demo", "--conversation", "code")
+        terminal.answer('"""')
+        terminal.type("// a comment")
+        terminal.type("call() // now")
+        terminal.type('"""')
+        terminal.wait("simulator")
+        terminal.leave()
+        terminal.wait_for_end()
+        self.assertEqual(self.messages("code")[0]["content"], "// a comment\ncall() // now")
 
     def test_thinking_is_dimmed_and_calls_are_shown(self) -> None:
         server = ThreadingHTTPServer(("127.0.0.1", 0), Thinker)

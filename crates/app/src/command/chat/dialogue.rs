@@ -48,6 +48,9 @@ pub(super) enum Fate {
 /// Where conversations are found.
 const LIST: &str = "sabir conversations list";
 
+/// What brings back a gateway that has gone.
+const START: &str = "start `sabir serve`, and say it again; or leave, and go on without one";
+
 /// How often it is asked whether a turn has ended, and how long apart: the gateway closes one that was stopped within some
 /// milliseconds.
 const LOOKS_MAX: u32 = 20;
@@ -242,6 +245,17 @@ impl Dialogue {
         turns.is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
+    /// Goes on where nothing has been said: under the name of the conversation that is gone, or under the id that the gateway
+    /// gives, since such an id is nobody else's to give.
+    fn begin_anew(&mut self, screen: &mut Screen) -> Result<()> {
+        self.is_begun = false;
+        let id = self.id().unwrap_or_default().to_owned();
+        if !is_name(&id) {
+            self.memory = Memory::Gateway(None);
+        }
+        screen.note(&format!("[{id} was deleted meanwhile: what was said in it is gone]"))
+    }
+
     /// Goes on in a copy.
     pub(super) fn fork(&mut self) -> Result<String> {
         self.settle();
@@ -272,23 +286,22 @@ impl Dialogue {
     pub(super) fn send(&mut self, text: &str, screen: &mut Screen) -> Result<Ended> {
         let new = self.system.iter().map(Message::system).chain([Message::user(text)]);
         let new: Vec<Message> = new.collect();
+        self.settle();
+        if self.is_gone() {
+            self.begin_anew(screen)?;
+        }
         let client = self.client()?;
         let messages: Vec<Message> = match &self.memory {
             Memory::Gateway(_) => new.clone(),
             Memory::Here { messages, .. } => messages.iter().chain(&new).cloned().collect(),
         };
-        self.settle();
-        if self.is_gone() {
-            self.is_begun = false;
-            let id = self.id().unwrap_or_default();
-            screen.note(&format!("[{id} was deleted meanwhile: what was said in it is gone]"))?;
-        }
         let turn = Turn { client: &client, messages: &messages };
         let (ended, stream) = match self.ask(&turn, screen) {
             // Each refusal counts as a call: it is asked again once there is room, and no sooner.
             Err(error) if is_locked(&error) && self.is_free_soon() => self.ask(&turn, screen),
             asked => asked,
-        }?;
+        }
+        .map_err(advised)?;
         self.was_stopped = matches!(ended, Ok(Ended::Stopped | Ended::Unanswered));
         let Some(stream) = stream else { return ended };
         self.turn = stream.head().header("sabir-turn").map(str::to_owned);
@@ -339,6 +352,15 @@ impl Dialogue {
             Memory::Gateway(id) => client.with_conversation(id.as_deref().unwrap_or("new"))?,
             Memory::Here { .. } => client,
         })
+    }
+}
+
+/// The error of a turn, with what to do where nobody answers: the gateway may have gone while the user typed.
+fn advised(error: anyhow::Error) -> anyhow::Error {
+    let kind = error.downcast_ref::<sabir_client::Error>().map(sabir_client::Error::kind);
+    match kind {
+        Some(ErrorKind::Connect) => output::advised(error, START),
+        _ => error,
     }
 }
 

@@ -133,9 +133,9 @@ fn converse(mut dialogue: Dialogue) -> Result<ExitCode> {
                 return Ok(code);
             }
         };
-        let is_first = dialogue.id().is_none();
+        let before = dialogue.id().map(str::to_owned);
         match dialogue.send(&text, &mut screen) {
-            Ok(ended) => screen.close(&ended, &dialogue, is_first)?,
+            Ok(ended) => screen.close(&ended, &dialogue, before.as_deref())?,
             // The conversation goes on: what was said is still to be answered.
             Err(error) if !output::is_closed_pipe(&error) => screen.fail(&error)?,
             Err(error) => return Err(error),

@@ -117,12 +117,12 @@ impl Screen {
         output::send("\n")
     }
 
-    /// What stands under an answer.
+    /// What stands under an answer; the conversation is named when it is another than before.
     pub(super) fn close(
         &mut self,
         ended: &Ended,
         dialogue: &Dialogue,
-        is_first: bool,
+        before: Option<&str>,
     ) -> Result<()> {
         self.end_line()?;
         match ended {
@@ -131,7 +131,7 @@ impl Screen {
             Ended::Stopped => self.note(stopped(dialogue.fate()))?,
             Ended::Unanswered => self.note("[stopped before anything came]")?,
         }
-        match dialogue.id().filter(|_| is_first) {
+        match dialogue.id().filter(|id| before != Some(id)) {
             Some(id) => self.note(&format!("[conversation {id}]")),
             None => Ok(()),
         }

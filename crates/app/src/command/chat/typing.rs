@@ -70,7 +70,7 @@ fn editor(before: Vec<String>) -> rustyline::Result<Editor<Lines, MemHistory>> {
     let mut editor = Editor::with_history(config, MemHistory::new())?;
     editor.set_helper(Some(Lines));
     for text in before {
-        editor.add_history_entry(text)?;
+        editor.add_history_entry(retyped(text))?;
     }
     Ok(editor)
 }
@@ -99,14 +99,24 @@ fn meant(typed: &str) -> Typed {
     }
     let fenced = line.strip_prefix(FENCE).and_then(|line| line.strip_suffix(FENCE));
     let text = match fenced {
+        // Between fences nothing is a command: two slashes are what they are.
         Some(text) => text.trim_matches('\n').to_owned(),
-        None => line.replace("\\\n", "\n"),
+        None => unescaped(line).replace("\\\n", "\n"),
     };
-    let text = text.strip_prefix("//").map_or(text.clone(), |rest| format!("/{rest}"));
     match text.trim().is_empty() {
         true => Typed::Nothing,
         false => Typed::Message(text),
     }
+}
+
+/// A message whose slash is not that of a command.
+fn unescaped(line: &str) -> &str {
+    if line.starts_with("//") { &line[1..] } else { line }
+}
+
+/// What was said before, as it would be typed again.
+fn retyped(text: String) -> String {
+    if text.starts_with('/') { format!("/{text}") } else { text }
 }
 
 /// Knows whether a message goes on in the next line.
@@ -151,8 +161,16 @@ mod tests {
         assert_eq!(meant("one\\\ntwo"), message("one\ntwo"));
         assert_eq!(meant("\"\"\"\none\n\n  two\n\"\"\""), message("one\n\n  two"));
         assert_eq!(meant("//usr"), message("/usr"));
+        assert_eq!(meant("\"\"\"\n// a comment\nx();\n\"\"\""), message("// a comment\nx();"));
         assert_eq!(meant("  "), Typed::Nothing);
         assert_eq!(meant("/help"), Typed::Command(Command::Help));
+    }
+
+    #[test]
+    fn what_was_said_before_means_the_same_when_it_is_typed_again() {
+        for text in ["hello", "/usr/bin", "//usr", "one\n\ntwo"] {
+            assert_eq!(meant(&retyped(text.to_owned())), Typed::Message(text.to_owned()));
+        }
     }
 
     #[test]
