@@ -178,6 +178,8 @@ class Chat(Case):
         self.serving.wait()
         terminal.answer("second")
         terminal.wait("try: start `sabir serve`")
+        terminal.answer("/history")
+        terminal.wait("try: start `sabir serve`", 2)
         terminal.leave()
         self.assertIn("[ended 0]", terminal.wait_for_end())
 

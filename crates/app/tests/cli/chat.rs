@@ -128,6 +128,16 @@ fn what_cannot_be_is_said_in_words() {
     );
     let unkept = folder.sabir_reads("chat --conversation mine", "hello").exits(1);
     assert!(unkept.stderr.contains("memory:"), "{}", unkept.stderr);
+    let folder = folder.with("sabir.toml", &format!("{NOBODY}[store]\nurl = \"files:data\"\n"));
+    std::fs::create_dir_all(folder.path().join("data/sessions/broken")).unwrap();
+    let folder = folder.with("data/sessions/broken/transcript.json", "[{");
+    let broken = folder.sabir_reads("chat --conversation broken", "hello").exits(1);
+    assert!(
+        broken.stderr.contains("broken/transcript.json")
+            && broken.stderr.contains("try: mend or delete what it names"),
+        "{}",
+        broken.stderr
+    );
 }
 
 #[test]

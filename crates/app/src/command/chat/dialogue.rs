@@ -48,8 +48,8 @@ pub(super) enum Fate {
 /// Where conversations are found.
 const LIST: &str = "sabir conversations list";
 
-/// What brings back a gateway that has gone.
-const START: &str = "start `sabir serve`, and say it again; or leave, and go on without one";
+/// What helps where a conversation cannot be read.
+const MEND: &str = "mend or delete what it names; `sabir check` says where the store is";
 
 /// How often it is asked whether a turn has ended, and how long apart: the gateway closes one that was stopped within some
 /// milliseconds.
@@ -119,10 +119,17 @@ impl Dialogue {
                 bail!("a name for a conversation has up to 64 letters, digits, `_` and `-`")
             }
             Err(error) => {
-                let is_unknown = error.kind() == ErrorKind::NotFound;
+                let advice = match (error.kind(), error.code()) {
+                    (ErrorKind::NotFound, _) => Some(LIST),
+                    (_, Some("storage_error")) => Some(MEND),
+                    _ => None,
+                };
                 let error =
                     anyhow::Error::from(error).context("the conversation cannot be continued");
-                Err(if is_unknown { output::advised(error, LIST) } else { error })
+                Err(match advice {
+                    Some(advice) => output::advised(error, advice),
+                    None => error,
+                })
             }
         }
     }
@@ -300,8 +307,7 @@ impl Dialogue {
             // Each refusal counts as a call: it is asked again once there is room, and no sooner.
             Err(error) if is_locked(&error) && self.is_free_soon() => self.ask(&turn, screen),
             asked => asked,
-        }
-        .map_err(advised)?;
+        }?;
         self.was_stopped = matches!(ended, Ok(Ended::Stopped | Ended::Unanswered));
         let Some(stream) = stream else { return ended };
         self.turn = stream.head().header("sabir-turn").map(str::to_owned);
@@ -352,15 +358,6 @@ impl Dialogue {
             Memory::Gateway(id) => client.with_conversation(id.as_deref().unwrap_or("new"))?,
             Memory::Here { .. } => client,
         })
-    }
-}
-
-/// The error of a turn, with what to do where nobody answers: the gateway may have gone while the user typed.
-fn advised(error: anyhow::Error) -> anyhow::Error {
-    let kind = error.downcast_ref::<sabir_client::Error>().map(sabir_client::Error::kind);
-    match kind {
-        Some(ErrorKind::Connect) => output::advised(error, START),
-        _ => error,
     }
 }
 

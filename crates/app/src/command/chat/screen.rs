@@ -4,7 +4,7 @@
 use std::io::{IsTerminal, stdout};
 
 use anyhow::Result;
-use sabir_client::{Message, StreamEvent};
+use sabir_client::{ErrorKind, Message, StreamEvent};
 
 use super::dialogue::{Dialogue, Fate};
 use super::turn::Ended;
@@ -39,6 +39,9 @@ enum At {
 
 /// How many messages of a conversation that goes on are shown.
 const SHOWN_MAX: usize = 6;
+
+/// What brings back a gateway that has gone.
+const START: &str = "  try: start `sabir serve`, and say it again\n";
 
 const DIM: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
@@ -168,9 +171,12 @@ impl Screen {
         matches!(self.reader, Reader::Piped | Reader::Asked)
     }
 
+    /// What went wrong. The gateway may have gone while somebody typed.
     pub(in crate::command) fn fail(&mut self, error: &anyhow::Error) -> Result<()> {
         self.end_line()?;
-        output::to_stderr(&format!("error: {}\n", printable_lines(&format!("{error:#}"))));
+        let advice = if is_unreachable(error) { START } else { "" };
+        let error = printable_lines(&format!("{error:#}"));
+        output::to_stderr(&format!("error: {error}\n{advice}"));
         Ok(())
     }
 
@@ -180,6 +186,12 @@ impl Screen {
             Reader::Plain | Reader::Piped | Reader::Asked => text.to_owned(),
         }
     }
+}
+
+/// Whether nobody answers at the gateway's address.
+fn is_unreachable(error: &anyhow::Error) -> bool {
+    let asked = error.downcast_ref::<sabir_client::Error>();
+    asked.is_some_and(|error| error.kind() == ErrorKind::Connect)
 }
 
 /// What became of an answer that was stopped, in words.
