@@ -38,10 +38,14 @@ impl Folder {
         format!("\n[store]\nurl = \"{}\"\nrecord = \"{record}\"\n", self.url())
     }
 
-    /// The files of the store, those beside the database too.
+    /// The files of the store, those beside the database too. The store may just be removing one of these.
     fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let entries = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path());
-        entries.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+        let read = |path: PathBuf| match fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            bytes => Some((path, bytes.unwrap())),
+        };
+        entries.filter_map(read).collect()
     }
 
     /// What the store takes of its file, the log beside it included.
