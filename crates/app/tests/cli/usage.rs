@@ -1,5 +1,6 @@
 //! Help, versions, completions and wrong usage.
 
+use crate::folder::Folder;
 use crate::run::sabir;
 
 const COMMANDS: [&str; 14] = [
@@ -80,6 +81,21 @@ fn completions_ask_for_ids_wherever_one_is_wanted() {
     assert_eq!(zsh.matches(":_sabir_ids'").count(), 6, "{zsh}");
     let fish = sabir("completions fish", "").exits(0).stdout;
     assert_eq!(fish.matches("(sabir conversations ids ").count(), 3, "{fish}");
+}
+
+#[test]
+fn an_id_is_completed_behind_many_titles_that_have_its_letters() {
+    let mut folder = Folder::new("completed-behind").with(
+        "sabir.toml",
+        "listen = \"127.0.0.1:1\"\nenv_providers = false\n[store]\nurl = \"files:data\"\n",
+    );
+    let ids = ["pear-tree".to_owned()].into_iter().chain((0..120).map(|it| format!("talk-{it}")));
+    for id in ids {
+        std::fs::create_dir_all(folder.path().join("data/sessions").join(&id)).unwrap();
+        let about = r#"[{"role":"user","content":"About pears"}]"#;
+        folder = folder.with(&format!("data/sessions/{id}/transcript.json"), about);
+    }
+    assert_eq!(folder.sabir("conversations ids pear", &[]).exits(0).stdout, "pear-tree\n");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sabir_backend::percent;
 use serde::Deserialize;
 
 use super::PATH;
-use crate::archive::GatewayOptions;
+use crate::archive::{Archive, GatewayOptions};
 use crate::output;
 use crate::output::printable;
 
@@ -24,12 +24,19 @@ pub(super) struct Ids {
 #[derive(Deserialize)]
 struct Page {
     data: Vec<Row>,
+    next: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Row {
     id: String,
 }
+
+/// More nobody chooses from.
+const IDS_MAX: usize = 100;
+
+/// How many pages are looked through: a title may have the prefix where the id has it not.
+const PAGES_MAX: usize = 20;
 
 impl Ids {
     pub(super) fn run(self, place: &GatewayOptions) -> ExitCode {
@@ -39,15 +46,29 @@ impl Ids {
 
     fn print(&self, place: &GatewayOptions) -> Result<()> {
         let archive = place.open_to_read()?;
-        let answer =
-            archive.get(&format!("{PATH}?limit=100&query={}", percent::encode(&self.prefix)));
+        let ids = self.find(&archive);
         archive.close();
-        let Page { data } = serde_json::from_str(&answer?)?;
-        let ids = data.iter().map(|row| printable(&row.id));
-        let ids: Vec<String> = ids.filter(|id| id.starts_with(&self.prefix)).collect();
+        let ids = ids?;
         match ids.is_empty() {
             true => Ok(()),
             false => output::print(&ids.join("\n")),
         }
+    }
+
+    fn find(&self, archive: &Archive) -> Result<Vec<String>> {
+        let first = format!("{PATH}?limit={IDS_MAX}&query={}", percent::encode(&self.prefix));
+        let (mut ids, mut path) = (Vec::new(), first.clone());
+        for _ in 0..PAGES_MAX {
+            let Page { data, next } = serde_json::from_str(&archive.get(&path)?)?;
+            let found = data.iter().filter(|row| row.id.starts_with(&self.prefix));
+            ids.extend(found.map(|row| printable(&row.id)));
+            match next {
+                Some(next) if ids.len() < IDS_MAX => {
+                    path = format!("{first}&after={}", percent::encode(&next));
+                }
+                _ => break,
+            }
+        }
+        Ok(ids)
     }
 }
