@@ -19,14 +19,14 @@ pub(super) struct Transcripts;
 pub(crate) fn check(messages: &[NewMessage]) -> Result<()> {
     match thinks(messages)? {
         true => Err(Error::unsupported(NO_REASONING)),
-        false => messages.iter().try_for_each(|message| plain(message).map(|_| ())),
+        false => messages.iter().try_for_each(|message| plain(&message.record).map(|_| ())),
     }
 }
 
 /// Whether there is thinking among messages, which a transcript has no room for.
 fn thinks(messages: &[NewMessage]) -> Result<bool> {
     for message in messages {
-        if restored(message)?.iter().flat_map(|message| &message.parts).any(is_thought) {
+        if restored(&message.record)?.iter().flat_map(|message| &message.parts).any(is_thought) {
             return Ok(true);
         }
     }
@@ -55,18 +55,16 @@ impl Form for Transcripts {
 
     fn extend(&self, file: &[u8], added: &Added<'_>) -> Result<Vec<u8>> {
         let mut kept = parse(file)?.into_messages();
-        if let Some(after) = added.after {
-            let stays = leading(&kept) + usize::try_from(after).unwrap_or(usize::MAX);
-            kept.truncate(stays);
+        if let Some(stays) = added.after {
+            kept.truncate(leading(&kept) + count(stays)?);
         }
         if let Some(system) = added.system {
             instruct(&mut kept, system, added.now)?;
         }
         for message in added.messages {
             let time = time_of(&message.record).unwrap_or(added.now).0;
-            for plain in plain(message)? {
-                let plain = with_ids(&kept, plain);
-                kept.push(TranscriptMessage::new(plain, time));
+            for plain in plain(&message.record)? {
+                add(&mut kept, (&message.record, plain), time);
             }
         }
         Ok(kept.into_iter().collect::<Transcript>().to_json().into_bytes())
@@ -75,6 +73,60 @@ impl Form for Transcripts {
     fn empty(&self) -> Vec<u8> {
         Transcript::default().to_json().into_bytes()
     }
+}
+
+/// Puts a message that a line of the log says to a transcript.
+fn add(kept: &mut Vec<TranscriptMessage>, (line, message): (&Record, UnifiedMessage), time: i64) {
+    let message = with_ids(kept, message);
+    match kept.pop() {
+        Some(before) if continues((line, &message), before.message()) => {
+            let time = before.timestamp_ms();
+            let mut joined = before.into_message();
+            join(&mut joined, message);
+            kept.push(TranscriptMessage::timed(joined, time));
+        }
+        before => {
+            kept.extend(before);
+            kept.push(TranscriptMessage::new(message, time));
+        }
+    }
+}
+
+/// How many messages of a transcript these lines are.
+fn count(lines: &[Record]) -> Result<usize> {
+    let mut count = 0;
+    let mut last: Option<UnifiedMessage> = None;
+    for line in lines {
+        for message in plain(line)? {
+            match &mut last {
+                Some(before) if continues((line, &message), before) => join(before, message),
+                _ => {
+                    count += 1;
+                    last = Some(message);
+                }
+            }
+        }
+    }
+    Ok(count)
+}
+
+/// Whether a message says the rest of an answer. In the transcript's own protocol each stands for itself; in others the calls of
+/// one answer may be several, and a transcript has them in one, since their results may stand behind no other message.
+pub(crate) fn continues((line, rest): (&Record, &UnifiedMessage), before: &UnifiedMessage) -> bool {
+    let both = [before, rest];
+    let is_other = read(line).is_some_and(|(protocol, _)| protocol != surface::DEFAULT);
+    is_other
+        && both.iter().all(|message| message.role == UnifiedRole::Assistant)
+        && both.iter().any(|message| !message.tool_calls.is_empty())
+}
+
+/// Puts the rest of an answer behind its beginning.
+pub(crate) fn join(before: &mut UnifiedMessage, rest: UnifiedMessage) {
+    if !before.content.is_empty() && !rest.content.is_empty() {
+        before.content.push('\n');
+    }
+    before.content.push_str(&rest.content);
+    before.tool_calls.extend(rest.tool_calls);
 }
 
 /// A transcript's messages are those of the protocol that belongs to none, but for their times.
@@ -137,14 +189,14 @@ fn leading(kept: &[TranscriptMessage]) -> usize {
     kept.iter().take_while(leads).count()
 }
 
-fn restored(line: &NewMessage) -> Result<Vec<Message<'_>>> {
-    let Some((protocol, text)) = read(&line.record) else { return Ok(Vec::new()) };
+fn restored(line: &Record) -> Result<Vec<Message<'_>>> {
+    let Some((protocol, text)) = read(line) else { return Ok(Vec::new()) };
     let restored = protocol.restore_messages(text, 0, surface::DEFAULT);
     restored.map_err(|error| Error::unreadable(error.to_string()))
 }
 
 /// A line of the log as plain messages, without those that are nothing but thinking.
-fn plain(line: &NewMessage) -> Result<Vec<UnifiedMessage>> {
+fn plain(line: &Record) -> Result<Vec<UnifiedMessage>> {
     let is_kept =
         |message: &&Message<'_>| message.parts.is_empty() || !message.parts.iter().all(is_thought);
     let mut messages = Vec::new();

@@ -138,7 +138,7 @@ pub(crate) fn inner<'p, 'a>(part: &'p Part<'a>) -> &'p [Part<'a>] {
 pub(super) const NO_REASONING: &str = "a transcript has no reasoning";
 
 /// What becomes of several texts.
-const ONE_TEXT: &str = "a transcript has one text in a message: several are joined";
+pub(crate) const ONE_TEXT: &str = "a transcript has one text in a message: several are joined";
 
 /// The content that a transcript has no room for: why, for each.
 pub(super) fn lost_of(part: &Part<'_>) -> Vec<&'static str> {

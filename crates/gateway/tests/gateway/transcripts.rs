@@ -320,3 +320,88 @@ fn a_file_that_nobody_can_read_is_listed_as_such() {
     assert_eq!(shown.status, 503, "{}", shown.body);
     assert!(shown.body.contains("/0/content"), "{}", shown.body);
 }
+
+/// Calls of one answer, as Responses has them, and their results.
+fn parallel_calls() -> Value {
+    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "look", "arguments": "{}"});
+    let result = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": id});
+    let text = |role: &str, text: &str| json!({"type": "message", "role": role, "content": text});
+    json!([
+        text("user", "Hi"),
+        text("assistant", "I look."),
+        call("c1"),
+        call("c2"),
+        result("c1"),
+        result("c2")
+    ])
+}
+
+#[test]
+fn calls_of_one_answer_are_one_message_of_a_transcript() {
+    let sessions = Sessions::new();
+    for toml in [String::new(), sessions.toml("")] {
+        let gateway = Running::start(&toml);
+        let order = json!({"id": "talk", "as": "openai-responses", "messages": {"input": parallel_calls()}});
+        let begun = gateway.post("/sabir/v1/conversations", &order.to_string());
+        assert_eq!(begun.status, 200, "{}", begun.body);
+        let transcript = gateway.get("/sabir/v1/conversations/talk/messages").json();
+        let outline: Vec<(&str, usize)> = transcript
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| {
+                (it["role"].as_str().unwrap(), it["tool_calls"].as_array().map_or(0, Vec::len))
+            })
+            .collect();
+        assert_eq!(outline, [("user", 0), ("assistant", 2), ("tool", 0), ("tool", 0)]);
+        assert_eq!(transcript[1]["content"], "I look.");
+        // So a server of Chat takes it, which wants each call answered right behind it.
+        let copy = json!({"id": "copy", "transcript": transcript});
+        assert_eq!(gateway.post("/sabir/v1/conversations", &copy.to_string()).status, 200);
+        let asked =
+            json!({"model": "sim-chat/m", "messages": [{"role": "user", "content": "Go on"}]});
+        let head = "POST /v1/chat/completions\r\nsabir-conversation: copy\r\n";
+        let reply = gateway.request(head, &asked.to_string());
+        assert_eq!(reply.status, 200, "{}", reply.body);
+    }
+    assert_eq!(sessions.read("talk").as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn results_of_several_calls_stay_where_a_session_went_another_way() {
+    let text = |role: &str, text: &str| json!({"role": role, "content": text});
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+    let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": id});
+    let messages = vec![
+        text("user", "Hi"),
+        json!({"role": "assistant", "content": [call("c1"), call("c2")]}),
+        json!({"role": "user", "content": [result("c1"), result("c2")]}),
+        text("assistant", "BLUE"),
+    ];
+    let item =
+        |it: &Value| json!({"type": "message", "role": it["role"], "content": it["content"]});
+    let mut items = parallel_calls().as_array().unwrap().clone();
+    items.push(item(&messages[3]));
+    for (protocol, list, begun) in
+        [("anthropic-messages", "messages", messages), ("openai-responses", "input", items)]
+    {
+        let sessions = Sessions::new();
+        let gateway = Running::start(&sessions.toml(""));
+        let join = |way: [&str; 2]| {
+            let texts = [text("user", way[0]), text("assistant", way[1])];
+            let more = texts.iter().map(|it| if list == "input" { item(it) } else { it.clone() });
+            let history: Vec<Value> = begun.iter().cloned().chain(more).collect();
+            let order =
+                json!({"id": "s-1", "as": protocol, "join": true, "messages": {list: history}});
+            let reply = gateway.post("/sabir/v1/conversations", &order.to_string());
+            assert_eq!(reply.status, 200, "{}", reply.body);
+        };
+        join(["wrong", "RED"]);
+        join(["right", "GREEN"]);
+        let kept = sessions.read("s-1");
+        let texts: Vec<&str> =
+            kept.as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap()).collect();
+        assert_eq!(texts[2..], ["c1", "c2", "BLUE", "right", "GREEN"], "{protocol}");
+        assert_eq!(kept[1]["tool_calls"].as_array().unwrap().len(), 2, "{protocol}");
+    }
+}

@@ -47,8 +47,8 @@ pub struct Outline {
 pub struct Added<'a> {
     /// The instructions; the outer `None` leaves them as they are.
     pub system: Option<Option<&'a Record>>,
-    /// Behind how many of the messages the new ones stand; those that stood there go. Without it they stand at the end.
-    pub after: Option<u64>,
+    /// What the new messages stand behind, from the first message on; what stood there goes. Without it they stand at the end.
+    pub after: Option<&'a [Record]>,
     pub messages: &'a [NewMessage],
     pub now: Time,
 }

@@ -118,6 +118,7 @@ impl Files {
         let messages = append.addition.messages.clone();
         let changed = engine.write(Durability::Volatile, append).await?;
         self.extend(&id, move |form, file| {
+            let after = after.as_deref();
             form.extend(file, &Added { system: None, after, messages: &messages, now })
         })
         .await?;
@@ -261,16 +262,16 @@ impl Files {
 
 const CHANGED: &str = "the conversation's file was changed by somebody else";
 
-/// Behind how many messages something is put, where that is not the end.
-async fn kept(engine: &Engine, append: &Append) -> Result<Option<u64>> {
+/// What something is put behind, where that is not the end.
+async fn kept(engine: &Engine, append: &Append) -> Result<Option<Vec<Record>>> {
     let Append { owner, from, addition, .. } = append;
     match addition.base {
         base if base == *from => Ok(None),
-        None => Ok(Some(0)),
+        None => Ok(Some(Vec::new())),
         Some(tip) => {
-            let window = Window { messages: 1, ..Window::default() };
-            let history = engine.read(Path { owner: owner.clone(), tip, window }).await?;
-            Ok(history.messages.last().map(|base| base.depth + 1))
+            let path = Path { owner: owner.clone(), tip, window: Window::default() };
+            let history = engine.read(path).await?;
+            Ok(Some(history.messages.into_iter().map(|message| message.record).collect()))
         }
     }
 }

@@ -51,7 +51,7 @@ impl Form for Plain {
             Some(system) => system.map(|system| format!("!{}", line(system))),
         };
         let mut lines: Vec<String> = system.into_iter().collect();
-        let stays = added.after.map_or(usize::MAX, |after| after as usize);
+        let stays = added.after.map_or(usize::MAX, <[Record]>::len);
         let kept = text.lines().filter(|line| !line.starts_with('!')).take(stays);
         lines.extend(kept.map(str::to_owned));
         lines.extend(added.messages.iter().map(|message: &NewMessage| line(&message.record)));

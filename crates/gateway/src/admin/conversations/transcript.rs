@@ -4,15 +4,15 @@
 use std::collections::VecDeque;
 use std::iter::repeat;
 
-use sabir_store::{Conversation, Message, Time, Window};
-use sabir_wire::Loss;
+use sabir_store::{Conversation, Message, Record, Time, Window};
 use sabir_wire::conversation;
 use sabir_wire::conversation::Content;
 use sabir_wire::unified::{Transcript, TranscriptMessage, UnifiedMessage, UnifiedRole};
+use sabir_wire::{Loss, LossKind};
 
 use super::Archive;
 use crate::failure::Result;
-use crate::memory::{Lost, lost_of_message, lost_of_part};
+use crate::memory::{Lost, ONE_TEXT, continues, join, lost_of_message, lost_of_part};
 use crate::observe::write_losses;
 use crate::recall::{found, out_of_order, settings_in};
 use crate::record::{read_record, time_of, times_of};
@@ -68,7 +68,7 @@ impl Archive<'_> {
         let times = self.instructed_at(conversation).await?.into_iter().chain(repeat(None));
         let times = times.map(|time| time.unwrap_or(conversation.created_at));
         for (message, time) in messages.iter().zip(times) {
-            restored.add(message, time);
+            restored.add(None, message, time);
         }
         Ok(restored)
     }
@@ -95,20 +95,40 @@ impl Restored {
             let time = time_of(&line.record).unwrap_or(line.created_at);
             // In their own protocol, so that all is there that may be lost.
             for message in &protocol.restore_messages(text, 0, protocol)? {
-                self.add(message, time);
+                self.add(Some(&line.record), message, time);
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, message: &conversation::Message<'_>, time: Time) {
+    /// Adds a message of a line, or one of the instructions.
+    fn add(&mut self, line: Option<&Record>, message: &conversation::Message<'_>, time: Time) {
         let plain = UnifiedMessage::lined(message);
-        self.lose(message, plain.len());
-        self.messages.extend(plain.into_iter().map(|message| (message, time)));
+        let rest = line.zip(plain.first()).filter(|rest| self.ends_in(*rest)).is_some();
+        let first = self.messages.len() - usize::from(rest);
+        self.lose(message, (first, plain.len()));
+        for message in plain {
+            match (line, self.messages.last_mut()) {
+                (Some(line), Some((before, _))) if continues((line, &message), before) => {
+                    if !before.content.is_empty() && !message.content.is_empty() {
+                        let (pointer, reason) = (format!("/{first}"), ONE_TEXT.into());
+                        self.losses.push(Loss { pointer, kind: LossKind::Approximated, reason });
+                    }
+                    join(before, message);
+                }
+                _ => self.messages.push((message, time)),
+            }
+        }
     }
 
-    /// Notes what is lost of a message that becomes so many plain ones: one for each result, and one for what stands beside them.
-    fn lose(&mut self, message: &conversation::Message<'_>, count: usize) {
+    /// Whether what was added last is the beginning of the answer that a message says the rest of.
+    fn ends_in(&self, rest: (&Record, &UnifiedMessage)) -> bool {
+        self.messages.last().is_some_and(|(before, _)| continues(rest, before))
+    }
+
+    /// Notes what is lost of a message that becomes so many plain ones, from one on: one for each result, and one for what
+    /// stands beside them.
+    fn lose(&mut self, message: &conversation::Message<'_>, (first, count): (usize, usize)) {
         let mut result = 0..count;
         let places = message.parts.iter().map(|part| match part.content() {
             Content::ToolResult(_) => result.next().unwrap_or_default(),
@@ -122,7 +142,6 @@ impl Restored {
         lost.extend(own.map(|lost| (count.saturating_sub(1), lost)));
         // In the order of the messages, whatever stood before what.
         lost.sort_by_key(|(place, _)| *place);
-        let first = self.messages.len();
         self.losses.extend(lost.into_iter().map(|(place, (kind, reason))| {
             let pointer = format!("/{}", first + place);
             Loss { pointer, kind, reason }
