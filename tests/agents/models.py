@@ -26,7 +26,17 @@ PNG = bytes.fromhex(
     "f01f00050001ff56c72f0d0000000049454e44ae426082"
 )
 
-WEATHER = 'call Bash with {"city": "Oslo"}\ncall Bash with {"city": "Rome"}\nthen call Read with {"city": "Bern"}'
+WEATHER = 'call Bash with {"city": "Oslo"}\ncall Bash with {"city": "Rome"}\nthen call mcp__a__Read with {"city": "Bern"}'
+
+# Tools of the client, two of which have names that a CLI may keep for itself.
+TOOLS = ["Bash", "mcp__a__Read", "apply_patch"]
+
+# As their models see them.
+SHOWN = {
+    "claude": TOOLS,
+    "codex": ["Bash", "_mcp__a__Read", "_apply_patch"],
+    "gemini": ["mcp_sabir_Bash", "mcp_sabir_mcp__a__Read", "mcp_sabir_apply_patch"],
+}
 
 MODELS = {"claude": "claude-{}/claude-sonnet-5-1", "codex": "codex-{}/sim-model", "gemini": "gemini-{}/gemini-2.5-flash"}
 
@@ -216,7 +226,7 @@ class Bench:
         for stream in [False, True]:
             self.text(client, model, stream)
             self.history(client, model, stream)
-            self.tools(client, model, stream, goes_on="claude")
+            self.tools(client, model, stream, "claude")
             for bad, status in [("fault-429", 429), ("fault-529", (503, 529)), ("fault-disconnect-first", 502), ("fault-401", 401)]:
                 self.fault(client, f"claude/{bad}", status, stream=stream)
             self.fault(client, "nobody/claude-sonnet-5-1", 401, "/login", stream)
@@ -230,7 +240,7 @@ class Bench:
         for stream in [False, True]:
             self.text(client, model, stream)
             self.items(client, model, stream)
-            self.tools(client, model, stream, goes_on="codex")
+            self.tools(client, model, stream, "codex")
             for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
                 self.fault(client, f"codex-cli/{bad}", status, stream=stream)
             self.fault(client, "outsider/gpt-5.6-sol", 401, "codex login", stream)
@@ -281,7 +291,7 @@ class Bench:
         for stream in [False, True]:
             self.text(client, model, stream)
             self.contents(client, model, stream)
-            self.tools(client, model, stream, "mcp_sabir_")
+            self.tools(client, model, stream, "gemini")
             for bad, status in [("fault-429", 429), ("fault-503", (502, 503, 529)), ("fault-401", 401)]:
                 self.fault(client, f"gemini-cli/{bad}", status, stream=stream)
             self.fault(client, "stranger/gemini-2.5-flash", 401, "log in", stream)
@@ -324,15 +334,19 @@ class Bench:
         assert [it["name"] for it in body["tools"]] == ["Bash"], f"{body['tools']}"
         assert any(client_system == "You are terse." for client_system in (it["text"] for it in body["system"]))
 
-    def tools(self, client, model, stream, prefix="", goes_on=None):
+    def tools(self, client, model, stream, agent):
         """The simulator calls a tool by the name that it sees. Results go on in the process that made the calls, where it can wait for them."""
-        before = self.resumed()
-        names, turns = ["Bash", "Read"], [("user", WEATHER.replace("call ", f"call {prefix}"))]
+        before, goes_on, order = self.resumed(), agent != "gemini", WEATHER
+        for name, shown in zip(TOOLS, SHOWN[agent]):
+            order = order.replace(f"call {name} ", f"call {shown} ")
+        names, turns = TOOLS, [("user", order)]
         answer = client.ask(model, turns, names, stream)
+        offered = self.arrived()
+        assert all(f'"name": "{shown}"' in offered for shown in SHOWN[agent]), f"not all are offered: {offered}"
         assert [(name, it) for _, name, it in answer.calls] == [("Bash", {"city": "Oslo"}), ("Bash", {"city": "Rome"})], f"{answer.calls}"
         turns += [answer.turn(), ("results", [(id, name, f"sun in {it['city']}") for id, name, it in answer.calls])]
         answer = client.ask(model, turns, names, stream)
-        assert [(name, it) for _, name, it in answer.calls] == [("Read", {"city": "Bern"})], f"{answer.calls}"
+        assert [(name, it) for _, name, it in answer.calls] == [("mcp__a__Read", {"city": "Bern"})], f"{answer.calls}"
         turns += [answer.turn(), ("results", [(id, name, "rain in Bern") for id, name, it in answer.calls])]
         answer = client.ask(model, turns, names, stream)
         assert "rain in Bern" in answer.text and not answer.calls, f"{answer.text!r} {answer.calls}"

@@ -55,6 +55,10 @@ impl Kind {
     pub fn takes_conversation(self, _command: &[String]) -> bool {
         matches!(self, Self::ClaudeCode | Self::OpenaiCodex)
     }
+
+    pub fn renames(self, _tool: &str) -> bool {
+        false
+    }
 }
 
 /// The name of the model that is the CLI's own choice.

@@ -11,6 +11,8 @@ use std::{fs, io, process};
 
 use rustix::process::{Pid, test_kill_process};
 
+use super::leader::end_strays;
+
 /// The folder, readable by its owner alone.
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -52,8 +54,12 @@ impl Folder {
 
     /// Where it puts what it needs for a moment.
     pub(super) fn temporary(&self) -> PathBuf {
-        self.path.join("tmp")
+        temporary(&self.path)
     }
+}
+
+fn temporary(folder: &Path) -> PathBuf {
+    folder.join("tmp")
 }
 
 impl Drop for Folder {
@@ -86,13 +92,14 @@ fn private() -> DirBuilder {
     builder
 }
 
-/// Removes what processes left behind whose gateway was killed. It may have had the number of this one: in a container every gateway has
+/// Ends what goes on and removes what was left behind by a gateway that was killed. It may have had the number of this one: in a container every gateway has
 /// the same.
 pub(super) fn sweep(root: &Path) {
     let Ok(entries) = fs::read_dir(root) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         if name.to_str().is_some_and(is_left) {
+            end_strays(&temporary(&entry.path()));
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -126,6 +133,19 @@ mod tests {
         let path = folder.path().to_owned();
         drop(folder);
         assert!(!path.exists());
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn whoever_outlived_a_gateway_that_was_killed_is_ended() {
+        let root = std::env::temp_dir().join(format!("sabir-orphans-{}", process::id()));
+        let left = root.join("2000000000-2");
+        fs::create_dir_all(&left).unwrap();
+        let mut sleeping = process::Command::new("sleep");
+        let mut orphan = sleeping.arg("1000").env("TMPDIR", temporary(&left)).spawn().unwrap();
+        sweep(&root);
+        assert!(!orphan.wait().unwrap().success() && !left.exists());
         fs::remove_dir_all(root).unwrap();
     }
 

@@ -13,6 +13,7 @@ mod leader;
 mod plain;
 mod process;
 mod rest;
+mod schema;
 mod spawn;
 mod speech;
 mod suspend;
@@ -61,6 +62,15 @@ impl Kind {
             Self::ClaudeCode | Self::OpenaiCodex => true,
             Self::GoogleGemini => !gemini::is_complete(command),
             Self::Plain => false,
+        }
+    }
+
+    /// Whether the model of a CLI knows a tool of the client by another name than its own.
+    pub fn renames(self, tool: &str) -> bool {
+        match self {
+            Self::OpenaiCodex => codex::is_kept(tool),
+            Self::GoogleGemini => true,
+            Self::ClaudeCode | Self::Plain => false,
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::Secret;
 mod ends;
 mod gemini;
 mod login;
+mod names;
 mod suspend;
 mod warm;
 mod work;

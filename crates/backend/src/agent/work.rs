@@ -59,6 +59,7 @@ pub(super) struct Job {
     task: Task,
     /// Where the session of the conversation is kept.
     kept: Option<PathBuf>,
+    workplace: Option<Workplace>,
 }
 
 /// Has the work begun that a body describes.
@@ -69,9 +70,10 @@ pub(super) async fn begin(
     patience: Patience,
 ) -> Result<Answer, Failed> {
     let task = Task::read(&body).map_err(|it| fault(FaultKind::BadRequest, it.to_string()))?;
-    let kept = task.thread.as_ref().zip(spawner.program().workplace.as_ref());
+    let workplace = resolved(spawner.program().workplace.clone()).await?;
+    let kept = task.thread.as_ref().zip(workplace.as_ref());
     let kept = kept.map(|(thread, place)| place.sessions.join(thread.folder_name()));
-    let job = Job { kind, spawner, model: model.map(str::to_owned), task, kept };
+    let job = Job { kind, spawner, model: model.map(str::to_owned), task, kept, workplace };
     let session = job.known().await;
     let process = job.start(session.as_deref()).await?;
     let name = model.unwrap_or(super::OWN_CHOICE).to_owned();
@@ -79,6 +81,18 @@ pub(super) async fn begin(
         let emitted = job.task.thread.as_ref().map(|it| it.through.begin(Speaker::Agent));
         job.run((process, session), Speech::noting(sink, name, emitted)).await
     }))
+}
+
+/// The workplace with its folder as the CLIs call it, who follow links: permissions, trust and sessions go by that path. Whether it is there is
+/// known now alone.
+async fn resolved(workplace: Option<Workplace>) -> Result<Option<Workplace>, Failed> {
+    let Some(workplace) = workplace else { return Ok(None) };
+    let found = workplace.folder.clone();
+    let folder = on_disk(move || found.canonicalize()).await.map_err(|error| {
+        let message = format!("the folder that the agent works in is not there: {}", error.kind());
+        fault(FaultKind::Internal, message)
+    })?;
+    Ok(Some(Workplace { folder, ..workplace }))
 }
 
 impl Job {
@@ -134,7 +148,7 @@ impl Job {
             model: self.model.as_deref(),
             session,
             kept: self.kept.as_deref(),
-            workplace: self.spawner.program().workplace.as_ref()?,
+            workplace: self.workplace.as_ref()?,
         })
     }
 

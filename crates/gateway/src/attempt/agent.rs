@@ -11,6 +11,7 @@ use sabir_wire::json::{Json, Number, Text};
 use sabir_wire::protocol::{Declared, DecodedRequest, Field};
 use sabir_wire::{Fault, FaultKind, LossKind, Overflow, Protocol, Report};
 
+use crate::attempt::simplify::simplifies;
 use crate::attempt::work;
 use crate::config::types;
 use crate::config::types::History;
@@ -126,6 +127,7 @@ pub(super) fn adapt(
     if takes_conversation(agent) && history == History::Replay {
         choose_tools(decoded, &mut report);
         offer_functions(decoded, agent.kind, &mut report);
+        report_renamed(decoded, agent.kind, &mut report);
         guard_commands(decoded, agent.kind, &mut report);
         if agent.kind == assemble::Agent::GoogleGemini {
             suit_gemini(decoded, &mut report);
@@ -216,47 +218,53 @@ fn keep_tools(decoded: &mut DecodedRequest<'_>, names: &[Text<'_>]) {
 fn offer_functions(decoded: &mut DecodedRequest<'_>, kind: assemble::Agent, report: &mut Report) {
     let is_own_choice = decoded.request().model.as_ref().is_some_and(|it| *it == *OWN_CHOICE);
     decoded.edit().tools.retain(|tool| {
-        let (fate, reason) = match &tool.kind {
-            ToolKind::Hosted(_) => (LossKind::Dropped, "the agent CLI runs no tools of a vendor"),
-            _ if kind != assemble::Agent::OpenaiCodex => return true,
-            // Its own models call tools from programs that they write.
-            _ if is_own_choice => {
-                (LossKind::Dropped, "Codex takes tools for a model that is named")
-            }
-            ToolKind::Function(function) if function.name == *RESERVED => {
-                (LossKind::Dropped, "the agent CLI has a tool of this name itself")
-            }
-            ToolKind::Function(function) => match function.parameters.as_ref() {
-                Some(schema) if is_simplified(schema.as_str()) => {
-                    (LossKind::Approximated, "the agent CLI simplifies the schema")
-                }
-                _ => return true,
-            },
-            ToolKind::Custom(_) | ToolKind::Namespace(_) => {
-                (LossKind::Dropped, "the agent CLI takes functions alone")
-            }
-        };
-        report.lose(tool.semantics().place().to_string(), fate, reason);
-        fate != LossKind::Dropped
+        let pointer = || tool.semantics().place().to_string();
+        if let Some(reason) = unoffered(&tool.kind, kind, is_own_choice) {
+            report.lose(pointer(), LossKind::Dropped, reason);
+            return false;
+        }
+        if kind == assemble::Agent::OpenaiCodex && is_simplified(&tool.kind) {
+            report.lose(pointer(), LossKind::Approximated, "the agent CLI simplifies the schema");
+        }
+        true
     });
 }
 
-/// The name of a tool that Codex has itself: a client's of that name would vanish.
-const RESERVED: &str = "apply_patch";
+/// Why a CLI is not offered a tool; nothing if it is.
+fn unoffered(
+    tool: &ToolKind<'_>,
+    kind: assemble::Agent,
+    is_own_choice: bool,
+) -> Option<&'static str> {
+    match tool {
+        ToolKind::Hosted(_) => Some("the agent CLI runs no tools of a vendor"),
+        _ if kind != assemble::Agent::OpenaiCodex => None,
+        // Its own models call tools from programs that they write.
+        _ if is_own_choice => Some("Codex takes tools for a model that is named"),
+        ToolKind::Function(_) => None,
+        ToolKind::Custom(_) | ToolKind::Namespace(_) => Some("the agent CLI takes functions alone"),
+    }
+}
 
-/// Whether a schema has words that Codex leaves out.
-fn is_simplified(schema: &str) -> bool {
-    const WORDS: [&str; 8] = [
-        "\"const\"",
-        "\"default\"",
-        "\"format\"",
-        "\"pattern\"",
-        "\"minimum\"",
-        "\"minLength\"",
-        "\"minItems\"",
-        "\"$schema\"",
-    ];
-    WORDS.iter().any(|word| schema.contains(word))
+fn is_simplified(tool: &ToolKind<'_>) -> bool {
+    match tool {
+        ToolKind::Function(function) => function.parameters.as_ref().is_some_and(simplifies),
+        ToolKind::Custom(_) | ToolKind::Namespace(_) | ToolKind::Hosted(_) => false,
+    }
+}
+
+/// Some CLIs show their models tools of other names, and the client its own.
+fn report_renamed(decoded: &DecodedRequest<'_>, kind: assemble::Agent, report: &mut Report) {
+    let reason = match kind {
+        assemble::Agent::GoogleGemini => "Gemini CLI shows it as `mcp_sabir_…`",
+        _ => "the agent CLI keeps such names for itself, and shows it as `_…`",
+    };
+    for tool in &decoded.request().tools {
+        if matches!(&tool.kind, ToolKind::Function(it) if kind_of_agent(kind).renames(&it.name.to_str()))
+        {
+            report.lose(tool.semantics().place().to_string(), LossKind::Renamed, reason);
+        }
+    }
 }
 
 fn strip_tools(decoded: &mut DecodedRequest<'_>, reason: &'static str, report: &mut Report) {
@@ -332,10 +340,6 @@ fn suit_gemini(decoded: &mut DecodedRequest<'_>, report: &mut Report) {
         let pointer = message.semantics().place().to_string();
         let reason = "an invisible character stands behind it: the CLI answers texts alone";
         report.lose(pointer, LossKind::Synthesised, reason);
-    }
-    for tool in &decoded.request().tools {
-        let pointer = tool.semantics().place().to_string();
-        report.lose(pointer, LossKind::Renamed, "Gemini CLI shows it as `mcp_sabir_…`");
     }
 }
 

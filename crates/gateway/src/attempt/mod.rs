@@ -19,6 +19,7 @@ mod refusal;
 mod repair;
 mod same_protocol;
 mod send;
+mod simplify;
 mod switch;
 mod token_estimate;
 mod translated;

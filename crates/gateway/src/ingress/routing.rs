@@ -136,14 +136,16 @@ fn resolve(snapshot: &Snapshot, model: &str, client: Protocol) -> Result<Resolve
 /// The longest name of a model: it is logged, remembered and sent back in a header.
 const MODEL_BYTES_MAX: usize = 512;
 
-/// Refuses names that no model has: none at all, endless ones, and those that would lead elsewhere in a provider's path.
+/// Refuses names that no model has: none at all, endless ones, those with control characters, and those that would lead elsewhere in a
+/// provider's path.
 fn check_model(model: &str) -> Result<()> {
     if model.is_empty() {
         let failure = Failure::client(FaultKind::BadRequest, "expected a model, found none");
         return Err(failure.with_param("model"));
     }
     let leads_elsewhere = model.split('/').any(|step| matches!(step, "." | ".."));
-    if model.len() <= MODEL_BYTES_MAX && !leads_elsewhere {
+    let is_readable = !model.chars().any(char::is_control);
+    if model.len() <= MODEL_BYTES_MAX && is_readable && !leads_elsewhere {
         return Ok(());
     }
     let message = "expected the name of a model, found something that cannot be one";

@@ -127,3 +127,42 @@ fn only_tools_that_may_be_called_are_offered() {
         assert_eq!(exchanges.contains("\"/tool_choice\""), is_reported, "{choice}: {exchanges}");
     }
 }
+
+#[test]
+fn tools_that_codex_shows_by_other_names_or_simplifies_are_told_of() {
+    let fake = FakeAgent::codex(WELL);
+    let gateway = Running::start(&toml("openai-codex", &fake, ""));
+    let function = |name: &str, number: Value| {
+        let parameters = json!({"type": "object", "properties": {"pattern": number}});
+        json!({"type": "function", "function": {"name": name, "parameters": parameters}})
+    };
+    let tools = [
+        function("plain", json!({"type": "integer"})),
+        function("mcp__a__b", json!({"type": "integer"})),
+        function("apply_patch", json!({"type": "integer", "maximum": 5})),
+    ];
+    let body = json!({"model": "cli/some", "tools": tools, "messages": [{"role": "user", "content": "hello"}]});
+    let reply = gateway.post("/v1/chat/completions", &body.to_string());
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let sent = fake.noted("input");
+    for name in ["plain", "_mcp__a__b", "_apply_patch"] {
+        assert!(
+            sent.contains(&format!("\"type\":\"function\",\"name\":\"{name}\"")),
+            "{name}: {sent}"
+        );
+    }
+    let exchange = reply.header("sabir-exchange").unwrap().to_owned();
+    let losses = gateway.get(&format!("/sabir/v1/exchanges/{exchange}")).json()["losses"].clone();
+    let told: Vec<(String, String)> = losses
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| {
+            (it["pointer"].as_str().unwrap().to_owned(), it["kind"].as_str().unwrap().to_owned())
+        })
+        .filter(|(pointer, _)| pointer.starts_with("/tools"))
+        .collect();
+    let expected = [("/tools/2", "approximated"), ("/tools/1", "renamed"), ("/tools/2", "renamed")];
+    let expected = expected.map(|(pointer, kind)| (pointer.to_owned(), kind.to_owned()));
+    assert_eq!(told, expected);
+}

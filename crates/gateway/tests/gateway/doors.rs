@@ -361,7 +361,9 @@ fn paths_that_are_not_served_are_not_found_in_their_protocols_shape() {
 #[test]
 fn names_that_no_model_has_are_refused() {
     let (provider, gateway) = gateway();
-    for model in ["x".repeat(600), "p/../../admin".to_owned(), "p/./m".to_owned()] {
+    for model in
+        ["x".repeat(600), "p/../../admin".to_owned(), "p/./m".to_owned(), "p/m\u{0}".to_owned()]
+    {
         let reply = gateway.post("/v1/chat/completions", &chat(&model, false));
         assert_eq!(reply.status, 400, "{}", reply.body);
         assert_eq!(reply.json()["error"]["param"], "model");

@@ -38,6 +38,7 @@ pub(super) enum Speaker {
 /// Reads a body.
 pub(in crate::agent) fn question(body: &[u8]) -> Result<Question, Failed> {
     let question = read(body).map_err(|error| fault(FaultKind::BadRequest, error.to_string()))?;
+    question.tools.iter().try_for_each(Tool::check)?;
     match question.messages.last().map(|last| last.speaker) {
         Some(Speaker::User) => Ok(question),
         Some(Speaker::Assistant) => Err(fault(

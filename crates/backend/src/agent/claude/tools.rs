@@ -4,8 +4,10 @@
 use sabir_wire::Result;
 use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
 
+use crate::agent::faults::Failed;
 use crate::agent::json;
 use crate::agent::json::{member, string, text};
+use crate::agent::schema;
 use crate::agent::suspend::{Outcome, Pending};
 
 /// The name of the server.
@@ -42,12 +44,17 @@ impl Tool {
         Ok((!is_hosted).then_some(tool))
     }
 
+    /// Whether the CLI takes it, and with it the others.
+    pub(super) fn check(&self) -> Result<(), Failed> {
+        schema::check(&self.name, self.schema.as_deref())
+    }
+
     pub(super) fn write(&self, writer: &mut Writer) {
         writer.object(|it| {
             it.field("name", &self.name);
             it.optional("description", self.description.as_ref());
             it.key("inputSchema");
-            json::write(self.schema.as_deref().unwrap_or(r#"{"type":"object"}"#), it);
+            schema::write(self.schema.as_deref(), it);
             it.key("annotations");
             // Calls of others wait for each other.
             it.object(|it| it.field("readOnlyHint", &true));

@@ -9,7 +9,6 @@ use super::faults::stated;
 use super::read::{Frames, Line};
 use super::seed::{Question, Request};
 use super::suspend::{part, returned};
-use crate::agent::Abilities;
 use crate::agent::answer::Sink;
 use crate::agent::faults::{Failed, fault, garbled, gone, silent, unreadable};
 use crate::agent::json::{member, text};
@@ -18,6 +17,7 @@ use crate::agent::rest::{Bed, Lent};
 use crate::agent::suspend::{
     Emitted, Left, Outcome, Pending, Returned, Suspended, in_time, paired, resumed,
 };
+use crate::agent::{Abilities, OWN_CHOICE};
 
 pub(in crate::agent) async fn drive(
     Lent { process, bed, left }: Lent,
@@ -25,7 +25,7 @@ pub(in crate::agent) async fn drive(
     model: Option<String>,
     sink: Sink,
 ) -> Result<(), Failed> {
-    let frames = || Frames::new(model.clone().unwrap_or_default());
+    let frames = || Frames::new(model.clone().unwrap_or_else(|| OWN_CHOICE.to_owned()));
     let mut ear = Ear::new(process, frames());
     let is_resumed = match left {
         Some(left) => {

@@ -12,4 +12,5 @@ mod work;
 pub(super) use drive::{drive, probe};
 pub(super) use isolate::launch;
 pub(super) use seed::question;
+pub(super) use tools::is_kept;
 pub(super) use work::{launch_work, work};

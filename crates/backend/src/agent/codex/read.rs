@@ -7,6 +7,7 @@ use std::fmt;
 use sabir_wire::Result;
 use sabir_wire::json::{Json, Kind, Reader, Text, Writer};
 
+use super::tools::own;
 use crate::agent::json;
 use crate::agent::json::{member, text};
 use crate::agent::suspend::Pending;
@@ -297,16 +298,20 @@ impl Frames {
     }
 }
 
-/// The item without what the CLI added to it.
+/// The item without what the CLI added to it, and a call by the client's name of the tool.
 fn own_members(item: &Json<'_>) -> String {
     let mut writer = Writer::default();
+    let name =
+        text(item, "name").filter(|_| text(item, "type").as_deref() == Some("function_call"));
     writer.begin_object();
     // What cannot be read was not sent by a server.
     let _ = item.reader().object(|key, reader| {
         let value = reader.raw()?;
-        let is_added = &*key == "internal_chat_message_metadata_passthrough";
-        if !is_added && !value.is_null() {
-            writer.field(&key, &value);
+        match (&*key, &name) {
+            ("internal_chat_message_metadata_passthrough", _) => {}
+            ("name", Some(name)) => writer.field("name", own(name)),
+            _ if value.is_null() => {}
+            _ => writer.field(&key, &value),
         }
         Ok(())
     });

@@ -6,7 +6,7 @@ use sabir_wire::json::{Json, Kind, Reader, Writer};
 use sabir_wire::{FaultKind, Result};
 
 use super::isolate;
-use super::tools::Tool;
+use super::tools::{Tool, listed};
 use crate::agent::Abilities;
 use crate::agent::faults::{Failed, fault};
 use crate::agent::json;
@@ -108,12 +108,15 @@ fn item(reader: &mut Reader<'_>) -> Result<String> {
     typed(&writer.into_string())
 }
 
-/// A message whose content is a string says the same as a list, which alone the server takes.
+/// The item as the server takes it. A message whose content is a string says the same as a list; what a system says it leaves out, but not what
+/// a developer says; and calls are those of the tools that it knows.
 fn typed(item: &str) -> Result<String> {
     let mut writer = Writer::with_capacity(item.len() + 64);
-    let is_assistants =
-        Reader::new(item).peek_tag("role")?.is_some_and(|role| role == *"assistant");
-    let kind = if is_assistants { "output_text" } else { "input_text" };
+    let is = |tag: &str, word: &str| {
+        Ok(Reader::new(item).peek_tag(tag)?.is_some_and(|found| found == *word))
+    };
+    let kind = if is("role", "assistant")? { "output_text" } else { "input_text" };
+    let is_call = is("type", "function_call")?;
     writer.begin_object();
     Reader::new(item).object(|key, reader| {
         writer.key(&key);
@@ -127,6 +130,11 @@ fn typed(item: &str) -> Result<String> {
                     });
                 });
             }
+            ("role", Kind::String) => {
+                let role = string(reader)?;
+                writer.value(if role == "system" { "developer" } else { &role });
+            }
+            ("name", Kind::String) if is_call => writer.value(&listed(&string(reader)?)),
             _ => writer.value(&reader.raw()?),
         }
         Ok(())

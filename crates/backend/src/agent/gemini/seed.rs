@@ -48,6 +48,7 @@ struct Part {
 /// Reads a body.
 pub(in crate::agent) fn question(body: &[u8]) -> Result<Question, Failed> {
     let mut question = read(body).map_err(|it| fault(FaultKind::BadRequest, it.to_string()))?;
+    question.tools.iter().try_for_each(Tool::check)?;
     match question.history.pop() {
         Some(last) if !last.is_models => question.ask(last),
         Some(_) => {

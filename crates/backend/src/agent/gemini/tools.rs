@@ -21,8 +21,10 @@ use sabir_wire::Result;
 use sabir_wire::json::{Json, Kind, Reader, Writer};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::agent::faults::Failed;
 use crate::agent::json;
 use crate::agent::json::{member, string, text};
+use crate::agent::schema;
 
 /// The name of the server, which the CLI puts before the names of its tools.
 pub(super) const SERVER: &str = "sabir";
@@ -83,12 +85,17 @@ impl Tool {
         Ok(tool)
     }
 
+    /// Whether the CLI takes it, and with it the others.
+    pub(super) fn check(&self) -> Result<(), Failed> {
+        schema::check(&self.name, self.schema.as_deref())
+    }
+
     fn write(&self, writer: &mut Writer) {
         writer.object(|it| {
             it.field("name", &listed(&self.name));
             it.optional("description", self.description.as_ref());
             it.key("inputSchema");
-            json::write(self.schema.as_deref().unwrap_or(r#"{"type":"object"}"#), it);
+            schema::write(self.schema.as_deref(), it);
         });
     }
 }

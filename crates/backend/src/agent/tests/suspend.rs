@@ -182,6 +182,17 @@ fn doubts(kind: Kind) -> Vec<(&'static str, String)> {
 }
 
 #[tokio::test]
+async fn results_of_tools_by_other_names_go_to_the_process_that_waits_for_them() {
+    let lines = CODEX_CALLS.replace("Bash", "_mcp__a__b");
+    let fake = noting(FakeAgent::codex(&lines).going_on(&[&(RESULT.to_owned() + &greeting())]));
+    let agent = agent(Kind::OpenaiCodex, &fake);
+    let [asks, returns] = [CODEX_ASKS, CODEX_RETURNS].map(|it| it.replace("Bash", "mcp__a__b"));
+    assert_eq!(calls(&received(&agent, &asks).await), 2);
+    assert_eq!(text(&received(&agent, &returns).await), "Hello there");
+    assert_eq!(asked(&fake).len(), 1);
+}
+
+#[tokio::test]
 async fn in_every_doubt_the_conversation_is_told_anew() {
     for kind in KINDS {
         for (doubt, body) in doubts(kind) {

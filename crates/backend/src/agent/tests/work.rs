@@ -88,6 +88,27 @@ fn task(before: &Digest, now: &str) -> String {
 }
 
 #[tokio::test]
+async fn a_folder_goes_by_the_path_that_links_lead_to_and_one_that_is_gone_is_told() {
+    for kind in KINDS {
+        let fake = fake(kind);
+        let (linked, real) = (fake.path("project"), fake.path("real"));
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &linked).unwrap();
+        let agent = worker(kind, &fake, Permissions::Read);
+        let body = Task { prompt: "Read it".to_owned(), ..Task::default() }.to_body();
+        received(&agent, &body).await;
+        let real = fs::canonicalize(real).unwrap();
+        assert_eq!(fake.noted("cwd").trim(), real.to_str().unwrap(), "{kind:?}");
+        let told = fake.noted("input");
+        assert!(!told.contains(linked.to_str().unwrap()), "{kind:?}: {told}");
+        fs::remove_dir(&real).unwrap();
+        let gone = agent.ask("m", body.into(), "").await.unwrap_err();
+        assert!(gone.message.to_str().contains("folder"), "{kind:?}: {:?}", gone.message);
+        settle(Duration::from_secs(10));
+    }
+}
+
+#[tokio::test]
 async fn what_it_says_is_the_answer_and_what_it_does_is_told_as_thoughts() {
     for kind in KINDS {
         let fake = fake(kind);
