@@ -395,6 +395,7 @@ async fn the_documents_own_call_is_understood() {
     assert_eq!(text(&received(&agent, prompt).await), "我理解了任务需求...");
     assert_eq!(fake.noted("input"), prompt);
     assert_eq!(fake.noted("arguments"), "--output-format\njsonl\n");
+    assert!(fake.noted("environment").contains("GEMINI_CLI_TRUST_WORKSPACE=true"));
 }
 
 /// Gemini CLI by a command that names an output format.

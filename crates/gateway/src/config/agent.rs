@@ -86,7 +86,7 @@ pub(super) fn read(
         section.lacks("`name`, which clients put before the name of the model", problems);
     }
     let kind = section.item("agent")?.choice(&AGENTS, problems)?;
-    let command = command(section, kind, problems)?;
+    let command = command(section, kind, outside, problems)?;
     let work = work(section, (kind, &command), outside, problems);
     let agent = Agent {
         kind,
@@ -174,10 +174,12 @@ fn work(
     Some(Work { folder, permissions: permissions.unwrap_or(Permissions::Read) })
 }
 
-/// The program with its first arguments; by default the CLI's own name.
+/// The program with its first arguments; by default the CLI's own name. A path leads from the config file's folder, as all paths do: the
+/// process works in another.
 fn command(
     section: &Section<'_, '_>,
     kind: assemble::Agent,
+    outside: Outside<'_>,
     problems: &mut Collector<'_>,
 ) -> Option<Vec<String>> {
     let Some(item) = section.item("command") else {
@@ -186,7 +188,7 @@ fn command(
         }
         return kind.alias().map(|program| vec![program.to_owned()]);
     };
-    let command: Vec<String> = match item.elements() {
+    let mut command: Vec<String> = match item.elements() {
         None => vec![item.string(problems)?.to_owned()],
         Some(elements) => {
             elements.iter().filter_map(|it| it.as_string()).map(str::to_owned).collect()
@@ -196,6 +198,10 @@ fn command(
     if command.first().is_none_or(String::is_empty) || !is_whole {
         item.expected("a program, or a list of a program and its arguments", problems);
         return None;
+    }
+    for program in command.first_mut().filter(|program| program.contains('/')) {
+        let path = outside.path(program);
+        *program = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
     }
     Some(command)
 }

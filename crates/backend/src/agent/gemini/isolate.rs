@@ -40,7 +40,9 @@ pub(in crate::agent) fn launch(model: Option<&str>) -> Launch {
 
 /// How it is started for one prompt.
 pub(in crate::agent) fn launch_prompt() -> Launch {
-    let variables = vec![("GEMINI_CLI_NO_RELAUNCH", "true".to_owned())];
+    // It works in no folder that nobody trusts; its own is empty.
+    let variables = ["GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_TRUST_WORKSPACE"];
+    let variables = variables.map(|name| (name, "true".to_owned())).to_vec();
     // It takes variables, keys among them, from the first `.env` at or above the folder that it works in.
     let files = vec![(SYSTEM, "Answer what you are asked.\n".to_owned()), (".env", String::new())];
     Launch { variables, files, furnish: Some(furnish), ..Launch::default() }

@@ -247,6 +247,26 @@ fn an_agent_that_may_change_files_needs_keys_or_an_address_that_is_this_machines
 }
 
 #[test]
+fn a_program_by_its_path_stands_beside_the_config_file() {
+    for (command, program) in [
+        ("\"tools/agent\"", "/etc/sabir/tools/agent"),
+        ("[\"./agent\", \"./argument\"]", "/etc/sabir/./agent"),
+        ("\"/usr/bin/agent\"", "/usr/bin/agent"),
+        ("\"~/agent\"", "/home/me/agent"),
+        ("\"agent\"", "agent"),
+    ] {
+        let text = format!("[[provider]]\nname = \"a\"\nagent = \"plain\"\ncommand = {command}\n");
+        let home = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
+        let mut config = parse(&text, Path::new("/etc/sabir/sabir.toml"), &home).unwrap();
+        let endpoint = config.providers.swap_remove(0).endpoints.swap_remove(0);
+        let Location::Agent(agent) = endpoint.place else { panic!("{command} is an agent") };
+        let found = Path::new(&agent.command[0]);
+        assert_eq!(found, Path::new(program), "{command}");
+        assert!(agent.command.get(1).is_none_or(|argument| argument == "./argument"));
+    }
+}
+
+#[test]
 fn a_key_file_stands_beside_the_config_file() {
     let folder = std::env::temp_dir().join(format!("sabir-key-file-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
