@@ -1,5 +1,8 @@
 //! The file that names a team, read whole: what is wrong in it is said with its line and column.
 
+use std::fs::File;
+use std::io;
+use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
@@ -70,7 +73,7 @@ struct Problem {
 /// Reads the file and the instruction files that it names, which are looked for beside it.
 pub(super) fn read(file: &Path) -> Result<Team> {
     let shown = printable(&file.display().to_string());
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+    let text = read_text(file).with_context(|| format!("cannot read {shown}"))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     parse(&text, folder).map_err(|problem| {
         let (line, column) = place(&text, problem.at.start);
@@ -138,10 +141,22 @@ fn voice(agent: Option<Spanned<String>>, model: Option<Spanned<String>>) -> Resu
 }
 
 fn read_beside(path: &Spanned<String>, folder: &Path) -> Result<String, Problem> {
-    std::fs::read_to_string(folder.join(path.get_ref())).map_err(|error| Problem {
+    read_text(&folder.join(path.get_ref())).map_err(|error| Problem {
         at: path.span(),
         message: format!("the instruction file cannot be read: {error}"),
     })
+}
+
+/// More is no text of a person's, and may have no end.
+const TEXT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(TEXT_BYTES_MAX + 1).read_to_string(&mut text)?;
+    match read as u64 > TEXT_BYTES_MAX {
+        true => Err(io::Error::other("it has more than 16 MiB")),
+        false => Ok(text),
+    }
 }
 
 /// Line and column, from 1, in characters.
@@ -171,6 +186,15 @@ mod tests {
         let claude = Voice::Agent(Agent::ClaudeCode, Some("opus".to_owned()));
         assert_eq!(voices, [Voice::Default, claude, Voice::Model("sim-chat/x".to_owned())]);
         assert_eq!((team.window, team.bytes_max), (5, 768 * 1024));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn instructions_without_an_end_are_refused() {
+        refused(
+            "[[member]]\nname = \"a\"\ninstruction_file = \"/dev/zero\"\n",
+            "3:20: the instruction file cannot be read: it has more than 16 MiB",
+        );
     }
 
     #[test]
