@@ -257,9 +257,10 @@ fn a_program_by_its_path_stands_beside_the_config_file() {
     ] {
         let text = format!("[[provider]]\nname = \"a\"\nagent = \"plain\"\ncommand = {command}\n");
         let home = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
-        let mut config = parse(&text, Path::new("/etc/sabir/sabir.toml"), &home).unwrap();
-        let endpoint = config.providers.swap_remove(0).endpoints.swap_remove(0);
-        let Location::Agent(agent) = endpoint.place else { panic!("{command} is an agent") };
+        let config = parse(&text, Path::new("/etc/sabir/sabir.toml"), &home).unwrap();
+        let Location::Agent(agent) = &config.providers[0].endpoints[0].place else {
+            panic!("{command} is an agent")
+        };
         let found = Path::new(&agent.command[0]);
         assert_eq!(found, Path::new(program), "{command}");
         assert!(agent.command.get(1).is_none_or(|argument| argument == "./argument"));
