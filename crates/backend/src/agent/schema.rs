@@ -1,11 +1,11 @@
 //! The schemas of the client's tools, as a server of tools lists them. Of a list with one that is none of an object a CLI takes no tool at all,
 //! and says nothing.
 
+use sabir_wire::FaultKind;
 use sabir_wire::json::{Json, Kind, Writer};
 
 use super::faults::{Failed, fault};
 use super::json::member;
-use sabir_wire::FaultKind;
 
 /// The schema of a tool that takes nothing.
 const EMPTY: &str = r#"{"type":"object"}"#;

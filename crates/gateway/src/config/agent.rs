@@ -199,7 +199,7 @@ fn command(
         item.expected("a program, or a list of a program and its arguments", problems);
         return None;
     }
-    for program in command.first_mut().filter(|program| program.contains('/')) {
+    if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
         let path = outside.path(program);
         *program = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
     }

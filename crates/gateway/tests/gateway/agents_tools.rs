@@ -153,7 +153,7 @@ fn tools_that_codex_shows_by_other_names_or_simplifies_are_told_of() {
     }
     let exchange = reply.header("sabir-exchange").unwrap().to_owned();
     let losses = gateway.get(&format!("/sabir/v1/exchanges/{exchange}")).json()["losses"].clone();
-    let told: Vec<(String, String)> = losses
+    let reported: Vec<(String, String)> = losses
         .as_array()
         .unwrap()
         .iter()
@@ -164,5 +164,5 @@ fn tools_that_codex_shows_by_other_names_or_simplifies_are_told_of() {
         .collect();
     let expected = [("/tools/2", "approximated"), ("/tools/1", "renamed"), ("/tools/2", "renamed")];
     let expected = expected.map(|(pointer, kind)| (pointer.to_owned(), kind.to_owned()));
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }

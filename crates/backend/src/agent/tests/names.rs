@@ -31,23 +31,23 @@ async fn codex_knows_tools_whose_names_it_keeps_for_itself_by_others() {
         let sent: Vec<String> = fake.noted("input").lines().map(str::to_owned).collect();
         let offered = format!(r#""dynamicTools":[{{"type":"function","name":"{shown}","#);
         assert!(sent[2].contains(&offered), "{}", sent[2]);
-        let told = format!(r#""call_id":"call_0","name":"{shown}","#);
-        assert!(sent[3].contains(&told), "{}", sent[3]);
+        let call = format!(r#""call_id":"call_0","name":"{shown}","#);
+        assert!(sent[3].contains(&call), "{}", sent[3]);
     }
 }
 
 #[tokio::test]
 async fn codex_is_told_by_a_developer_what_a_system_says() {
     let (fake, _) = called("Bash", "Bash").await;
-    let told = fake.noted("input");
+    let sent = fake.noted("input");
     for words in ["Be brief.", "Be kind."] {
-        let (before, _) = told.split_once(words).unwrap();
+        let (before, _) = sent.split_once(words).unwrap();
         assert_eq!(
             before.matches(r#""role":"developer""#).count(),
             1 + usize::from(words == "Be kind.")
         );
     }
-    assert!(!told.contains(r#""role":"system""#), "{told}");
+    assert!(!sent.contains(r#""role":"system""#), "{sent}");
 }
 
 #[tokio::test]

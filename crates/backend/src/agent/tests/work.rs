@@ -99,8 +99,8 @@ async fn a_folder_goes_by_the_path_that_links_lead_to_and_one_that_is_gone_is_to
         received(&agent, &body).await;
         let real = fs::canonicalize(real).unwrap();
         assert_eq!(fake.noted("cwd").trim(), real.to_str().unwrap(), "{kind:?}");
-        let told = fake.noted("input");
-        assert!(!told.contains(linked.to_str().unwrap()), "{kind:?}: {told}");
+        let sent = fake.noted("input");
+        assert!(!sent.contains(linked.to_str().unwrap()), "{kind:?}: {sent}");
         fs::remove_dir(&real).unwrap();
         let gone = agent.ask("m", body.into(), "").await.unwrap_err();
         assert!(gone.message.to_str().contains("folder"), "{kind:?}: {:?}", gone.message);
