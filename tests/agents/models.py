@@ -107,6 +107,7 @@ class Bench:
             self.write_small(config)
             config.write(self.provider("gemini-cli", "google-gemini", '["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"]'))
             config.write(self.provider("stranger", "google-gemini", "[]"))
+            config.write(self.headless())
             for permissions in ["read", "edit", "full"]:
                 work = f'mode = "agent"\nfolder = "{self.folder()}"\npermissions = "{permissions}"\n'
                 config.write(self.provider(f"claude-{permissions}", "claude-code", '["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"]') + work)
@@ -116,6 +117,12 @@ class Bench:
     def provider(self, name, agent, env):
         command = os.path.join(self.programs, "gemini" if agent == "google-gemini" else "claude")
         return f'[[provider]]\nname = "{name}"\nagent = "{agent}"\ncommand = "{command}"\nenv = {env}\nretries = 0\n'
+
+    def headless(self):
+        """Gemini CLI by a command that says itself how its output looks, and gets nothing but a prompt."""
+        command = json.dumps([os.path.join(self.programs, "gemini"), "--output-format", "stream-json"])
+        env = '["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"]'
+        return f'[[provider]]\nname = "headless"\nagent = "google-gemini"\ncommand = {command}\nenv = {env}\nretries = 0\n'
 
     def codex(self, name, key, base=None):
         """Codex with a simulator in the place of its own provider, and with no login if there is no key."""
@@ -297,6 +304,7 @@ class Bench:
             self.fault(client, "stranger/gemini-2.5-flash", 401, "log in", stream)
             self.fault(client, "gemini-small/gemini-2.5-flash", 400, OVERFLOW[client.name], stream)
             self.cancel(client, "gemini-cli/fault-slow-stream-200", stream)
+            self.text(client, "headless/default", stream)
         return KINDS
 
     def contents(self, client, model, stream):
