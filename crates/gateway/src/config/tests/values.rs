@@ -252,11 +252,11 @@ fn a_program_by_its_path_stands_beside_the_config_file() {
         ("\"tools/agent\"", "/etc/sabir/tools/agent"),
         ("[\"./agent\", \"./argument\"]", "/etc/sabir/./agent"),
         ("\"/usr/bin/agent\"", "/usr/bin/agent"),
-        ("\"~/agent\"", "/home/me/agent"),
+        ("\"~/agent\"", "/srv/me/agent"),
         ("\"agent\"", "agent"),
     ] {
         let text = format!("[[provider]]\nname = \"a\"\nagent = \"plain\"\ncommand = {command}\n");
-        let home = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
+        let home = |name: &str| (name == "HOME").then(|| "/srv/me".to_owned());
         let config = parse(&text, Path::new("/etc/sabir/sabir.toml"), &home).unwrap();
         let Location::Agent(agent) = &config.providers[0].endpoints[0].place else {
             panic!("{command} is an agent")
