@@ -32,6 +32,21 @@ const SENT: &[(&str, Option<u64>, Option<u64>)] = &[
         Some(16_384),
     ),
     (
+        "You passed 31745 input tokens and requested 1024 output tokens. However, the model's context length is only 32768 tokens, resulting in a maximum input length of 31744 tokens. Please reduce the length of the input prompt.",
+        Some(32_769),
+        Some(32_768),
+    ),
+    (
+        "'max_tokens' or 'max_completion_tokens' is too large: 1000. This model's maximum context length is 1000 tokens and your request has 203 input tokens (1000 > 1000 - 203).",
+        Some(1_203),
+        Some(1_000),
+    ),
+    (
+        "The decoder prompt (length 2136) is longer than the maximum model length of 2048. Make sure that `max_model_len` is no smaller than the number of text tokens.",
+        Some(2_136),
+        Some(2_048),
+    ),
+    (
         "This model's maximum context length is 8192 tokens. However, you requested 8204 tokens (12 in the messages, 8192 in the completion).",
         Some(8_204),
         Some(8_192),
@@ -115,6 +130,11 @@ const SENT: &[(&str, Option<u64>, Option<u64>)] = &[
     ),
     ("Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)", Some(15_028), Some(7_424)),
     (
+        "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 8420>= n_ctx: 4096). Try to load the model with a larger context length, or provide a shorter input.",
+        Some(8_420),
+        Some(4_096),
+    ),
+    (
         "Your input exceeds the context window of this model: 9 tokens > 5 maximum. (too much)",
         Some(9),
         Some(5),
@@ -156,6 +176,11 @@ const SENT: &[(&str, Option<u64>, Option<u64>)] = &[
         None,
         Some(4_096),
     ),
+    (
+        "You passed 500001 input characters and requested 0 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 4096 tokens (at most 500000 characters). Please reduce the length of the input prompt.",
+        None,
+        Some(4_096),
+    ),
     ("This model's maximum context length is 128000 tokens.", None, Some(128_000)),
     (
         "Your input exceeds the context window of this model. Please adjust your input and try again.",
@@ -164,10 +189,16 @@ const SENT: &[(&str, Option<u64>, Option<u64>)] = &[
     ),
     ("Prompt is too long", None, None),
     ("prompt too long; exceeded max context length by 15935 tokens (ref: 1)", None, None),
+    ("the input length exceeds the context length", None, None),
     ("The input token count exceeds the maximum number of tokens allowed.", None, None),
     ("the request exceeds the available context size, try increasing it", None, None),
     ("Please reduce the length of the messages or completion.", None, None),
     ("The model returned the following errors: Input is too long for requested model.", None, None),
+    (
+        "ValidationException: The model returned the following errors: too many total text bytes",
+        None,
+        None,
+    ),
     ("invalid params, context window exceeds limit (2013)", None, None),
     (
         "The number of tokens to keep from the initial prompt is greater than the context length.",
