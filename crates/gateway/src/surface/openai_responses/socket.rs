@@ -121,8 +121,8 @@ impl Reading {
             ("generate", Kind::Boolean) => self.is_generated = value.reader().boolean()?,
             ("background", Kind::Boolean) => self.in_background = value.reader().boolean()?,
             (PREVIOUS, Kind::String) => self.previous = Some(text()?),
+            (name, Kind::Null) if OWN.contains(&name) || [PREVIOUS, INPUT].contains(&name) => {}
             (INPUT, _) => self.input = Some(value.into_owned()),
-            (name, Kind::Null) if OWN.contains(&name) || name == PREVIOUS => {}
             (PREVIOUS, _) => self.wrong = Some((PREVIOUS, "a string")),
             ("stream_id", _) => self.wrong = Some(("stream_id", "a string")),
             ("generate", _) => self.wrong = Some(("generate", "a boolean")),
@@ -333,6 +333,13 @@ mod tests {
         let whole =
             r#"{"stream":true,"input":[{},{"type":"message","role":"user","content":"hi"}]}"#;
         assert_eq!(body(&create, None, "{}"), whole);
+    }
+
+    #[test]
+    fn an_input_that_is_null_is_none() {
+        let create = create(r#"{"type":"response.create","input":null}"#);
+        assert_eq!(body(&create, None, ""), r#"{"stream":true}"#);
+        assert_eq!(body(&create, None, "{}"), r#"{"stream":true,"input":[{}]}"#);
     }
 
     #[test]
