@@ -24,6 +24,7 @@ pub(crate) use frames::decode_all;
 pub(crate) use open::{AnswerMode, Incoming, open};
 pub(crate) use raw::{open_bodiless, open_raw, open_raw_whole};
 pub(crate) use refused::stated_in_stream;
+pub(crate) use whole::ESTIMATE;
 
 use std::fmt;
 

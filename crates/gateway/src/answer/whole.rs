@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use sabir_compose::govern::Governor;
 use sabir_wire::conversation::{Counts, Response};
 use sabir_wire::json::Json;
@@ -63,6 +63,9 @@ struct Parties {
     upstream: Protocol,
 }
 
+/// Says that nobody counted some of the tokens of an answer.
+pub(crate) const ESTIMATE: HeaderName = HeaderName::from_static("sabir-estimate");
+
 /// What is recorded of an answer, whatever came of it.
 #[derive(Debug, Default)]
 struct Tally {
@@ -96,7 +99,7 @@ pub(super) async fn open(
         }
     };
     if tally.is_estimate {
-        head.headers.insert("sabir-estimate", HeaderValue::from_static("true"));
+        head.headers.insert(ESTIMATE, HeaderValue::from_static("true"));
     }
     flight.remember(tally.calls);
     flight.trace.add_usage(tally.counts);

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue};
 use sabir_wire::Protocol;
 use sabir_wire::json::{Kind, Reader, Survey, Writer};
 
-use crate::answer::{AnswerMode, Answering, InFlight, Incoming, SHORT_BYTES_MAX};
+use crate::answer::{AnswerMode, Answering, ESTIMATE, InFlight, Incoming, SHORT_BYTES_MAX};
 use crate::attempt::fallback::{AffectsHealth, Attempt};
 use crate::attempt::notes::{Notes, Stamp};
 use crate::attempt::prepare::Prepared;
@@ -106,7 +106,7 @@ impl Attempt for Count<'_> {
 impl Count<'_> {
     fn estimated(&self, prepared: &Prepared<'_>) -> Box<Answering> {
         let mut headers = HeaderMap::new();
-        headers.insert("sabir-estimate", HeaderValue::from_static("true"));
+        headers.insert(ESTIMATE, HeaderValue::from_static("true"));
         let tokens = self.estimate.get().unwrap_or_else(|| tokens_of(prepared));
         let head = Head { status: 200, headers };
         let body = written(self.call.client, tokens, cleared(prepared));

@@ -12,13 +12,13 @@ pub(crate) use answer::{answer_fitting, answer_in_place, lacks_compaction, may_b
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use sabir_compose::compact::summary_text;
 use sabir_wire::Protocol;
 use sabir_wire::json::{Json, Reader as JsonReader, Text};
 use sabir_wire::protocol::{AnswerContext, Echo};
 
-use crate::answer::{AnswerMode, Answering, Feed, InFlight, Incoming, open};
+use crate::answer::{AnswerMode, Answering, ESTIMATE, Feed, InFlight, Incoming, open};
 use crate::attempt::Handles;
 use crate::call::{Action, Call, LargeCall, unmarked};
 use crate::compact::announce::Announce;
@@ -361,8 +361,7 @@ impl Stage<'_> {
             id: flight.trace.id(),
             model: &self.call.model,
             created_s: flight.trace.began_s(),
-            input_tokens: summary.input_tokens,
-            output_tokens: summary.output_tokens,
+            usage: summary.usage,
         })
     }
 
@@ -376,7 +375,7 @@ impl Stage<'_> {
         let write = surface::of(self.call.client).compaction.write_answer;
         let (item, id) = (item.clone().into_owned(), flight.trace.id().to_owned());
         let (model, created_s) = (self.call.model.clone(), flight.trace.began_s());
-        let (input_tokens, output_tokens) = (summary.input_tokens, summary.output_tokens);
+        let usage = summary.usage;
         let written = self.pooled(move |_| {
             let user_items = read::user_items(&base)?;
             Ok(write(&CompactionAnswer {
@@ -385,13 +384,12 @@ impl Stage<'_> {
                 id: &id,
                 model: &model,
                 created_s,
-                input_tokens,
-                output_tokens,
+                usage,
             }))
         });
         let body = Bytes::from(written.await?);
         self.set_upstream(summary, flight);
-        let head = Head { status: 200, headers: HeaderMap::new() };
+        let head = head_of(summary);
         Ok(Answering::whole(head, body, observe::Outcome::Answered))
     }
 
@@ -417,7 +415,7 @@ impl Stage<'_> {
         let limits = self.handles.snapshot.config().limits;
         let patience = limits.stream_duration_max;
         let feed = Box::new(Feed::new(body, Redactor::default(), patience, patience));
-        let head = Head { status: 200, headers: HeaderMap::new() };
+        let head = head_of(summary);
         let incoming = Incoming { protocol: client, head, feed };
         let in_background = self.call.asked.in_background;
         let echo = match surface::of(client).repeats_request {
@@ -456,6 +454,15 @@ impl Source {
             Self::Large(call) => unmarked(&call.body),
         }
     }
+}
+
+/// The head of an answer that is a summary: it says whether anybody counted what that cost.
+fn head_of(summary: &Summary) -> Head {
+    let mut headers = HeaderMap::new();
+    if summary.is_estimate {
+        headers.insert(ESTIMATE, HeaderValue::from_static("true"));
+    }
+    Head { status: 200, headers }
 }
 
 /// Says in the client's protocol why there is no summary.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use http::{HeaderMap, Uri};
 use sabir_compose::compact::{PROMPT, Questions, summary_in};
 use sabir_wire::FaultKind;
-use sabir_wire::conversation::{Count, FinishKind, Request};
+use sabir_wire::conversation::{Count, Counts, FinishKind, Request};
 use sabir_wire::json::Text;
 use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::target::Target;
 
-use crate::answer::{Ended, InFlight};
-use crate::attempt::Handles;
+use crate::answer::{ESTIMATE, Ended, InFlight};
+use crate::attempt::{Handles, estimated_tokens};
 use crate::call::Action;
 use crate::compact::read::piece_bytes;
 use crate::config::types::GatewayKey;
@@ -29,7 +29,10 @@ const PIECES_MAX: usize = 64;
 const SMALLEST_PIECE_BYTES: usize = 2 * 1024;
 
 /// What a summary may take: more than any should, and less than models refuse.
-const SUMMARY_TOKENS_MAX: u64 = 8192;
+const SUMMARY_TOKENS_MAX: usize = 8192;
+
+/// In English prose and most code.
+const BYTES_PER_TOKEN: usize = 4;
 
 /// Who wants a summary, and of whom.
 #[derive(Clone, Copy)]
@@ -49,8 +52,9 @@ pub(super) struct Summary {
     pub(super) exchange: String,
     pub(super) provider: Arc<Provider>,
     pub(super) upstream: Upstream,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
+    pub(super) usage: Counts,
+    /// Whether some of that is an estimate.
+    pub(super) is_estimate: bool,
 }
 
 impl Commission<'_> {
@@ -92,10 +96,10 @@ impl Commission<'_> {
         for index in 0..questions.len() {
             let earlier = whole.as_ref().map(|summary| summary.text.as_str()).or(earlier);
             let Some(request) = questions.request(index, prompt, earlier) else { break };
-            let mut summary = self.ask(request).await?;
+            let mut summary = self.ask(request, summary_tokens_max(questions)).await?;
             if let Some(before) = whole {
-                summary.input_tokens += before.input_tokens;
-                summary.output_tokens += before.output_tokens;
+                summary.usage = sum(summary.usage, before.usage);
+                summary.is_estimate |= before.is_estimate;
             }
             whole = Some(summary);
         }
@@ -103,11 +107,12 @@ impl Commission<'_> {
     }
 
     /// One call to the model, like any client's.
-    async fn ask(&self, mut request: Request<'static>) -> Result<Summary> {
+    async fn ask(&self, mut request: Request<'static>, tokens_max: u64) -> Result<Summary> {
         let Handles { snapshot, .. } = self.handles;
         let model = snapshot.config().compaction.model.as_deref().unwrap_or(self.model);
         request.model = Some(Text::plain(model.to_owned()));
-        request.max_output_tokens = Some(SUMMARY_TOKENS_MAX.into());
+        request.max_output_tokens = Some(tokens_max.into());
+        let input = estimated_tokens(&request);
         let protocol = surface::DEFAULT;
         let body = DecodedRequest::new(protocol, request).encode(protocol, &Target::default())?;
         let (headers, uri) = (HeaderMap::new(), Uri::default());
@@ -121,7 +126,7 @@ impl Commission<'_> {
             submits_to: None,
         };
         let mut flight = InFlight::begin(snapshot, protocol, self.key);
-        let asked = self.ask_in(&arrived, body.body.as_bytes(), &mut flight).await;
+        let asked = self.ask_in(&arrived, (body.body.as_bytes(), input), &mut flight).await;
         if let Err(failure) = &asked {
             flight.end(Ended::plain(Outcome::Failed(failure.whose)));
         }
@@ -131,7 +136,7 @@ impl Commission<'_> {
     async fn ask_in(
         &self,
         arrived: &Arrived<'_>,
-        body: &[u8],
+        (body, input): (&[u8], u64),
         flight: &mut InFlight,
     ) -> Result<Summary> {
         let Handles { snapshot, .. } = self.handles;
@@ -139,6 +144,7 @@ impl Commission<'_> {
         let answering = attempt::answer(self.handles, &routed.call, &routed.resolved, flight);
         let mut answering = Box::pin(answering).await?;
         flight.trace.set_status(200);
+        let is_estimate = answering.take_head().headers.contains_key(ESTIMATE);
         let mut bytes = Vec::new();
         while let Some(piece) = poll_fn(|cx| answering.poll_next(cx, flight)).await {
             bytes.extend_from_slice(&piece.map_err(|_| wordless())?);
@@ -151,11 +157,41 @@ impl Commission<'_> {
         }
         let text = summary_in(&response).ok_or_else(wordless)?;
         let (provider, upstream) = flight.trace.asked().ok_or_else(wordless)?;
-        let tokens = |count: Count| counts[count].unwrap_or_default();
-        let (input_tokens, output_tokens) = (tokens(Count::Input), tokens(Count::Output));
         let exchange = flight.trace.id().to_owned();
-        Ok(Summary { text, exchange, provider, upstream, input_tokens, output_tokens })
+        // A provider that is not translated speaks for itself, to whoever asked: here that is the gateway.
+        let (usage, is_completed) = completed(counts, (input, &text));
+        let is_estimate = is_estimate || is_completed;
+        Ok(Summary { text, exchange, provider, upstream, usage, is_estimate })
     }
+}
+
+/// What a summary may take of a model that reads so much at once. A piece is two bytes for each token of the window, and a
+/// quarter of the window is left: servers refuse what does not fit with all of the answer that it may get.
+fn summary_tokens_max(questions: &Questions) -> u64 {
+    (questions.bytes_max() / 8).min(SUMMARY_TOKENS_MAX) as u64
+}
+
+/// What a summary cost, with an estimate where that is not stated, and whether it is needed.
+fn completed(mut counts: Counts, (input, text): (u64, &str)) -> (Counts, bool) {
+    let output = text.len().div_ceil(BYTES_PER_TOKEN) as u64;
+    let mut is_estimate = false;
+    for (count, estimated) in [(Count::Input, input), (Count::Output, output)] {
+        if counts[count].is_none_or(|stated| stated == 0) {
+            counts[count] = Some(estimated);
+            is_estimate = true;
+        }
+    }
+    (counts, is_estimate)
+}
+
+fn sum(mut counts: Counts, earlier: Counts) -> Counts {
+    for count in Count::ALL {
+        counts[count] = match (counts[count], earlier[count]) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        };
+    }
+    counts
 }
 
 fn wordless() -> Box<Failure> {

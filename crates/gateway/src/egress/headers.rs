@@ -3,6 +3,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sabir_wire::Protocol;
 
+use crate::answer::ESTIMATE;
 use crate::surface;
 use crate::surface::is_for_client;
 use crate::trace::Trace;
@@ -10,7 +11,6 @@ use crate::trace::Trace;
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const SABIR_COMPACTED: HeaderName = HeaderName::from_static("sabir-compacted");
 const SABIR_CONVERSATION: HeaderName = HeaderName::from_static("sabir-conversation");
-const SABIR_ESTIMATE: HeaderName = HeaderName::from_static("sabir-estimate");
 const SABIR_EXCHANGE: HeaderName = HeaderName::from_static("sabir-exchange");
 const SABIR_LOSS: HeaderName = HeaderName::from_static("sabir-loss");
 const SABIR_MODEL: HeaderName = HeaderName::from_static("sabir-model");
@@ -39,8 +39,8 @@ pub(crate) fn add(headers: &mut HeaderMap, client: Protocol, upstream: &HeaderMa
         }
         headers.insert(X_REQUEST_ID, id);
     }
-    if let Some(estimate) = upstream.get(&SABIR_ESTIMATE) {
-        headers.insert(SABIR_ESTIMATE, estimate.clone());
+    if let Some(estimate) = upstream.get(&ESTIMATE) {
+        headers.insert(ESTIMATE, estimate.clone());
     }
     add_own(headers, trace);
 }

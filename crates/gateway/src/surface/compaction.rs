@@ -1,7 +1,7 @@
 //! How a protocol's clients have their conversation compacted, and how they are given the summary.
 
 use sabir_compose::clear::Clearing;
-use sabir_wire::conversation::Message;
+use sabir_wire::conversation::{Counts, Message};
 use sabir_wire::json::{Json, Text};
 use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::{Fault, FaultKind};
@@ -96,8 +96,8 @@ pub(crate) struct CompactionAnswer<'a> {
     pub(crate) id: &'a str,
     pub(crate) model: &'a str,
     pub(crate) created_s: u64,
-    pub(crate) input_tokens: u64,
-    pub(crate) output_tokens: u64,
+    /// What the summary cost.
+    pub(crate) usage: Counts,
 }
 
 /// Why a conversation is not compacted, or its compaction cannot be read.
@@ -110,6 +110,14 @@ pub(crate) enum CompactionTrouble {
     Changed,
     /// Another provider made it, and nobody else can read it.
     Foreign(String),
+    /// What stands beside the wish for it cannot.
+    Beside {
+        place: String,
+    },
+    /// Nobody knows what kind of compaction is asked for.
+    Unknown {
+        place: String,
+    },
     /// What asks for it does not stand last.
     Misplaced {
         place: String,
@@ -154,6 +162,12 @@ pub(super) fn explain(trouble: &CompactionTrouble) -> Fault<'static> {
             "This compaction was made by another provider than {provider}, which cannot read it. Continue with the provider \
              that made it, or send the conversation that it stands for."
         ),
+        CompactionTrouble::Beside { place } => {
+            format!("`{place}` cannot be combined with `compaction`.")
+        }
+        CompactionTrouble::Unknown { place } => {
+            format!("{place}: expected the type of a compaction that there is.")
+        }
         CompactionTrouble::Misplaced { place } => {
             format!("Invalid '{place}': a 'compaction_trigger' must be the last item of the input.")
         }
@@ -174,7 +188,7 @@ impl CompactionTrouble {
             Self::Unsealed => "compaction_signature_invalid",
             Self::Changed => "compaction_content_mismatch",
             Self::Foreign(_) => "compaction_unreadable",
-            Self::Misplaced { .. } => "invalid_value",
+            Self::Beside { .. } | Self::Unknown { .. } | Self::Misplaced { .. } => "invalid_value",
             Self::Low { .. } => "integer_below_min_value",
         }
     }
@@ -182,7 +196,10 @@ impl CompactionTrouble {
     /// The parameter that is to blame.
     fn place(&self) -> Option<&str> {
         match self {
-            Self::Misplaced { place } | Self::Low { place, .. } => Some(place),
+            Self::Beside { place }
+            | Self::Unknown { place }
+            | Self::Misplaced { place }
+            | Self::Low { place, .. } => Some(place),
             Self::Nothing | Self::Unsealed | Self::Changed | Self::Foreign(_) => None,
         }
     }

@@ -487,7 +487,70 @@ fn a_small_window_is_compacted_piece_by_piece() {
     let body = json!({"model": "p/m", "input": long}).to_string();
     let reply = gateway.post("/v1/responses/compact", &body);
     assert_eq!(reply.status, 200, "{}", reply.body);
-    assert_eq!(provider.received().len(), 3);
+    let asked = provider.received();
+    assert_eq!(asked.len(), 3);
+    // The answer takes room as well: some servers refuse what does not fit with all that it may have.
+    for asked in asked {
+        let body: Value = serde_json::from_str(&asked.body).unwrap();
+        assert_eq!(body["max_tokens"], 2000, "{body}");
+    }
+}
+
+/// What a provider of Chat answers, with or without a word of what it cost.
+fn summarising(usage: Option<Value>) -> Provider {
+    let summary = answer(Protocol::OpenaiChat, "SUMMARY", 1);
+    let mut summary: Value = serde_json::from_str(&summary).unwrap();
+    match usage {
+        Some(usage) => summary["usage"] = usage,
+        None => drop(summary.as_object_mut().unwrap().remove("usage")),
+    }
+    Provider::start(vec![Script::Reply(json(200, "", &summary.to_string()))])
+}
+
+#[test]
+fn the_client_learns_all_that_a_summary_cost() {
+    let usage = json!({"prompt_tokens": 900, "completion_tokens": 70, "total_tokens": 970,
+        "prompt_tokens_details": {"cached_tokens": 300}, "completion_tokens_details": {"reasoning_tokens": 20}});
+    let start = || {
+        let provider = summarising(Some(usage.clone()));
+        (Running::start(&(provider.toml("p", "openai-chat") + STORE)), provider)
+    };
+    let expected = json!({"input_tokens": 900, "input_tokens_details": {"cached_tokens": 300},
+        "output_tokens": 70, "output_tokens_details": {"reasoning_tokens": 20}, "total_tokens": 970});
+    for (path, body) in [
+        ("/v1/responses", triggered("p/m")),
+        ("/v1/responses/compact", json!({"model": "p/m", "input": input()})),
+    ] {
+        let (gateway, _provider) = start();
+        let reply = gateway.post(path, &body.to_string());
+        assert_eq!(reply.json()["usage"], expected, "{path}: {}", reply.body);
+        assert_eq!(reply.header("sabir-estimate"), None);
+    }
+    let (gateway, _provider) = start();
+    let asked = message_request("p/m", json!({"compaction": {"type": "summarize"}}));
+    let usage = &gateway.post("/v1/messages", &asked).json()["usage"];
+    for counts in [usage, &usage["iterations"][0]] {
+        assert_eq!(counts["input_tokens"], 600, "{usage}");
+        assert_eq!(counts["cache_read_input_tokens"], 300, "{usage}");
+        assert_eq!(counts["output_tokens"], 70, "{usage}");
+    }
+    assert_eq!(usage["iterations"][0]["type"], "compaction");
+}
+
+#[test]
+fn what_nobody_counts_of_a_summary_is_estimated() {
+    for (path, body) in [
+        ("/v1/responses", triggered("p/m")),
+        ("/v1/responses/compact", json!({"model": "p/m", "input": input()})),
+    ] {
+        let provider = summarising(None);
+        let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE));
+        let reply = gateway.post(path, &body.to_string());
+        let usage = &reply.json()["usage"];
+        assert!(usage["input_tokens"].as_u64().unwrap() > 100, "{usage}");
+        assert_eq!(usage["output_tokens"], 2, "{usage}");
+        assert_eq!(reply.header("sabir-estimate"), Some("true"), "{path}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use memchr::memmem;
 use sabir_wire::Fault;
-use sabir_wire::conversation::Message;
+use sabir_wire::conversation::{Count, Counts, Message};
 use sabir_wire::json::{Json, Kind, Reader, Writer};
 
 use crate::members::edited;
@@ -27,6 +27,7 @@ pub(super) const COMPACTING: Compaction = Compaction {
 
 const MANAGEMENT: &str = "context_management";
 const EDIT: &str = "compact_20260112";
+const SUMMARIZE: &str = "summarize";
 
 /// The vendor's own threshold.
 const THRESHOLD_DEFAULT: u64 = 150_000;
@@ -36,11 +37,12 @@ fn read(body: &str) -> Result<Option<CompactionAsked>, Misasked> {
     if !holds(EDIT) && !holds("\"compaction\"") {
         return Ok(None);
     }
-    let mut asked = None;
+    let (mut asked, mut alone) = (None, None);
     Reader::new(body).object(|key, reader| match (&*key, reader.kind()?) {
         (_, Kind::Null) => reader.skip(),
         (COMPACTION, _) => {
-            asked = Some(CompactionAsked { when: When::Now, instructions: instructions(reader)? });
+            let is_known = matches!(reader.peek_tag("type"), Ok(Some(kind)) if kind == *SUMMARIZE);
+            alone = Some((is_known, instructions(reader)?));
             Ok(())
         }
         (MANAGEMENT, _) => reader.object(|key, edits| match &*key {
@@ -54,7 +56,47 @@ fn read(body: &str) -> Result<Option<CompactionAsked>, Misasked> {
         }),
         _ => reader.skip(),
     })?;
-    Ok(asked)
+    let Some((is_known, instructions)) = alone else { return Ok(asked) };
+    if !is_known {
+        let place = format!("{COMPACTION}.type");
+        return Err(Misasked::Refused(CompactionTrouble::Unknown { place }));
+    }
+    match beside(body)? {
+        Some(place) => Err(Misasked::Refused(CompactionTrouble::Beside { place })),
+        None => Ok(Some(CompactionAsked { when: When::Now, instructions })),
+    }
+}
+
+/// What a request that only summarises cannot have, if it has something of the kind.
+fn beside(body: &str) -> sabir_wire::Result<Option<String>> {
+    let mut found = None;
+    Reader::new(body).object(|key, reader| {
+        let is_beside = match (&*key, reader.kind()?) {
+            (_, Kind::Null) => false,
+            (MANAGEMENT | "output_format", _) => true,
+            ("stop_sequences", Kind::Array) => !reader.clone().list(|_, it| it.skip())?.is_empty(),
+            ("tool_choice", Kind::Object) => {
+                matches!(reader.peek_tag("type")?, Some(kind) if kind == *"any" || kind == *"tool")
+            }
+            ("output_config", Kind::Object) => is_formatted(&mut reader.clone())?,
+            _ => false,
+        };
+        if is_beside {
+            found.get_or_insert_with(|| key.to_string());
+        }
+        reader.skip()
+    })?;
+    Ok(found)
+}
+
+/// Whether the form of the answer is prescribed.
+fn is_formatted(config: &mut Reader<'_>) -> sabir_wire::Result<bool> {
+    let mut is_formatted = false;
+    config.object(|key, value| {
+        is_formatted |= &*key == "format" && value.kind()? != Kind::Null;
+        value.skip()
+    })?;
+    Ok(is_formatted)
 }
 
 /// What the client wants of a summary.
@@ -134,7 +176,7 @@ fn write_item(summarised: &Summarised<'_>) -> String {
 }
 
 fn write_answer(answer: &CompactionAnswer<'_>) -> String {
-    let CompactionAnswer { item, id, model, input_tokens, output_tokens, .. } = *answer;
+    let CompactionAnswer { item, id, model, usage, .. } = *answer;
     let mut writer = Writer::default();
     writer.object(|body| {
         body.field("id", &*format!("msg_{id}"));
@@ -147,12 +189,27 @@ fn write_answer(answer: &CompactionAnswer<'_>) -> String {
         body.key("stop_sequence");
         body.null();
         body.key("usage");
-        body.object(|usage| {
-            usage.field("input_tokens", &input_tokens);
-            usage.field("output_tokens", &output_tokens);
+        body.object(|it| {
+            write_counts(it, &usage);
+            it.array_field("iterations", |list| {
+                list.object(|it| {
+                    it.field("type", COMPACTION);
+                    write_counts(it, &usage);
+                });
+            });
         });
     });
     writer.into_string()
+}
+
+/// Input tokens are those that no cache had or was given.
+fn write_counts(writer: &mut Writer, counts: &Counts) {
+    let tokens = |count: Count| counts[count].unwrap_or_default();
+    let cached = tokens(Count::CacheRead).saturating_add(tokens(Count::CacheWrite));
+    writer.field("input_tokens", &tokens(Count::Input).saturating_sub(cached));
+    writer.field("cache_creation_input_tokens", &tokens(Count::CacheWrite));
+    writer.field("cache_read_input_tokens", &tokens(Count::CacheRead));
+    writer.field("output_tokens", &tokens(Count::Output));
 }
 
 /// The vendor reads nothing before the block but instructions.
@@ -161,7 +218,12 @@ fn still_counts(message: &Message<'_>) -> bool {
 }
 
 fn explained(trouble: &CompactionTrouble) -> Fault<'static> {
-    super::with_details(explain(trouble), trouble.code())
+    let fault = explain(trouble);
+    match trouble.code() {
+        // The vendor has codes for what is wrong with a compaction itself.
+        code if code.starts_with(COMPACTION) => super::with_details(fault, code),
+        _ => fault,
+    }
 }
 
 #[cfg(test)]
@@ -192,6 +254,33 @@ mod tests {
         let asked = asked(body).unwrap();
         assert_eq!((asked.when, asked.instructions.as_deref()), (When::Now, Some("Be short.")));
         assert_eq!(strip(body).unwrap(), r#"{"a":1}"#);
+    }
+
+    #[test]
+    fn a_request_that_only_summarises_has_nothing_beside_it() {
+        let body = |more: &str| format!(r#"{{"compaction":{{"type":"summarize"}}{more}}}"#);
+        for (more, place) in [
+            (r#","context_management":{"edits":[]}"#, "context_management"),
+            (r#","stop_sequences":["x"]"#, "stop_sequences"),
+            (r#","tool_choice":{"type":"any"}"#, "tool_choice"),
+            (r#","tool_choice":{"type":"tool","name":"f"}"#, "tool_choice"),
+            (r#","output_config":{"format":{"type":"json_schema"}}"#, "output_config"),
+            (r#","output_format":{"type":"json_schema"}"#, "output_format"),
+        ] {
+            let trouble = CompactionTrouble::Beside { place: place.to_owned() };
+            assert_eq!(read(&body(more)), Err(Misasked::Refused(trouble)), "{more}");
+        }
+        for fine in [
+            r#","context_management":null,"stop_sequences":[]"#,
+            r#","tool_choice":{"type":"auto"},"output_config":{"effort":"low","format":null}"#,
+        ] {
+            assert!(asked(&body(fine)).is_some(), "{fine}");
+        }
+        for unknown in ["{}", r#"{"type":"other"}"#] {
+            let found = read(&format!(r#"{{"compaction":{unknown}}}"#));
+            let place = "compaction.type".to_owned();
+            assert_eq!(found, Err(Misasked::Refused(CompactionTrouble::Unknown { place })));
+        }
     }
 
     #[test]

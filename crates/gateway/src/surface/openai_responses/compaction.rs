@@ -2,7 +2,7 @@
 //! read.
 
 use memchr::memmem;
-use sabir_wire::conversation::{Content, Message, Role};
+use sabir_wire::conversation::{Content, Count, Counts, Message, Role};
 use sabir_wire::json::{Json, Kind, Reader, Writer};
 
 use crate::members::edited;
@@ -112,8 +112,7 @@ fn write_item(summarised: &Summarised<'_>) -> String {
 }
 
 fn write_answer(answer: &CompactionAnswer<'_>) -> String {
-    let CompactionAnswer { item, user_items, id, model, created_s, input_tokens, output_tokens } =
-        *answer;
+    let CompactionAnswer { item, user_items, id, model, created_s, usage } = *answer;
     let mut writer = Writer::default();
     writer.object(|body| {
         body.field("id", &*format!("resp_{id}"));
@@ -134,17 +133,23 @@ fn write_answer(answer: &CompactionAnswer<'_>) -> String {
             output.value(item);
         });
         body.key("usage");
-        body.object(|usage| {
-            usage.field("input_tokens", &input_tokens);
-            usage.key("input_tokens_details");
-            usage.object(|it| it.field("cached_tokens", &0u64));
-            usage.field("output_tokens", &output_tokens);
-            usage.key("output_tokens_details");
-            usage.object(|it| it.field("reasoning_tokens", &0u64));
-            usage.field("total_tokens", &(input_tokens + output_tokens));
-        });
+        write_usage(body, &usage);
     });
     writer.into_string()
+}
+
+fn write_usage(writer: &mut Writer, counts: &Counts) {
+    let tokens = |count: Count| counts[count].unwrap_or_default();
+    let (input, output) = (tokens(Count::Input), tokens(Count::Output));
+    writer.object(|usage| {
+        usage.field("input_tokens", &input);
+        usage.key("input_tokens_details");
+        usage.object(|it| it.field("cached_tokens", &tokens(Count::CacheRead)));
+        usage.field("output_tokens", &output);
+        usage.key("output_tokens_details");
+        usage.object(|it| it.field("reasoning_tokens", &tokens(Count::Reasoning)));
+        usage.field("total_tokens", &input.saturating_add(output));
+    });
 }
 
 /// What the user said stands beside the summary: the vendor's own compaction repeats it.
