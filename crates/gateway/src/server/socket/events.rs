@@ -3,7 +3,7 @@
 
 use std::str;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr2, memmem};
 use sabir_wire::Result;
 use sabir_wire::sse::Parser;
 
@@ -36,20 +36,15 @@ impl Events {
 
     /// Reads the next bytes, and hands on the data of every event that they complete.
     pub(super) fn push(&mut self, mut bytes: &[u8], take: &mut impl Take) -> Result<()> {
-        // Much faster to find out than that it is UTF-8.
-        let is_ascii = bytes.is_ascii();
         let data_bytes_max = self.data_bytes_max;
-        let is_fine = |data: &[u8]| {
-            data.len() <= data_bytes_max && (is_ascii || str::from_utf8(data).is_ok())
-        };
-        let is_plain = memchr(b'\r', bytes).is_none();
+        let is_short = |data: &[u8]| data.len() <= data_bytes_max;
         while !bytes.is_empty() {
-            if is_plain && self.parser.is_between_frames() {
-                while let Some((data, rest)) = self.alike(bytes).filter(|it| is_fine(it.0)) {
+            if self.parser.is_between_frames() {
+                while let Some((data, rest)) = self.alike(bytes).filter(|it| is_short(it.0)) {
                     take.piece(data);
                     bytes = rest;
                 }
-                if let Some(event) = Event::whole(bytes).filter(|event| is_fine(event.data)) {
+                if let Some(event) = Event::whole(bytes).filter(|event| is_short(event.data)) {
                     let shown = take.event(event.data);
                     if shown > 0 {
                         self.remember(&bytes[..event.data_at + shown], event.data_at);
@@ -71,12 +66,12 @@ impl Events {
     /// The data of an event at the beginning that begins like the last piece, and what stands behind it.
     fn alike<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
         let beginning = &*self.beginning;
-        if beginning.is_empty() || !bytes.starts_with(beginning) {
+        let (first, behind) = bytes.split_at_checked(beginning.len())?;
+        if beginning.is_empty() || first != beginning {
             return None;
         }
-        let end = beginning.len() + memchr(b'\n', &bytes[beginning.len()..])?;
-        let rest = bytes[end..].strip_prefix(b"\n\n")?;
-        Some((&bytes[self.data_at..end], rest))
+        let (line, rest) = bytes.split_at(beginning.len() + line_length(behind)?);
+        Some((&line[self.data_at..], rest.strip_prefix(b"\n\n")?))
     }
 
     fn remember(&mut self, beginning: &[u8], data_at: usize) {
@@ -96,17 +91,40 @@ struct Event<'b> {
 }
 
 impl<'b> Event<'b> {
-    /// The event at the beginning. Line feeds alone end lines here.
+    /// The event at the beginning.
     fn whole(bytes: &'b [u8]) -> Option<Self> {
         let name_bytes = match bytes.starts_with(b"event: ") {
-            true => memchr(b'\n', bytes)? + 1,
+            true => line_length(bytes)? + 1,
             false => 0,
         };
         let data = bytes[name_bytes..].strip_prefix(b"data: ")?;
         let data_at = bytes.len() - data.len();
-        let (data, rest) = data.split_at(memchr(b'\n', data)?);
+        let (data, rest) = data.split_at(line_length(data)?);
         Some(Self { data, data_at, rest: rest.strip_prefix(b"\n\n")? })
     }
+}
+
+/// The length of the line at the beginning, if that is text and a line feed ends it.
+fn line_length(bytes: &[u8]) -> Option<usize> {
+    let plain = plain_length(bytes);
+    if *bytes.get(plain)? == b'\n' {
+        return Some(plain);
+    }
+    let length = plain + memchr2(b'\n', b'\r', &bytes[plain..])?;
+    let is_text = || str::from_utf8(&bytes[plain..length]).is_ok();
+    (bytes[length] == b'\n' && is_text()).then_some(length)
+}
+
+/// How many of the first bytes are printable ASCII. Most lines are nothing else, so that this finds their end, and in one look
+/// that they are text; they are too short for a search that has to be called.
+fn plain_length(bytes: &[u8]) -> usize {
+    // Of signed bytes, those beyond ASCII are below all others.
+    let is_plain = |byte: u8| byte.cast_signed() >= b' '.cast_signed();
+    let (chunks, _) = bytes.as_chunks::<16>();
+    let all = |chunk: &&[u8; 16]| chunk.iter().fold(true, |all, byte| all & is_plain(*byte));
+    let whole = chunks.iter().take_while(all).count() * 16;
+    let last = bytes[whole..].iter().take_while(|byte| is_plain(**byte));
+    whole + last.count()
 }
 
 #[cfg(test)]
@@ -117,7 +135,7 @@ mod tests {
 
     const DATA_BYTES_MAX: usize = 60;
 
-    const PIECES: [&str; 14] = [
+    const PIECES: [&str; 17] = [
         "event: a\ndata: {\"type\":\"a\"}\n\n",
         "data: {\"type\":\"ü\"}\n\n",
         "data: {}\n\n",
@@ -132,6 +150,9 @@ mod tests {
         "\n",
         "data: 1\n",
         "data: 0123456789012345678901234567890123456789\n\n",
+        "event: a\ndata: {\"type\":\"a\",\"delta\":\"0123456789 ü 0123456789\"}\n\n",
+        "event: a\ndata: {\"type\":\"a\",\t\"delta\":\"0123456789\"}\n\n",
+        "event: a\ndata: {\"type\":\"a\",\r\"delta\":\"0123456789\"}\n\n",
     ];
 
     /// Events whose type is shown by their first bytes are pieces.
@@ -193,6 +214,23 @@ mod tests {
         for wrong in [long.as_bytes(), b"data: \xff\n\n"] {
             let stream = [b"data: 1\n\n", wrong, b"data: 2\n\n"].concat();
             assert_eq!(taken([&*stream]), [b"1"]);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_line_is_found_wherever_it_is() {
+        for length in 0..70 {
+            let line = "x".repeat(length);
+            for (text, expected) in [
+                (format!("{line}\nxx\n"), Some(length)),
+                (format!("{line}ü\t\n\r"), Some(length + 3)),
+                (format!("{line}\r\n"), None),
+                (format!("{line}\u{7f}\n"), Some(length + 1)),
+                (line.clone(), None),
+            ] {
+                assert_eq!(line_length(text.as_bytes()), expected, "{text:?}");
+            }
+            assert_eq!(line_length(&[line.as_bytes(), b"\xff\n"].concat()), None);
         }
     }
 
