@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sabir_compose::SummaryRole;
-use sabir_compose::compact::{Plan, compacted};
+use sabir_compose::compact::{Keep, Plan, compacted, plan};
 use sabir_wire::conversation::{Content, Message, Opaque, Part, Role};
 use sabir_wire::json::Kind;
 
@@ -32,8 +32,17 @@ pub(crate) struct Returned {
     /// The message that holds it, and its part there.
     pub(crate) at: (usize, usize),
     pub(crate) stands_for: StandsFor,
-    /// Whether a message before it still counts.
-    pub(crate) still_counts: fn(&Message<'_>) -> bool,
+    pub(crate) before: Before,
+}
+
+/// What becomes of the messages before a compaction.
+#[derive(Clone, Copy)]
+pub(crate) enum Before {
+    /// Some still count beside it.
+    Still(fn(&Message<'_>) -> bool),
+    /// The newest stand behind the summary: with them the answer was given that it came with, and the next one goes on from
+    /// there. All others are in the summary, or it would be due again at once.
+    Newest,
 }
 
 /// What a compaction stands for.
@@ -75,10 +84,13 @@ impl Returned {
             return;
         }
         let mut behind = messages.split_off(index);
-        messages.retain(|message| (self.still_counts)(message));
+        if let Before::Still(still_counts) = self.before {
+            messages.retain(|message| still_counts(message));
+        }
         match &self.stands_for {
             StandsFor::Summary(text) => {
-                messages.push(Message::new(Role::User, vec![Part::text(text.clone())]));
+                let all = std::mem::take(messages);
+                *messages = self.before.with_summary(all, text.clone());
             }
             StandsFor::History(history) => {
                 messages.extend(history.iter().cloned());
@@ -92,6 +104,28 @@ impl Returned {
         let is_spent = behind[0].parts.is_empty();
         messages.extend(behind.into_iter().skip(usize::from(is_spent)));
     }
+}
+
+impl Before {
+    fn with_summary(self, mut messages: Vec<Message<'_>>, text: String) -> Vec<Message<'_>> {
+        let at = match (self, all_but_newest(&messages)) {
+            (Self::Newest, Some(plan)) => {
+                return compacted(messages, &plan, text, SummaryRole::User);
+            }
+            // The client has left out what it covers.
+            (Self::Newest, None) => {
+                messages.iter().take_while(|message| message.role.instructs()).count()
+            }
+            (Self::Still(_), _) => messages.len(),
+        };
+        messages.insert(at, Message::new(Role::User, vec![Part::text(text)]));
+        messages
+    }
+}
+
+/// What a summary covers with which the model goes on at once: all but the newest message, with what that belongs to.
+pub(crate) fn all_but_newest(messages: &[Message<'_>]) -> Option<Plan> {
+    plan(messages, Keep { turns: 0, bytes_max: 0 })
 }
 
 /// Whether a message is nothing but the wish for a compaction.
@@ -179,21 +213,53 @@ mod tests {
             text(Role::User, &["u2"]),
         ];
         let none = Summaries::default;
-        let returned = |at, still_counts| {
+        let returned = |at, before| {
             let stands_for = StandsFor::Summary("SUM".to_owned());
-            Returned { at, stands_for, still_counts }
+            Returned { at, stands_for, before }
         };
-        let summaries =
-            Summaries { returned: Some(returned((2, 1), |it| it.role.instructs())), ..none() };
+        let instructions = Before::Still(|it| it.role.instructs());
+        let summaries = Summaries { returned: Some(returned((2, 1), instructions)), ..none() };
         summaries.apply(&mut messages);
         assert_eq!(words(&messages), ["s", "SUM", "a2", "u2"]);
         let mut messages = vec![text(Role::User, &["u1"]), text(Role::Assistant, &["item"])];
-        let summaries = Summaries { returned: Some(returned((1, 0), |_| true)), ..none() };
+        let all = Before::Still(|_| true);
+        let summaries = Summaries { returned: Some(returned((1, 0), all)), ..none() };
         summaries.apply(&mut messages);
         assert_eq!(words(&messages), ["u1", "SUM"]);
         // A place that is not there changes nothing.
-        let summaries = Summaries { returned: Some(returned((9, 0), |_| true)), ..none() };
+        let summaries = Summaries { returned: Some(returned((9, 0), all)), ..none() };
         summaries.apply(&mut messages);
         assert_eq!(words(&messages), ["u1", "SUM"]);
+    }
+
+    #[test]
+    fn a_compaction_before_an_answer_stands_where_it_stood_for_that_answer() {
+        let all = || {
+            vec![
+                text(Role::System, &["s"]),
+                text(Role::User, &["u1"]),
+                text(Role::Assistant, &["a1"]),
+                text(Role::User, &["u2"]),
+            ]
+        };
+        let made = Summaries {
+            made: all_but_newest(&all()).map(|plan| Made { plan, text: "SUM".to_owned() }),
+            ..Summaries::default()
+        };
+        let mut first = all();
+        made.apply(&mut first);
+        assert_eq!(words(&first), ["s", "SUM", "u2"]);
+        let answered = |mut before: Vec<Message<'static>>| {
+            let index = before.len();
+            before.extend([text(Role::Assistant, &["item", "a2"]), text(Role::User, &["u3"])]);
+            let stands_for = StandsFor::Summary("SUM".to_owned());
+            let returned = Returned { at: (index, 0), stands_for, before: Before::Newest };
+            Summaries { returned: Some(returned), ..Summaries::default() }.apply(&mut before);
+            words(&before)
+        };
+        assert_eq!(answered(all()), ["s", "SUM", "u2", "a2", "u3"]);
+        // A client may leave out what stands before it.
+        assert_eq!(answered(vec![text(Role::System, &["s"])]), ["s", "SUM", "a2", "u3"]);
+        assert_eq!(answered(Vec::new()), ["SUM", "a2", "u3"]);
     }
 }

@@ -22,7 +22,9 @@ use crate::answer::{AnswerMode, Answering, ESTIMATE, Feed, InFlight, Incoming, o
 use crate::attempt::Handles;
 use crate::call::{Action, Call, LargeCall, unmarked};
 use crate::compact::announce::Announce;
-use crate::compact::read::{Item, Reader, Sealed, Work, holds_own, may_concern, with_returned};
+use crate::compact::read::{
+    Item, Place, Reader, Sealed, Work, holds_own, may_concern, with_returned,
+};
 use crate::compact::summarise::{Commission, Summary};
 use crate::config::types::GatewayKey;
 use crate::failure::{Failure, Result, Whose};
@@ -286,7 +288,11 @@ impl Stage<'_> {
             (summary, _) => summary?,
         };
         flight.trace.set_compacted(summary.exchange.clone());
-        let item = self.item(&summary, &work, flight).await?;
+        let place = match when {
+            When::Above { then: Then::Continue, .. } => Place::BeforeAnswer,
+            When::Now | When::Above { then: Then::Pause, .. } => Place::Alone,
+        };
+        let item = self.item((&summary, place), &work, flight).await?;
         match when {
             When::Now if self.call.action == Action::Compact => {
                 self.compacted(&summary, &item, (base, flight)).await.map(Outcome::Answer)
@@ -313,12 +319,13 @@ impl Stage<'_> {
     /// The summary as the client carries it.
     async fn item(
         &self,
-        summary: &Summary,
+        (summary, place): (&Summary, Place),
         work: &Work,
         flight: &InFlight,
     ) -> Result<Json<'static>> {
         let seal = seal(self.handles.snapshot).await?;
-        let sealed = Sealed { messages: work.questions.messages(), summary: summary.text.clone() };
+        let messages = work.questions.messages();
+        let sealed = Sealed { messages, place, summary: summary.text.clone() };
         let sealed = seal.seal(&self.owner(), &sealed.write())?;
         let write = surface::of(self.call.client).compaction.write_item;
         let id = flight.trace.id();

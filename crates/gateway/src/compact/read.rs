@@ -1,7 +1,7 @@
 //! What a conversation holds of compactions, and what is left of it to be summarised.
 
 use memchr::memmem;
-use sabir_compose::compact::{Keep, Plan, Questions, plan, questions, summary_text};
+use sabir_compose::compact::{Plan, Questions, questions, summary_text};
 use sabir_wire::Protocol;
 use sabir_wire::conversation::{Content, Message, Opaque, Part, Request, Role};
 use sabir_wire::json::{Json, Reader as JsonReader};
@@ -13,7 +13,9 @@ use crate::compact::explained;
 use crate::failure::{Failure, Result};
 use crate::recalled::{Recalled, Stretch};
 use crate::seal::{PREFIX, Seal};
-use crate::summaries::{Returned, StandsFor, Summaries, is_trigger, newest};
+use crate::summaries::{
+    Before, Returned, StandsFor, Summaries, all_but_newest, is_trigger, newest,
+};
 use crate::surface;
 use crate::surface::{COMPACTION, CompactionTrouble};
 
@@ -77,14 +79,13 @@ impl Reader<'_> {
             },
             // What it stands for is before it.
             Item::Recalled => StandsFor::History(Vec::new()),
-            Item::Readable => StandsFor::Summary(self.text_of(opaque)?),
+            Item::Readable => return self.read(opaque, at).map(Some),
         };
-        let still_counts = match kind(part, opaque) {
-            Item::Foreign(_) => |message: &Message<'_>| message.role.instructs(),
-            Item::Recalled => |_: &Message<'_>| true,
-            Item::Readable => surface::of(opaque.protocol).compaction.still_counts,
+        let before = match kind(part, opaque) {
+            Item::Foreign(_) => Before::Still(|message| message.role.instructs()),
+            Item::Recalled | Item::Readable => Before::Still(|_| true),
         };
-        Ok(Some(Returned { at, stands_for, still_counts }))
+        Ok(Some(Returned { at, stands_for, before }))
     }
 
     fn restored(&self, stretches: &[Stretch]) -> Result<Vec<Message<'static>>> {
@@ -97,22 +98,29 @@ impl Reader<'_> {
         Ok(messages)
     }
 
-    fn text_of(&self, opaque: &Opaque<'_>) -> Result<String> {
+    fn read(&self, opaque: &Opaque<'_>, at: (usize, usize)) -> Result<Returned> {
+        let still_counts = surface::of(opaque.protocol).compaction.still_counts;
         let member = |name: &str| opaque.json.reader().peek_tag(name).ok().flatten();
         let content = member("content").map(|content| content.into_str().into_owned());
         let sealed = member("encrypted_content").map(|sealed| sealed.into_str().into_owned());
         let sealed = sealed.filter(|sealed| sealed.starts_with(PREFIX));
         let Some(sealed) = sealed else {
             // What another provider wrote in the open can be read by everybody.
-            let text = content.map(|content| summary_text(0, &content));
-            return text.ok_or_else(|| self.foreign());
+            let content = content.ok_or_else(|| self.foreign())?;
+            let stands_for = StandsFor::Summary(summary_text(0, &content));
+            return Ok(Returned { at, stands_for, before: Before::Still(still_counts) });
         };
         let opened = self.seal.open(self.owner, &sealed).and_then(|text| Sealed::parse(&text));
         let opened = opened.ok_or_else(|| self.trouble(&CompactionTrouble::Unsealed))?;
         if content.is_some_and(|content| content != opened.summary) {
             return Err(self.trouble(&CompactionTrouble::Changed));
         }
-        Ok(summary_text(opened.messages, &opened.summary))
+        let stands_for = StandsFor::Summary(summary_text(opened.messages, &opened.summary));
+        let before = match opened.place {
+            Place::BeforeAnswer => Before::Newest,
+            Place::Alone => Before::Still(still_counts),
+        };
+        Ok(Returned { at, stands_for, before })
     }
 
     fn foreign(&self) -> Box<Failure> {
@@ -159,20 +167,42 @@ fn kind(part: &Part<'_>, opaque: &Opaque<'_>) -> Item {
     }
 }
 
-/// What is sealed: the summary, and how many messages it stands for.
+/// What is sealed: the summary, how many messages it stands for, and what followed it.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sealed {
     pub(super) messages: usize,
+    pub(super) place: Place,
     pub(super) summary: String,
 }
 
+/// Where a summary was given to the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// As all of an answer.
+    Alone,
+    /// Before the answer that was given from it.
+    BeforeAnswer,
+}
+
+/// Stands behind the number of messages where the answer followed.
+const BEFORE_ANSWER: &str = "+";
+
 impl Sealed {
     pub(super) fn write(&self) -> String {
-        format!("{}\n{}", self.messages, self.summary)
+        let place = match self.place {
+            Place::Alone => "",
+            Place::BeforeAnswer => BEFORE_ANSWER,
+        };
+        format!("{}{place}\n{}", self.messages, self.summary)
     }
 
     fn parse(text: &str) -> Option<Self> {
         let (messages, summary) = text.split_once('\n')?;
-        Some(Self { messages: messages.parse().ok()?, summary: summary.to_owned() })
+        let (messages, place) = match messages.strip_suffix(BEFORE_ANSWER) {
+            Some(messages) => (messages, Place::BeforeAnswer),
+            None => (messages, Place::Alone),
+        };
+        Some(Self { messages: messages.parse().ok()?, place, summary: summary.to_owned() })
     }
 }
 
@@ -229,7 +259,7 @@ pub(super) fn work_now(recalled: &Recalled, piece_bytes: usize) -> Result<Option
 fn work(messages: &[Message<'_>], piece_bytes: usize) -> Option<Work> {
     let whole = Plan::whole(messages)?;
     // The model goes on from the newest message, with what that belongs to.
-    let rest = plan(messages, Keep { turns: 0, bytes_max: 0 });
+    let rest = all_but_newest(messages);
     let questions = questions(messages, &whole, piece_bytes);
     // Messages without text have nothing to be summarised.
     (!questions.is_empty()).then_some(Work { questions, rest })
@@ -239,4 +269,21 @@ fn work(messages: &[Message<'_>], piece_bytes: usize) -> Option<Work> {
 pub(super) fn with_returned(recalled: &Recalled, returned: Option<Returned>) -> Recalled {
     let kept = recalled.summaries.kept.clone();
     Recalled { summaries: Summaries { kept, returned, made: None }, ..recalled.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sealed_reads_back() {
+        for place in [Place::Alone, Place::BeforeAnswer] {
+            let sealed = Sealed { messages: 12, place, summary: "3+\nwords".to_owned() };
+            assert_eq!(Sealed::parse(&sealed.write()), Some(sealed));
+        }
+        assert_eq!(Sealed::parse("12\n").map(|it| it.place), Some(Place::Alone));
+        for wrong in ["", "12", "+\nwords", "a\nwords"] {
+            assert_eq!(Sealed::parse(wrong), None, "{wrong}");
+        }
+    }
 }

@@ -117,6 +117,7 @@ pub(crate) enum CompactionTrouble {
     /// Nobody knows what kind of compaction is asked for.
     Unknown {
         place: String,
+        expected: &'static str,
     },
     /// What asks for it does not stand last.
     Misplaced {
@@ -165,8 +166,8 @@ pub(super) fn explain(trouble: &CompactionTrouble) -> Fault<'static> {
         CompactionTrouble::Beside { place } => {
             format!("`{place}` cannot be combined with `compaction`.")
         }
-        CompactionTrouble::Unknown { place } => {
-            format!("{place}: expected the type of a compaction that there is.")
+        CompactionTrouble::Unknown { place, expected } => {
+            format!("Invalid '{place}': expected '{expected}'.")
         }
         CompactionTrouble::Misplaced { place } => {
             format!("Invalid '{place}': a 'compaction_trigger' must be the last item of the input.")
@@ -197,7 +198,7 @@ impl CompactionTrouble {
     fn place(&self) -> Option<&str> {
         match self {
             Self::Beside { place }
-            | Self::Unknown { place }
+            | Self::Unknown { place, .. }
             | Self::Misplaced { place }
             | Self::Low { place, .. } => Some(place),
             Self::Nothing | Self::Unsealed | Self::Changed | Self::Foreign(_) => None,

@@ -135,6 +135,58 @@ fn a_threshold_compacts_before_the_answer() {
     assert_eq!(reply.header("sabir-loss"), Some("none"));
 }
 
+/// The messages that a provider was sent last.
+fn sent_messages(house: &House, upstream: Protocol) -> Vec<Value> {
+    let sent: Value = serde_json::from_str(&house.sent(upstream)).unwrap();
+    let list = [&sent["messages"], &sent["contents"]].into_iter().find_map(Value::as_array);
+    list.unwrap().clone()
+}
+
+#[test]
+fn what_a_threshold_compacted_is_not_compacted_again_and_goes_on_as_it_was_sent() {
+    let (long, threshold) = ("FACT5 ".repeat(2000), 1000);
+    for upstream in UPSTREAMS {
+        let model = format!("{}/m", upstream.as_str());
+        let check = |house: &House, client: &str, ask: &dyn Fn(Option<&Value>) -> Reply| {
+            let first = ask(None);
+            assert!(first.header("sabir-compacted").is_some(), "{client}: {}", first.body);
+            let sent = sent_messages(house, upstream);
+            let next = ask(Some(&first.json()));
+            assert_eq!(next.status, 200, "{client}: {}", next.body);
+            assert_eq!(next.header("sabir-compacted"), None, "{client} {upstream:?}");
+            let again = sent_messages(house, upstream);
+            assert!(again.starts_with(&sent), "{client} {upstream:?}: {sent:?}, then {again:?}");
+        };
+        let house = House::of(&["SUMMARY", "BLUE", "RED"]);
+        let told = json!([{"role": "user", "content": long}, {"role": "assistant", "content": "FACT3"},
+            {"role": "user", "content": "FACT4"}]);
+        let request = |more: Value| {
+            let mut body = json!({"model": model, "context_management": [{"type": "compaction", "compact_threshold": threshold}]});
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            house.responses(&body)
+        };
+        check(&house, "a chain", &|first| match first {
+            None => request(json!({"input": told})),
+            Some(first) => request(json!({"input": "FACT6", "previous_response_id": first["id"]})),
+        });
+        // Its own vendor compacts by itself.
+        if upstream == Protocol::AnthropicMessages {
+            continue;
+        }
+        let house = House::of(&["SUMMARY", "BLUE", "RED"]);
+        check(&house, "messages", &|first| {
+            let mut messages = told.as_array().unwrap().clone();
+            if let Some(first) = first {
+                messages.push(json!({"role": "assistant", "content": first["content"]}));
+                messages.push(json!({"role": "user", "content": "FACT6"}));
+            }
+            let edit = json!({"type": "compact_20260112", "trigger": {"type": "input_tokens", "value": threshold}});
+            let body = json!({"model": model, "max_tokens": 99, "messages": messages, "context_management": {"edits": [edit]}});
+            house.gateway.post("/v1/messages", &body.to_string())
+        });
+    }
+}
+
 fn message_request(model: &str, more: Value) -> String {
     let mut body = json!({"model": model, "max_tokens": 99, "messages": [
         {"role": "user", "content": "FACT1"}, {"role": "assistant", "content": "FACT2"},

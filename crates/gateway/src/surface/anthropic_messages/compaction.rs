@@ -59,7 +59,7 @@ fn read(body: &str) -> Result<Option<CompactionAsked>, Misasked> {
     let Some((is_known, instructions)) = alone else { return Ok(asked) };
     if !is_known {
         let place = format!("{COMPACTION}.type");
-        return Err(Misasked::Refused(CompactionTrouble::Unknown { place }));
+        return Err(Misasked::Refused(CompactionTrouble::Unknown { place, expected: SUMMARIZE }));
     }
     match beside(body)? {
         Some(place) => Err(Misasked::Refused(CompactionTrouble::Beside { place })),
@@ -279,7 +279,8 @@ mod tests {
         for unknown in ["{}", r#"{"type":"other"}"#] {
             let found = read(&format!(r#"{{"compaction":{unknown}}}"#));
             let place = "compaction.type".to_owned();
-            assert_eq!(found, Err(Misasked::Refused(CompactionTrouble::Unknown { place })));
+            let trouble = CompactionTrouble::Unknown { place, expected: SUMMARIZE };
+            assert_eq!(found, Err(Misasked::Refused(trouble)));
         }
     }
 
