@@ -32,14 +32,14 @@ impl Frames {
     pub(super) fn push(&mut self, text: &[u8]) {
         let bytes = &mut self.bytes;
         match text.len() {
-            length @ 0..126 => bytes.extend([TEXT, length as u8]),
+            length @ 0..126 => bytes.extend_from_slice(&[TEXT, length as u8]),
             length @ 126..=0xffff => {
                 let [high, low] = (length as u16).to_be_bytes();
-                bytes.extend([TEXT, 126, high, low]);
+                bytes.extend_from_slice(&[TEXT, 126, high, low]);
             }
             length => {
-                bytes.extend([TEXT, 127]);
-                bytes.extend((length as u64).to_be_bytes());
+                bytes.extend_from_slice(&[TEXT, 127]);
+                bytes.extend_from_slice(&(length as u64).to_be_bytes());
             }
         }
         bytes.extend_from_slice(text);
