@@ -1,11 +1,12 @@
-//! Compaction where something is in its way: nobody waits for it, it does not fit, or its provider or another one is no help.
+//! Compaction where something is in its way: nobody waits for it, it does not fit, or its provider or another one is no help; what it
+//! costs, and that it is not done twice.
 
 use std::sync::{Arc, Mutex, mpsc};
 
 use sabir_wire::Protocol;
 use serde_json::{Value, json};
 
-use crate::compaction::{input, triggered};
+use crate::compaction::{UPSTREAMS, input, message_request, triggered};
 use crate::harness::*;
 use crate::memory::{House, STORE, answer};
 use crate::overflow::REFUSALS;
@@ -176,4 +177,113 @@ fn what_another_provider_sealed_is_replaced_by_what_is_kept() {
         (400, &json!("compaction_unreadable"))
     );
     assert!(reply.body.contains("other"), "{}", reply.body);
+}
+
+/// The messages that a provider was sent last.
+fn sent_messages(house: &House, upstream: Protocol) -> Vec<Value> {
+    let sent: Value = serde_json::from_str(&house.sent(upstream)).unwrap();
+    let list = [&sent["messages"], &sent["contents"]].into_iter().find_map(Value::as_array);
+    list.unwrap().clone()
+}
+
+#[test]
+fn what_a_threshold_compacted_is_not_compacted_again_and_goes_on_as_it_was_sent() {
+    let (long, threshold) = ("FACT5 ".repeat(2000), 1000);
+    for upstream in UPSTREAMS {
+        let model = format!("{}/m", upstream.as_str());
+        let check = |house: &House, client: &str, ask: &dyn Fn(Option<&Value>) -> Reply| {
+            let first = ask(None);
+            assert!(first.header("sabir-compacted").is_some(), "{client}: {}", first.body);
+            let sent = sent_messages(house, upstream);
+            let next = ask(Some(&first.json()));
+            assert_eq!(next.status, 200, "{client}: {}", next.body);
+            assert_eq!(next.header("sabir-compacted"), None, "{client} {upstream:?}");
+            let again = sent_messages(house, upstream);
+            assert!(again.starts_with(&sent), "{client} {upstream:?}: {sent:?}, then {again:?}");
+        };
+        let house = House::of(&["SUMMARY", "BLUE", "RED"]);
+        let history = json!([{"role": "user", "content": long}, {"role": "assistant", "content": "FACT3"},
+            {"role": "user", "content": "FACT4"}]);
+        let request = |more: Value| {
+            let mut body = json!({"model": model, "context_management": [{"type": "compaction", "compact_threshold": threshold}]});
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            house.responses(&body)
+        };
+        check(&house, "a chain", &|first| match first {
+            None => request(json!({"input": history})),
+            Some(first) => request(json!({"input": "FACT6", "previous_response_id": first["id"]})),
+        });
+        // Its own vendor compacts by itself.
+        if upstream == Protocol::AnthropicMessages {
+            continue;
+        }
+        let house = House::of(&["SUMMARY", "BLUE", "RED"]);
+        check(&house, "messages", &|first| {
+            let mut messages = history.as_array().unwrap().clone();
+            if let Some(first) = first {
+                messages.push(json!({"role": "assistant", "content": first["content"]}));
+                messages.push(json!({"role": "user", "content": "FACT6"}));
+            }
+            let edit = json!({"type": "compact_20260112", "trigger": {"type": "input_tokens", "value": threshold}});
+            let body = json!({"model": model, "max_tokens": 99, "messages": messages, "context_management": {"edits": [edit]}});
+            house.gateway.post("/v1/messages", &body.to_string())
+        });
+    }
+}
+
+/// What a provider of Chat answers, with or without a word of what it cost.
+fn summarising(usage: Option<Value>) -> Provider {
+    let summary = answer(Protocol::OpenaiChat, "SUMMARY", 1);
+    let mut summary: Value = serde_json::from_str(&summary).unwrap();
+    match usage {
+        Some(usage) => summary["usage"] = usage,
+        None => drop(summary.as_object_mut().unwrap().remove("usage")),
+    }
+    Provider::start(vec![Script::Reply(json(200, "", &summary.to_string()))])
+}
+
+#[test]
+fn the_client_learns_all_that_a_summary_cost() {
+    let usage = json!({"prompt_tokens": 900, "completion_tokens": 70, "total_tokens": 970,
+        "prompt_tokens_details": {"cached_tokens": 300}, "completion_tokens_details": {"reasoning_tokens": 20}});
+    let start = || {
+        let provider = summarising(Some(usage.clone()));
+        (Running::start(&(provider.toml("p", "openai-chat") + STORE)), provider)
+    };
+    let expected = json!({"input_tokens": 900, "input_tokens_details": {"cached_tokens": 300},
+        "output_tokens": 70, "output_tokens_details": {"reasoning_tokens": 20}, "total_tokens": 970});
+    for (path, body) in [
+        ("/v1/responses", triggered("p/m")),
+        ("/v1/responses/compact", json!({"model": "p/m", "input": input()})),
+    ] {
+        let (gateway, _provider) = start();
+        let reply = gateway.post(path, &body.to_string());
+        assert_eq!(reply.json()["usage"], expected, "{path}: {}", reply.body);
+        assert_eq!(reply.header("sabir-estimate"), None);
+    }
+    let (gateway, _provider) = start();
+    let asked = message_request("p/m", json!({"compaction": {"type": "summarize"}}));
+    let usage = &gateway.post("/v1/messages", &asked).json()["usage"];
+    for counts in [usage, &usage["iterations"][0]] {
+        assert_eq!(counts["input_tokens"], 600, "{usage}");
+        assert_eq!(counts["cache_read_input_tokens"], 300, "{usage}");
+        assert_eq!(counts["output_tokens"], 70, "{usage}");
+    }
+    assert_eq!(usage["iterations"][0]["type"], "compaction");
+}
+
+#[test]
+fn what_nobody_counts_of_a_summary_is_estimated() {
+    for (path, body) in [
+        ("/v1/responses", triggered("p/m")),
+        ("/v1/responses/compact", json!({"model": "p/m", "input": input()})),
+    ] {
+        let provider = summarising(None);
+        let gateway = Running::start(&(provider.toml("p", "openai-chat") + STORE));
+        let reply = gateway.post(path, &body.to_string());
+        let usage = &reply.json()["usage"];
+        assert!(usage["input_tokens"].as_u64().unwrap() > 100, "{usage}");
+        assert_eq!(usage["output_tokens"], 2, "{usage}");
+        assert_eq!(reply.header("sabir-estimate"), Some("true"), "{path}");
+    }
 }
