@@ -316,7 +316,9 @@ impl Lines {
 
 /// A hash in hexadecimal digits.
 pub(crate) fn digits(hash: &Hash) -> String {
-    hash.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let halves = hash.as_bytes().iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    halves.map(|half| char::from(DIGITS[usize::from(half)])).collect()
 }
 
 /// A record: the protocol, then what it says.

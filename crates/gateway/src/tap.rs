@@ -34,6 +34,9 @@ pub(crate) trait Tap {
     /// The body of an answer that is no stream.
     fn body(&mut self, _body: &Bytes) {}
 
+    /// A translated answer that is no stream, as its client gets it, if every call in it came with an id.
+    fn written(&mut self, _body: &Bytes) {}
+
     /// The next piece of an answer that is not looked into.
     fn piece(&mut self, _bytes: &[u8]) {}
 
@@ -162,6 +165,10 @@ impl Taps {
 
     pub(crate) fn body(&mut self, body: &Bytes) {
         self.0.iter_mut().for_each(|tap| tap.body(body));
+    }
+
+    pub(crate) fn written(&mut self, body: &Bytes) {
+        self.0.iter_mut().for_each(|tap| tap.written(body));
     }
 
     pub(crate) fn piece(&mut self, bytes: &[u8]) {

@@ -199,13 +199,13 @@ pub(crate) async fn append<S: Session>(
     messages: &[NewMessage],
     now: Time,
 ) -> Result<Option<Tip>> {
-    let mut last = match base {
-        Some(base) => Some(place(session, owner, base).await?),
-        None => None,
+    let (known, mut last) = match base {
+        Some(base) => (0, Some(place(session, owner, base).await?)),
+        None => kept(session, owner, messages).await?,
     };
     let sql = "INSERT INTO message (owner, hash, parent, depth, created_at, record)
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner, hash) DO NOTHING RETURNING number";
-    for message in messages {
+    for message in &messages[known..] {
         let (hash, record) = ((&message.hash).into(), (&message.record).into());
         let parent = last.map_or(Param::Null, |last| last.number.into());
         let depth = last.map_or(0, |last| last.depth + 1);
@@ -217,6 +217,26 @@ pub(crate) async fn append<S: Session>(
     }
     let hash = messages.last().map(|message| message.hash).or(base.copied());
     Ok(hash.zip(last).map(|(hash, last)| Tip { hash, number: last.number }))
+}
+
+/// How many of the messages of a conversation that begins with them are there, and the last of these. Whoever begins with the
+/// same words as others did mostly goes on with the same ones; who does not is known by the first.
+async fn kept<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    messages: &[NewMessage],
+) -> Result<(usize, Option<Place>)> {
+    let Some(first) = messages.first() else { return Ok((0, None)) };
+    let Some(mut last) = find(session, owner, &first.hash).await? else { return Ok((0, None)) };
+    let (mut known, mut unknown) = (1, messages.len() + 1);
+    while known + 1 < unknown {
+        let middle = if unknown > messages.len() { messages.len() } else { (known + unknown) / 2 };
+        match find(session, owner, &messages[middle - 1].hash).await? {
+            Some(place) => (known, last) = (middle, place),
+            None => unknown = middle,
+        }
+    }
+    Ok((known, Some(last)))
 }
 
 /// A message that is there.

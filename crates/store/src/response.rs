@@ -1,7 +1,11 @@
 //! What clients may name: ids of answers, and ids of the items in them.
 
+mod run;
+
+use std::cmp::Reverse;
+
 use crate::clock::Time;
-use crate::engine::{Row, Session, Work};
+use crate::engine::{Param, Session, Work};
 use crate::error::{Error, Result};
 use crate::id::{ConversationId, Hash, ItemId, Owner, ResponseId, TurnId};
 use crate::job;
@@ -85,11 +89,16 @@ pub(crate) struct ListItems {
     pub(crate) page: ItemPage,
 }
 
-const ITEMS_UP: &str = "SELECT id, turn, direction, message, part FROM item
-    WHERE owner = $1 AND turn = $2 AND direction = $3 AND position > $4 ORDER BY position LIMIT $5";
-const ITEMS_DOWN: &str = "SELECT id, turn, direction, message, part FROM item
+const ITEMS_UP: &str = "SELECT id, turn, direction, position, message, part, items FROM item
+    WHERE owner = $1 AND turn = $2 AND direction = $3 AND position + items > $4
+    ORDER BY position LIMIT $5";
+const ITEMS_DOWN: &str = "SELECT id, turn, direction, position, message, part, items FROM item
     WHERE owner = $1 AND turn = $2 AND direction = $3 AND position < $4
     ORDER BY position DESC LIMIT $5";
+const ITEM: &str = "SELECT id, turn, direction, position, message, part, items FROM item
+    WHERE owner = $1 AND id = $2 AND items > $3 ORDER BY turn LIMIT 1";
+const ITEM_OF_TURN: &str = "SELECT position FROM item
+    WHERE owner = $1 AND id = $2 AND turn = $3 AND items > $4";
 
 impl Work for ReadResponse {
     type Output = Response;
@@ -129,15 +138,30 @@ impl Work for ReadItems {
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Option<Item>>> {
         count("items", self.ids.len(), PAGE_MAX as usize)?;
-        let sql = "SELECT id, turn, direction, message, part FROM item
-            WHERE owner = $1 AND id = $2 ORDER BY turn LIMIT 1";
         let mut items = Vec::with_capacity(self.ids.len());
         for id in &self.ids {
-            let row = session.first(sql, &[(&self.owner).into(), id.into()]).await?;
-            items.push(row.map(item).transpose()?);
+            items.push(find(session, &self.owner, id).await?);
         }
         Ok(items)
     }
+}
+
+/// The item of an id: of the first turn that has it.
+async fn find<S: Session>(session: &mut S, owner: &Owner, id: &ItemId) -> Result<Option<Item>> {
+    let alone = session.first(ITEM, &[owner.into(), id.into(), 0_i64.into()]).await?;
+    let alone = alone.map(run::read).transpose()?.and_then(|items| items.into_iter().next());
+    let numbered = match run::first_of(id.as_str()) {
+        Some((first, number)) => {
+            let params = [owner.into(), first.as_str().into(), number.into()];
+            let row = session.first(ITEM, &params).await?;
+            row.map(run::read)
+                .transpose()?
+                .and_then(|items| items.into_iter().nth(run::index(number)))
+        }
+        None => None,
+    };
+    let found = alone.into_iter().chain(numbered).map(|placed| placed.item);
+    Ok(found.min_by(|one, other| one.turn.cmp(&other.turn)))
 }
 
 impl Work for ListItems {
@@ -146,18 +170,30 @@ impl Work for ListItems {
     async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Item>> {
         let page_of = &self.page;
         let after = self.cursor(session).await?;
-        let (sql, first) = match page_of.order {
-            Order::Ascending => (ITEMS_UP, -1),
-            Order::Descending => (ITEMS_DOWN, i64::MAX),
+        let (sql, border) = match page_of.order {
+            Order::Ascending => (ITEMS_UP, after.map_or(0, |after| after + 1)),
+            Order::Descending => (ITEMS_DOWN, after.unwrap_or(i64::MAX)),
         };
+        let limit = page(page_of.limit);
         let params = [
             (&self.owner).into(),
             (&self.turn).into(),
             page_of.direction.column().into(),
-            after.unwrap_or(first).into(),
-            page(page_of.limit).into(),
+            border.into(),
+            limit.into(),
         ];
-        session.query(sql, &params).await?.into_iter().map(item).collect()
+        let rows = session.query(sql, &params).await?.into_iter().map(run::read);
+        let rows = rows.collect::<Result<Vec<_>>>()?;
+        let mut items = rows.into_iter().flatten().collect::<Vec<_>>();
+        match page_of.order {
+            Order::Ascending => items.retain(|placed| placed.position >= border),
+            Order::Descending => {
+                items.retain(|placed| placed.position < border);
+                items.sort_by_key(|placed| Reverse(placed.position));
+            }
+        }
+        items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(items.into_iter().map(|placed| placed.item).collect())
     }
 }
 
@@ -166,10 +202,16 @@ impl ListItems {
         let Some(after) = &self.page.after else {
             return Ok(None);
         };
-        let sql = "SELECT position FROM item WHERE owner = $1 AND id = $2 AND turn = $3";
-        let params = [(&self.owner).into(), after.into(), (&self.turn).into()];
-        let row = session.first(sql, &params).await?;
-        row.ok_or_else(|| Error::not_found("item"))?.take().map(Some)
+        let (owner, turn) = (Param::from(&self.owner), Param::from(&self.turn));
+        let alone = session.first(ITEM_OF_TURN, &[owner, after.into(), turn, 0_i64.into()]).await?;
+        if let Some(mut row) = alone {
+            return row.take().map(Some);
+        }
+        let unknown = || Error::not_found("item");
+        let (first, number) = run::first_of(after.as_str()).ok_or_else(unknown)?;
+        let params = [owner, first.as_str().into(), turn, number.into()];
+        let mut row = session.first(ITEM_OF_TURN, &params).await?.ok_or_else(unknown)?;
+        Ok(Some(row.take::<i64>()? + number))
     }
 }
 
@@ -178,6 +220,13 @@ impl Direction {
         match self {
             Self::Input => 0,
             Self::Output => 1,
+        }
+    }
+
+    fn of_column(column: i64) -> Self {
+        match column {
+            0 => Self::Input,
+            _ => Self::Output,
         }
     }
 }
@@ -206,21 +255,55 @@ pub(crate) async fn add_items<S: Session>(
     turn: &TurnId,
     items: &[NewItem],
 ) -> Result<()> {
-    let sql = "INSERT INTO item (owner, id, turn, direction, position, message, part)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (owner, id, turn) DO NOTHING";
-    for (item, position) in items.iter().zip(0_i64..) {
-        let params = [
-            owner.into(),
-            (&item.id).into(),
-            turn.into(),
-            item.direction.column().into(),
-            position.into(),
-            (&item.message).into(),
-            i64::from(item.part).into(),
-        ];
-        session.execute(sql, &params).await?;
+    let run = run::length(items);
+    if let Some(first) = items.first().filter(|_| run > 1) {
+        let written = run::written(&items[..run]);
+        let many = i64::try_from(run).unwrap_or(i64::MAX);
+        let row = ItemRow { item: first, position: 0, message: &written, items: many };
+        row.add(session, owner, turn).await?;
+        return add_each(session, owner, turn, (&items[run..], many)).await;
+    }
+    add_each(session, owner, turn, (items, 0)).await
+}
+
+/// Adds items in rows of their own, from a position on.
+async fn add_each<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    turn: &TurnId,
+    (items, from): (&[NewItem], i64),
+) -> Result<()> {
+    for (item, position) in items.iter().zip(from..) {
+        let row = ItemRow { item, position, message: item.message.as_bytes(), items: 1 };
+        row.add(session, owner, turn).await?;
     }
     Ok(())
+}
+
+/// An item on its way into its table, or the first of several that share a row.
+struct ItemRow<'i> {
+    item: &'i NewItem,
+    position: i64,
+    message: &'i [u8],
+    items: i64,
+}
+
+impl ItemRow<'_> {
+    async fn add<S: Session>(&self, session: &mut S, owner: &Owner, turn: &TurnId) -> Result<()> {
+        let sql = "INSERT INTO item (owner, id, turn, direction, position, message, part, items)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (owner, id, turn) DO NOTHING";
+        let params = [
+            owner.into(),
+            (&self.item.id).into(),
+            turn.into(),
+            self.item.direction.column().into(),
+            self.position.into(),
+            Param::Bytes(self.message),
+            i64::from(self.item.part).into(),
+            self.items.into(),
+        ];
+        session.execute(sql, &params).await.map(|_| ())
+    }
 }
 
 /// Names parts of messages that were put into a conversation without a call.
@@ -238,7 +321,8 @@ pub(crate) async fn name_items<S: Session>(
         let sql = "DELETE FROM item WHERE owner = $1 AND id = $2 AND turn = $3";
         session.execute(sql, &[owner.into(), (&item.id).into(), (&holder).into()]).await?;
     }
-    add_items(session, owner, &holder, items).await
+    // Each may be taken away by itself.
+    add_each(session, owner, &holder, (items, 0)).await
 }
 
 /// The names go with their conversation.
@@ -258,8 +342,8 @@ pub(crate) async fn share_items<S: Session>(
     owner: &Owner,
     (from, to): (&ConversationId, &ConversationId),
 ) -> Result<()> {
-    let sql = "INSERT INTO item (owner, id, turn, direction, position, message, part)
-        SELECT owner, id, $3, direction, position, message, part FROM item
+    let sql = "INSERT INTO item (owner, id, turn, direction, position, message, part, items)
+        SELECT owner, id, $3, direction, position, message, part, items FROM item
         WHERE owner = $1 AND turn = $2 ON CONFLICT (owner, id, turn) DO NOTHING";
     let (from, to) = (holder(from), holder(to));
     let params = [owner.into(), from.as_str().into(), to.as_str().into()];
@@ -269,16 +353,4 @@ pub(crate) async fn share_items<S: Session>(
 /// Stands in the place of a turn; no turn has such an id.
 fn holder(conversation: &ConversationId) -> String {
     format!("conversation:{conversation}")
-}
-
-fn item(mut row: Row) -> Result<Item> {
-    let (id, turn) = (row.take()?, row.take()?);
-    let direction = match row.take::<i64>()? {
-        0 => Direction::Input,
-        _ => Direction::Output,
-    };
-    let message = row.take()?;
-    let part = u32::try_from(row.take::<i64>()?);
-    let part = part.map_err(|_| Error::corrupt("an item in the store has no part"))?;
-    Ok(Item { id, turn, direction, message, part })
 }

@@ -17,6 +17,7 @@ use sabir_wire::{Protocol, utf8};
 use crate::answer::form::Form;
 use crate::answer::frames::Defect;
 use crate::answer::governed::pass;
+use crate::answer::output::Output;
 use crate::answer::translation::Translation;
 use crate::answer::{
     Answering, Ended, Feed, InFlight, Incoming, decode_all, failed_at_first, refused, unreadable,
@@ -75,6 +76,8 @@ struct Tally {
     calls: Vec<CallArtefacts>,
     /// Whether the client is given counts that the provider did not state.
     is_estimate: bool,
+    /// Whether every call of a translated answer came with an id.
+    is_numbered: bool,
 }
 
 /// Makes the client's answer of the provider's.
@@ -105,6 +108,11 @@ pub(super) async fn open(
     flight.trace.add_usage(tally.counts);
     flight.trace.add_losses(tally.losses);
     let mut form = form?;
+    if tally.is_numbered
+        && let Form::Whole(Output::One(body)) = &form
+    {
+        flight.taps.written(body);
+    }
     let losses = form.take_losses();
     let ended = Ended { outcome: Outcome::Answered, fault: None, counts: tally.counts, losses };
     Ok(Answering::ended(head, form, ended))
@@ -274,6 +282,7 @@ fn encode(
         return Ok(Form::Translation(Box::new(translation.unfolded(response))));
     }
     tally.calls = calls_of(&response, parties, context);
+    tally.is_numbered = response.numbers_calls();
     let encoded = recipient.client.encode_response(&response, upstream, context);
     tally.losses = encoded.report.into();
     Ok(Form::Whole(Bytes::from(encoded.body).into()))

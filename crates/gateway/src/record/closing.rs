@@ -1,5 +1,6 @@
 //! What a turn leaves: its messages, the answer under its id, and the items by which clients name parts of both.
 
+use bytes::Bytes;
 use sabir_store::{
     Closing, Direction, Ending, Follows, Hash, ItemId, Name, NewItem, NewJob, NewResponse, Record,
     ResponseId,
@@ -7,7 +8,7 @@ use sabir_store::{
 use sabir_wire::conversation::{Arguments, CallForm, Content, Part, Response};
 use sabir_wire::json::{Json, Kind, Reader};
 use sabir_wire::protocol::AnswerContext;
-use sabir_wire::{LossKind, Protocol, Report};
+use sabir_wire::{LossKind, Protocol, Report, utf8};
 
 use crate::memory::left_out;
 use crate::observe::Losses;
@@ -20,6 +21,8 @@ pub(super) struct Ended {
     /// Whether nothing of it is missing.
     pub(super) is_whole: bool,
     pub(super) answer: ReceivedAnswer,
+    /// The whole answer as the client gets it, where that is known and every call in it came with an id.
+    pub(super) written: Option<Bytes>,
     pub(super) answerer: Answerer,
     pub(super) losses: Losses,
     /// What stands between the call and its answer, as an answer of the client's protocol.
@@ -43,7 +46,7 @@ pub(super) enum Left {
 }
 
 pub(super) fn left(mut plan: Plan, ended: Ended) -> sabir_store::Result<Left> {
-    let Ended { is_whole, mut answer, answerer, mut losses, inserted, compacted } = ended;
+    let Ended { is_whole, mut answer, written, answerer, mut losses, inserted, compacted } = ended;
     if let ReceivedAnswer::Folded(answer) = &mut answer
         && !is_whole
     {
@@ -53,7 +56,8 @@ pub(super) fn left(mut plan: Plan, ended: Ended) -> sabir_store::Result<Left> {
         let entries = plan.client.answer_entries(&inserted).unwrap_or_default();
         plan.input.append(lines(plan.client, plan.input.end, &entries)?);
     }
-    let bodies = bodies(plan.client, &answerer, answer);
+    let written = written.filter(|_| is_whole);
+    let bodies = bodies(plan.client, &answerer, (answer, written));
     if answerer.asked.is_none() && plan.job.is_some() {
         let facts = Facts::of(&bodies.own);
         if !is_whole || facts.is_pending {
@@ -218,14 +222,19 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn bodies(client: Protocol, answerer: &Answerer, answer: ReceivedAnswer) -> Bodies {
+fn bodies(
+    client: Protocol,
+    answerer: &Answerer,
+    (answer, written): (ReceivedAnswer, Option<Bytes>),
+) -> Bodies {
     let upstream = answerer.protocol;
-    let Some(asked) = &answerer.asked else {
+    let written = written.and_then(|body| utf8::text(&body).ok().map(str::to_owned));
+    let Some(asked) = answerer.asked.as_ref().filter(|_| written.is_none()) else {
         let own = match answer {
             ReceivedAnswer::Body(body) => body,
             ReceivedAnswer::Folded(it) => spelled(&it, upstream),
         };
-        return Bodies { own, client: None };
+        return Bodies { own, client: written };
     };
     match answer {
         ReceivedAnswer::Body(own) => {

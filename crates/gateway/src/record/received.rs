@@ -29,6 +29,8 @@ pub(super) struct Received {
     decoder: Option<StreamDecoder>,
     /// The whole answer, or the one that the last event of a stream repeats.
     body: Option<Bytes>,
+    /// The whole answer as the client gets it, where it is translated and known.
+    written: Option<Bytes>,
     /// About how much has come.
     bytes: usize,
 }
@@ -72,6 +74,15 @@ impl Received {
         self.body = Some(body.clone());
     }
 
+    pub(super) fn written(&mut self, body: &Bytes) {
+        self.written = Some(body.clone());
+    }
+
+    /// The answer as the client gets it, if that need not be written again.
+    pub(super) fn take_written(&mut self) -> Option<Bytes> {
+        self.written.take()
+    }
+
     /// About how much there is to read.
     pub(super) fn bytes(&self) -> usize {
         self.bytes + self.body.as_ref().map_or(0, Bytes::len)
@@ -79,7 +90,7 @@ impl Received {
 
     /// What came, if anything did.
     pub(super) fn into_answer(self) -> Option<ReceivedAnswer> {
-        let Self { fold, decoder, body, bytes: _ } = self;
+        let Self { fold, decoder, body, .. } = self;
         if let Some(body) = body {
             pool::check_thread(body.len());
             return utf8::text(&body).ok().map(|body| ReceivedAnswer::Body(body.to_owned()));

@@ -62,8 +62,16 @@ impl Recorder {
             // What is kept of a large answer is written on another thread.
             let bytes = reading.bytes();
             let work = move |_: &_| {
-                let ended =
-                    |answer| Ended { is_whole, answer, answerer, losses, inserted, compacted };
+                let written = reading.take_written();
+                let ended = |answer| Ended {
+                    is_whole,
+                    answer,
+                    written,
+                    answerer,
+                    losses,
+                    inserted,
+                    compacted,
+                };
                 Ok(reading.into_answer().map(|answer| left(*plan, ended(answer))).transpose())
             };
             let saved = match snapshot.shared.pool.run_on(bytes, work).await {
@@ -124,6 +132,10 @@ impl Reading {
     /// About how much there is to read: much, if another thread is at it.
     fn bytes(&self) -> usize {
         self.received.try_lock().map_or(LARGE_BYTES, |received| received.bytes())
+    }
+
+    fn take_written(&self) -> Option<Bytes> {
+        self.received().take_written()
     }
 
     fn into_answer(self) -> Option<ReceivedAnswer> {
@@ -197,6 +209,10 @@ impl Tap for Recorder {
 
     fn body(&mut self, body: &Bytes) {
         self.reading.received().body(body);
+    }
+
+    fn written(&mut self, body: &Bytes) {
+        self.reading.received().written(body);
     }
 
     fn event(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {

@@ -19,6 +19,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 4, text: include_str!("0004_followed.sql") },
     Migration { number: 5, text: include_str!("0005_background.sql") },
     Migration { number: 6, text: include_str!("0006_numbers.sql") },
+    Migration { number: 7, text: include_str!("0007_runs.sql") },
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -132,9 +132,16 @@ fn position(at: usize) -> u16 {
 fn alike(one: &[u8], other: &[u8]) -> usize {
     let (ones, _) = one.as_chunks::<8>();
     let (others, _) = other.as_chunks::<8>();
-    let eights = ones.iter().zip(others).take_while(|(one, other)| one == other).count() * 8;
-    let rest = one[eights..].iter().zip(&other[eights..]);
-    eights + rest.take_while(|(one, other)| one == other).count()
+    let mut alike = 0;
+    for (one, other) in ones.iter().zip(others) {
+        let difference = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*other);
+        if difference != 0 {
+            return alike + difference.trailing_zeros() as usize / 8;
+        }
+        alike += 8;
+    }
+    let rest = one[alike..].iter().zip(&other[alike..]);
+    alike + rest.take_while(|(one, other)| one == other).count()
 }
 
 /// A length in its half of a byte, as far as it fits.

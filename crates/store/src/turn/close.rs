@@ -58,6 +58,10 @@ impl Work for Close {
         if let Some(job) = &closing.job {
             job::finish(session, owner, job, self.now).await?;
         }
+        // Nothing else knows of a turn whose opening was not written: it holds nothing.
+        if self.unopened_since.is_some() {
+            return Ok(());
+        }
         match closing.ending {
             Ending::Finished => hold::settle(session, owner, turn).await,
             Ending::Interrupted | Ending::Failed => hold::release(session, owner, turn).await,

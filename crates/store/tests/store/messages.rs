@@ -66,6 +66,18 @@ each_engine_refused_by_files! {
         }
     }
 
+    async fn a_history_that_begins_as_others_did_goes_on_where_they_end(bench) {
+        let texts = ["a", "b", "c", "d", "e", "f", "g"];
+        bench.turn("t0", None, &texts[..5]).await;
+        for end in 1..=7 {
+            let tip = bench.turn(&format!("t{end}"), None, &texts[..end]).await;
+            let history = bench.store.history(&bench.owner, tip, Window::default()).await.unwrap();
+            assert_eq!(crate::bench::texts(&history), texts[..end]);
+            let depths = history.messages.iter().map(|it| it.depth).collect::<Vec<_>>();
+            assert_eq!(depths, (0..end as u64).collect::<Vec<_>>());
+        }
+    }
+
     async fn what_is_known_of_a_history_is_its_beginning(bench) {
         let texts = (0..40).map(|number| number.to_string()).collect::<Vec<_>>();
         let texts = texts.iter().map(String::as_str).collect::<Vec<_>>();

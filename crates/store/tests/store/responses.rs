@@ -57,6 +57,53 @@ each_engine_refused_by_files! {
         assert_eq!(error.kind(), Kind::NotFound);
     }
 
+    async fn items_that_are_named_one_after_the_other_are_found_like_any(bench) {
+        let mut closing = bench.closing("t1", None, &["a", "b"]);
+        let (input, output) = (closing.messages[0].hash, closing.messages[1].hash);
+        let item = |id: String, direction, message, part| NewItem {
+            id: ItemId::new(id).unwrap(),
+            direction,
+            message,
+            part,
+        };
+        closing.items = (0..12).map(|n| item(format!("in_t1_{n}"), Direction::Input, input, 20 + n)).collect();
+        closing.items.push(item("own".to_owned(), Direction::Input, input, 0));
+        closing.items.push(item("out_0".to_owned(), Direction::Output, output, 0));
+        bench.store.close_turn(closing).await.unwrap();
+        use Order::{Ascending, Descending};
+        assert_eq!(page(&bench, Ascending, Some("in_t1_9"), 3).await, ["in_t1_10", "in_t1_11", "own"]);
+        assert_eq!(page(&bench, Ascending, None, 2).await, ["in_t1_0", "in_t1_1"]);
+        assert_eq!(page(&bench, Descending, None, 3).await, ["own", "in_t1_11", "in_t1_10"]);
+        assert_eq!(page(&bench, Descending, Some("in_t1_2"), 9).await, ["in_t1_1", "in_t1_0"]);
+        assert!(page(&bench, Ascending, Some("own"), 9).await.is_empty());
+        let ids = ["in_t1_11", "in_t1_0", "in_t1_12", "in_t1", "out_0", "own"];
+        let ids = ids.map(|id| ItemId::new(id).unwrap()).to_vec();
+        let found = bench.store.items(&bench.owner, ids.clone()).await.unwrap();
+        let parts = found.iter().map(|it| it.as_ref().map(|it| (it.id.as_str(), it.part)));
+        assert_eq!(
+            parts.collect::<Vec<_>>(),
+            [Some(("in_t1_11", 31)), Some(("in_t1_0", 20)), None, None, Some(("out_0", 0)), Some(("own", 0))]
+        );
+        assert!(bench.store.items(&other(), ids).await.unwrap().iter().all(Option::is_none));
+    }
+
+    async fn an_item_that_came_back_is_that_of_the_first_turn(bench) {
+        for turn in ["t1", "t2"] {
+            let mut closing = bench.closing(turn, None, &[turn]);
+            let message = closing.messages[0].hash;
+            let ids = if turn == "t1" { &["x_0", "x_1"][..] } else { &["x_1"] };
+            closing.items = ids.iter().map(|id| NewItem {
+                id: ItemId::new(*id).unwrap(),
+                direction: Direction::Input,
+                message,
+                part: 0,
+            }).collect();
+            bench.store.close_turn(closing).await.unwrap();
+        }
+        let found = bench.store.items(&bench.owner, vec![ItemId::new("x_1").unwrap()]).await.unwrap();
+        assert_eq!(found[0].as_ref().unwrap().turn, turn_id("t1"));
+    }
+
     async fn items_are_found_by_id_in_the_order_asked(bench) {
         respond(&bench).await;
         let ids = ["rs_1", "rs_2", "msg_3"].map(|id| ItemId::new(id).unwrap()).to_vec();
