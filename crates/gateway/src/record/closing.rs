@@ -311,19 +311,15 @@ impl Facts {
 
 /// Every element of the input can be named: by its own id, or by one that is made for it.
 fn input_items(input: &Lines, turn: &str) -> sabir_store::Result<Vec<NewItem>> {
+    let turn = turn.strip_prefix("turn_").unwrap_or(turn);
     let named = input.places.iter().zip(&input.ids).enumerate();
     named
         .map(|(index, ((message, part), id))| {
-            let id = id.clone().unwrap_or_else(|| made_id(turn, index));
+            let id = id.clone().unwrap_or_else(|| format!("msg_{turn}_{index}"));
             let direction = Direction::Input;
             Ok(NewItem { id: ItemId::new(id)?, direction, message: *message, part: *part })
         })
         .collect()
-}
-
-/// The id of an item of the input that came without one.
-fn made_id(turn: &str, index: usize) -> String {
-    format!("msg_{}_{index}", turn.trim_start_matches("turn_"))
 }
 
 fn output_items(

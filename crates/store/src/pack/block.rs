@@ -60,30 +60,26 @@ impl Packing<'_> {
     fn run(mut self, table: &mut Table) {
         let (mut at, mut misses) = (self.literals_from, 0);
         while at + LAST_START <= self.text.len() {
-            let Some(four) = four(self.text, at) else { break };
-            let seen = &mut table[slot(four)];
+            let Some(bytes) = four(self.text, at) else { break };
+            let seen = &mut table[slot(bytes)];
             let earlier = usize::from(std::mem::replace(seen, position(at)));
-            match self.found(at, earlier) {
-                Some(found) => {
-                    at = found.at + found.length;
-                    misses = 0;
-                    self.emit(&found);
-                }
-                None => {
-                    // What does not pack is passed over faster and faster.
-                    misses += 1;
-                    at += 1 + (misses >> 6);
-                }
+            if earlier >= at || four(self.text, earlier) != Some(bytes) {
+                // What does not pack is passed over faster and faster.
+                misses += 1;
+                at += 1 + (misses >> 6);
+                continue;
             }
+            let found = self.found(at, earlier);
+            at = found.at + found.length;
+            misses = 0;
+            self.emit(&found);
         }
         self.end();
     }
 
-    fn found(&self, at: usize, earlier: usize) -> Option<Match> {
+    /// All that is alike around four bytes that are.
+    fn found(&self, at: usize, earlier: usize) -> Match {
         let text = self.text;
-        if earlier >= at || four(text, earlier) != four(text, at) {
-            return None;
-        }
         let rest = &text[at..text.len() - LAST_BYTES];
         let mut found = Match { at, earlier, length: alike(rest, &text[earlier..]) };
         while found.at > self.literals_from
@@ -94,7 +90,7 @@ impl Packing<'_> {
             found.earlier -= 1;
             found.length += 1;
         }
-        Some(found)
+        found
     }
 
     fn emit(&mut self, found: &Match) {
