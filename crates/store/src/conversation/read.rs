@@ -18,16 +18,18 @@ pub(crate) struct Follow {
     pub(crate) hashes: Vec<Hash>,
 }
 
-/// The newest conversation that nobody asked for and that ends with this message, or with the last before it that has one.
-/// SQLite follows a `CROSS JOIN` from the left: the other way round it would look at all conversations.
-const FOLLOWED: &str = "WITH RECURSIVE path (number, parent, place) AS (
-        SELECT number, parent, CAST(1 AS BIGINT) FROM message WHERE owner = $1 AND hash = $2
+/// The newest conversation that nobody asked for and that ends with this message, or with the last before it that has one. Mostly
+/// it is this message, and nothing before it is looked at.
+const FOLLOWED: &str = "WITH RECURSIVE path (parent, place, found) AS (
+        SELECT m.parent, CAST(1 AS BIGINT), (SELECT c.id FROM conversation c
+            WHERE c.tip = m.number AND c.followed = 1 ORDER BY c.updated_at DESC LIMIT 1)
+        FROM message m WHERE m.owner = $1 AND m.hash = $2
         UNION ALL
-        SELECT m.number, m.parent, p.place + 1
-        FROM path p JOIN message m ON m.number = p.parent WHERE p.place < $3
+        SELECT m.parent, p.place + 1, (SELECT c.id FROM conversation c
+            WHERE c.tip = m.number AND c.followed = 1 ORDER BY c.updated_at DESC LIMIT 1)
+        FROM path p JOIN message m ON m.number = p.parent WHERE p.place < $3 AND p.found IS NULL
     )
-    SELECT c.id FROM path p CROSS JOIN conversation c WHERE c.tip = p.number AND c.followed = 1
-    ORDER BY p.place, c.updated_at DESC LIMIT 1";
+    SELECT found FROM path WHERE found IS NOT NULL";
 
 impl Work for Follow {
     type Output = Followed;
