@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
-use crate::config::types::{Config, GatewayKey, Model, Provider};
+use crate::config::types::{Auth, Config, GatewayKey, Model, Provider};
 use crate::config::{Problem, Problems};
 use crate::state::Gateway;
 
@@ -90,23 +90,44 @@ fn keep_fixed(old: &Config, mut new: Config) -> (Config, Vec<&'static str>) {
     (new, needs_restart)
 }
 
-/// What differs between two configurations, by name. No value is in it.
+/// What differs between two configurations, by name. No value is in it. What is not named here would never be in force, so
+/// every field is: a new one breaks the build.
 fn changes(old: &Config, new: &Config) -> Vec<String> {
+    let Config {
+        providers,
+        models,
+        auth: Auth { required, keys },
+        limits,
+        compaction,
+        classing,
+        tools,
+        repair,
+        allowed_hosts,
+        cors_origins,
+        open_bind,
+        substitution,
+        listen: _,
+        log: _,
+        store: _,
+    } = new;
     let mut changed = Vec::new();
     let name = |it: &Arc<Provider>| it.name.clone();
-    named("provider", &old.providers, &new.providers, name, &mut changed);
+    named("provider", &old.providers, providers, name, &mut changed);
     let name = |it: &Arc<Model>| it.name.as_str().to_owned();
-    named("model", &old.models, &new.models, name, &mut changed);
+    named("model", &old.models, models, name, &mut changed);
     let name = |it: &Arc<GatewayKey>| it.name.clone();
-    named("key", &old.auth.keys, &new.auth.keys, name, &mut changed);
+    named("key", &old.auth.keys, keys, name, &mut changed);
     let rest = [
-        ("[auth] required", old.auth.required != new.auth.required),
-        ("[limits]", old.limits != new.limits),
-        ("repair", old.repair != new.repair),
-        ("allowed_hosts", old.allowed_hosts != new.allowed_hosts),
-        ("cors_origins", old.cors_origins != new.cors_origins),
-        ("open_bind", old.open_bind != new.open_bind),
-        ("substitution", old.substitution != new.substitution),
+        ("[auth] required", old.auth.required != *required),
+        ("[limits]", old.limits != *limits),
+        ("[compaction]", old.compaction != *compaction),
+        ("[route]", old.classing != *classing),
+        ("[tools]", old.tools != *tools),
+        ("repair", old.repair != *repair),
+        ("allowed_hosts", old.allowed_hosts != *allowed_hosts),
+        ("cors_origins", old.cors_origins != *cors_origins),
+        ("open_bind", old.open_bind != *open_bind),
+        ("substitution", old.substitution != *substitution),
     ];
     changed.extend(rest.into_iter().filter(|it| it.1).map(|(name, _)| name.to_owned()));
     changed
@@ -190,6 +211,29 @@ mod tests {
         }
         assert!(first.upgrade().is_none());
         assert_eq!(Arc::strong_count(&gateway.snapshot().shared), 2, "one snapshot is left");
+    }
+
+    #[test]
+    fn a_change_of_any_part_is_named_and_holds() {
+        let key = "[[auth.key]]\nname = \"k\"\nvalue = { value = \"sesame\" }\n";
+        let model = "[[model]]\nname = \"m\"\ntargets = [{ provider = \"sim-chat\", model = \"a\" }]\n";
+        for (text, changed) in [
+            (PROVIDER, "provider p"),
+            (model, "model m"),
+            (key, "key k"),
+            ("[limits]\nmax_requests = 3\n", "[limits]"),
+            ("[compaction]\nauto = \"off\"\n", "[compaction]"),
+            ("[route]\nbackground = [\"*-mini\"]\n", "[route]"),
+            ("[tools]\ndeny = [\"shell\"]\n", "[tools]"),
+            ("repair = \"off\"\n", "repair"),
+            ("allowed_hosts = [\"sabir.example\"]\n", "allowed_hosts"),
+            ("cors_origins = [\"https://sabir.example\"]\n", "cors_origins"),
+            ("open_bind = true\n", "open_bind"),
+        ] {
+            let gateway = gateway("", &Arc::new(Mutex::new(text.to_owned())));
+            assert_eq!(gateway.reload().unwrap().changed, [changed]);
+            assert_eq!(*gateway.config(), parsed(text).unwrap(), "{changed}");
+        }
     }
 
     #[test]
