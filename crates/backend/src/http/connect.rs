@@ -67,7 +67,8 @@ pub(super) async fn connect(
 
 async fn open(address: &Address, proxy: Option<&Proxy>) -> Result<Connection> {
     let Some(proxy) = proxy else { return secured(address, dial(address).await?).await };
-    let mut stream = dial(&proxy.address).await?;
+    let dialled = dial(&proxy.address).await;
+    let mut stream = dialled.map_err(|error| ungiven(proxy, address, &error.to_string()))?;
     match &proxy.protocol {
         // Boxed, since two sessions of TLS would make the future of every request larger.
         ProxyProtocol::Http(http) if proxy.address.is_tls() => {

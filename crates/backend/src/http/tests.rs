@@ -343,6 +343,19 @@ fn a_socks_proxy_gets_no_request_but_for_a_connection() {
 }
 
 #[test]
+fn a_proxy_that_is_not_there_is_named_with_whom_it_stands_before() {
+    run(async {
+        let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let proxies = Proxies::of(&|name| (name == "ALL_PROXY").then(|| format!("http://{gone}")));
+        let far = Address::of(&"http://api.far.test".parse().unwrap()).unwrap();
+        let error = send(&Client::new(proxies), &far).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Connect);
+        let expected = format!("the proxy {gone} gives no connection to api.far.test: ");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+    });
+}
+
+#[test]
 fn a_refusal_is_read_although_the_connection_broke_behind_it() {
     for _ in 0..5 {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -216,7 +216,8 @@ mod tests {
     #[test]
     fn a_change_of_any_part_is_named_and_holds() {
         let key = "[[auth.key]]\nname = \"k\"\nvalue = { value = \"sesame\" }\n";
-        let model = "[[model]]\nname = \"m\"\ntargets = [{ provider = \"sim-chat\", model = \"a\" }]\n";
+        let model =
+            "[[model]]\nname = \"m\"\ntargets = [{ provider = \"sim-chat\", model = \"a\" }]\n";
         for (text, changed) in [
             (PROVIDER, "provider p"),
             (model, "model m"),

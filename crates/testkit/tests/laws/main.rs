@@ -6,6 +6,7 @@ mod generated;
 mod generators;
 mod growing;
 mod memory;
+mod names;
 mod pieces;
 mod plain;
 mod spellings;

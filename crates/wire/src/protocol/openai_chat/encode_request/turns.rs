@@ -5,14 +5,15 @@ use smallvec::SmallVec;
 use crate::conversation::{Content, Message, Part, ResultOutput, Role};
 use crate::json::Writer;
 use crate::place::{Place, Step};
+use crate::protocol::Field;
 use crate::protocol::calls::{Calls, Position};
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::{content, message};
+use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::placeholder::{in_place, omitted, placeholder};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
-use crate::protocol::{Field, Protocol};
 use crate::target::{Dialect, Family, SystemRole, Target};
 
 /// The turns of a request, written for one target.
@@ -255,7 +256,7 @@ impl Turns<'_, '_> {
                 false
             }
             // The walk over the request has reported another protocol's.
-            Content::Opaque(opaque) => opaque.protocol == Protocol::OpenaiChat,
+            Content::Opaque(opaque) => opaque.protocol == SELF,
         }
     }
 

@@ -210,7 +210,7 @@ impl ChoiceWriter<'_, '_> {
                     self.reporter.withheld(place, "only its issuer can read it");
                 }
                 Content::Reasoning(reasoning) if reasoning.texts.len() > 1 => {
-                    self.reporter.renamed(place, ONE_TEXT);
+                    self.reporter.renamed(place, ONE_THOUGHT);
                 }
                 _ if is_lost => self.reporter.renamed(place, ONE_TEXT),
                 _ => {}
@@ -316,6 +316,9 @@ const CALL: usize = 3;
 
 /// Why texts lose their borders.
 pub(super) const ONE_TEXT: &str = "an answer has one text, which comes before its calls";
+
+/// Why the pieces of a thought lose theirs.
+pub(super) const ONE_THOUGHT: &str = "the pieces of a thought are joined into one text";
 
 fn is_text(part: &Part<'_>) -> bool {
     text_of(part).is_some()

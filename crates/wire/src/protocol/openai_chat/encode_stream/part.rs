@@ -173,7 +173,7 @@ impl Encoder<'_> {
         {
             let place = *place;
             self.losses.add(NoteAt::Part(id), |reporter| {
-                reporter.renamed(place, encode_response::ONE_TEXT);
+                reporter.renamed(place, encode_response::ONE_THOUGHT);
             });
             self.delta(id, &Text::plain("\n\n"));
         }
