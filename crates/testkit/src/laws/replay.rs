@@ -160,7 +160,7 @@ impl Given {
     /// the id of its call.
     fn is_explained(&self, seal: &Seal, reports: &Reports, request: &Value) -> bool {
         let mut given = self.seals.iter().filter(|it| it.text == seal.text);
-        let held = seals::places_of(&seal.text, request, "");
+        let held = seals::places_of(seal.data(), request, "");
         given.any(|it| covers(&reports.there, &it.pointer))
             || held.iter().any(|place| covers(&reports.back, place))
     }

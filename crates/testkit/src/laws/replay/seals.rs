@@ -11,6 +11,14 @@ pub(super) struct Seal {
     pub text: String,
 }
 
+impl Seal {
+    /// What its issuer made: other protocols carry it behind the issuer's name, and the issuer's own has it plain.
+    pub(super) fn data(&self) -> &str {
+        let carried = self.text.strip_prefix("sabir1:");
+        carried.and_then(|it| it.splitn(3, ':').nth(2)).unwrap_or(&self.text)
+    }
+}
+
 /// Keys that hold a seal wherever they stand.
 const KEYS: [&str; 7] = [
     "signature",

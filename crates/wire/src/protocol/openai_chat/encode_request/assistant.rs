@@ -23,13 +23,15 @@ impl Turns<'_, '_> {
     ) {
         self.report_order(parts);
         let replays = self.replays(parts);
-        let mut replayed_parts: Vec<Part<'_>> = Vec::new();
+        let thoughts = if replays { self.replayed_thoughts(parts) } else { Vec::new() };
+        let mut thoughts = thoughts.iter();
         let mut positions: Few<Position> = Few::new();
         let mut written: Few<&Part<'_>> = Few::new();
         for (at, part) in parts {
             match part.content() {
                 Content::Reasoning(_) if replays && is_own(part) => {
-                    replayed_parts.extend(self.replayed(part));
+                    positions.push(*at);
+                    written.extend(thoughts.next());
                 }
                 Content::Reasoning(_) => self.withhold(part),
                 Content::Opaque(opaque) if opaque.protocol != SELF => {}
@@ -47,7 +49,6 @@ impl Turns<'_, '_> {
                 }
             }
         }
-        written.extend(&replayed_parts);
         if self.is_lost(first, &written) {
             return;
         }
@@ -101,6 +102,13 @@ impl Turns<'_, '_> {
             ReasoningReplay::WithToolCalls => parts.iter().any(|(_, part)| is_call(part)),
             ReasoningReplay::Never => false,
         }
+    }
+
+    /// All reasoning of a message that goes back, in its order: some servers have it among the texts.
+    /// Fixture `answer/thinking/thoughts-in-several-chunks-of-content`.
+    fn replayed_thoughts<'p>(&self, parts: &[Placed<'p>]) -> Vec<Part<'p>> {
+        let own = parts.iter().filter(|(_, part)| is_own(part));
+        own.filter_map(|(_, part)| self.replayed(part)).collect()
     }
 
     /// The reasoning as the server takes it back.

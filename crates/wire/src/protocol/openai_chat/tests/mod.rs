@@ -83,6 +83,19 @@ fn reasoning_goes_back_only_to_servers_that_want_it() {
     check(Dialect::MISTRAL, "content", chunk);
 }
 
+#[test]
+fn reasoning_that_stands_in_the_content_keeps_its_place_there() {
+    let texts = vec![Text::literal("hm")];
+    let reasoning = Content::Reasoning(Box::new(Reasoning { form: ReasoningForm::Raw, texts }));
+    let parts = vec![Part::new(reasoning), Part::text("low"), call("call12345")];
+    let turns = vec![Message::new(Role::Assistant, parts)];
+    let (body, _) = from_anthropic(turns, &Target::default().with_dialect(Dialect::MISTRAL));
+    let message = &body["messages"][0];
+    assert_eq!(message["content"][0]["type"], "thinking");
+    assert_eq!(message["content"][1], json!({"type": "text", "text": "low"}));
+    assert_eq!(message["tool_calls"][0]["id"], "call12345");
+}
+
 /// The events of a stream of chunks and the mark of its end.
 fn events(chunks: &[Value], end: &[&str]) -> Vec<Event<'static>> {
     let chunks = chunks.iter().map(Value::to_string);
