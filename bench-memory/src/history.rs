@@ -84,7 +84,7 @@ impl Growing {
         let tip = messages.last().map(|message| message.hash);
         let turn = opening(id.clone(), previous, base)?;
         store.open_turn(turn.clone()).await?;
-        let conversation = Some(Advance { id: self.id.clone(), from: base });
+        let conversation = Some(Advance::after(self.id.clone(), base));
         store.close_turn(closing(turn, messages, conversation)).await?;
         self.last = tip.map(|tip| (id, tip));
         self.turns += 1;
