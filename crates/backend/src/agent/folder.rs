@@ -119,6 +119,11 @@ fn is_left(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use rustix::process::Signal;
+
     use super::*;
 
     #[test]
@@ -142,10 +147,17 @@ mod tests {
         let root = std::env::temp_dir().join(format!("sabir-orphans-{}", process::id()));
         let left = root.join("2000000000-2");
         fs::create_dir_all(&left).unwrap();
-        let mut sleeping = process::Command::new("sleep");
-        let mut orphan = sleeping.arg("1000").env("TMPDIR", temporary(&left)).spawn().unwrap();
+        let mut waiting = process::Command::new("sh");
+        waiting.args(["-c", "echo begun; read never"]).env("TMPDIR", temporary(&left));
+        let piped = || process::Stdio::piped();
+        let mut orphan = waiting.stdin(piped()).stdout(piped()).spawn().unwrap();
+        // Only a program that runs shows its variables.
+        let mut begun = [0; 6];
+        orphan.stdout.as_mut().unwrap().read_exact(&mut begun).unwrap();
         sweep(&root);
-        assert!(!orphan.wait().unwrap().success() && !left.exists());
+        // Its input ends with the waiting: one that goes on would end by itself, and not by a signal.
+        assert_eq!(orphan.wait().unwrap().signal(), Some(Signal::KILL.as_raw()));
+        assert!(!left.exists());
         fs::remove_dir_all(root).unwrap();
     }
 
