@@ -39,6 +39,7 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
         "chat-repeated-result-before-a-call-without-id/openai-chat",
         "did not have response messages: c1",
     ),
+    ("chat-result-with-the-id-of-a-later-call/openai-chat", "messages[2].name"),
     ("function-message-of-no-call-beside-reasoning-details/openai-chat", "messages[1].reasoning"),
     ("call-without-a-result/openai-chat", "did not have response messages: call_2"),
     ("lifted-instructions-between-results/openai-chat", "did not have response messages: call_2"),
