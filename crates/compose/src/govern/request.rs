@@ -46,7 +46,9 @@ pub fn plan(request: &Request<'_>, rules: &Rules) -> Result<Plan, Violation> {
         }
         let number = count;
         count += 1;
-        longest = longest.take().or_else(|| check_schema(tool, rules.schema_bytes_max).err());
+        if let Some(max) = rules.schema_bytes_max.filter(|_| longest.is_none()) {
+            longest = check_schema(tool, max).err();
+        }
         if rules.renames() {
             taken = taken.or(offer((number, tool), &mut renamed, rules).err());
         }
@@ -125,8 +127,8 @@ fn is_allowed(tool: &Tool<'_>, rules: &Rules) -> bool {
     }
 }
 
-fn check_schema(tool: &Tool<'_>, max: Option<usize>) -> Result<(), Violation> {
-    let (Some(max), ToolKind::Function(function)) = (max, &tool.kind) else { return Ok(()) };
+fn check_schema(tool: &Tool<'_>, max: usize) -> Result<(), Violation> {
+    let ToolKind::Function(function) = &tool.kind else { return Ok(()) };
     let bytes = function.parameters.as_ref().map_or(0, |schema| schema.as_str().len());
     match bytes > max {
         true => {
