@@ -301,14 +301,15 @@ impl Task<'_> {
     /// The same conversation without its last turn, which is asked again and replaced.
     pub(super) async fn before_last(&self, base: Base) -> Result<Base> {
         let store = (&self.store, &self.owner);
-        let last = turn_in(store, base.previous.as_ref()).await?.ok_or_else(misnamed)?;
-        let before = turn_in(store, last.previous.as_ref()).await?;
-        let end = match last.base {
-            None => Position::default(),
-            Some(tip) => end_with(self.pool, store, before.as_ref(), tip).await?,
+        let last = turn_in(store, base.previous.as_ref()).await?;
+        let Some((last, tip)) = last.and_then(|turn| turn.base.map(|tip| (turn, tip))) else {
+            // It was deleted meanwhile.
+            return Err(self.unknown(base.conversation.as_ref().map_or("", ConversationId::as_str)));
         };
-        let (previous, tip, replaced) = (last.previous, last.base, base.tip);
-        Ok(Base { previous, tip, end, asked: None, replaced, ..base })
+        let before = turn_in(store, last.previous.as_ref()).await?;
+        let end = end_with(self.pool, store, before.as_ref(), tip).await?;
+        let (previous, replaced) = (last.previous, base.tip);
+        Ok(Base { previous, tip: Some(tip), end, asked: None, replaced, ..base })
     }
 
     async fn hold(&self, purpose: Purpose) -> Result<Held> {
