@@ -32,7 +32,7 @@ const HEADS_READ: usize = 2;
 const LINES_READ: usize = 256;
 
 /// Serves requests until the last, or until the connection becomes a WebSocket.
-pub(super) async fn serve(state: &WorkerState, stream: TcpStream) -> Option<Upgraded> {
+pub(super) async fn serve(state: &WorkerState, stream: TcpStream) -> Option<Box<Upgraded>> {
     // Without this the last small piece of every stream would wait 40 ms for an acknowledgement.
     let Ok(stream) = stream
         .set_nodelay(true)
@@ -100,7 +100,8 @@ pub(super) async fn serve(state: &WorkerState, stream: TcpStream) -> Option<Upgr
     }
     let head = handshake.take()?;
     let Parts { io, read_buf, .. } = connection.into_parts();
-    Some(Upgraded { stream: io.into_inner().into_stream(), read: read_buf, head, is_local })
+    let stream = io.into_inner().into_stream();
+    Some(Box::new(Upgraded { stream, read: read_buf, head, is_local }))
 }
 
 /// Has the system take no more of an answer than a little beyond what is on its way. It would take megabytes, and report

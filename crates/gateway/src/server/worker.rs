@@ -16,7 +16,8 @@ use tokio::task::JoinSet;
 
 use crate::Gateway;
 use crate::background::{Supervisor, Task};
-use crate::server::{connection, socket};
+use crate::server::connection;
+use crate::server::socket::Session;
 use crate::state::Latest;
 
 /// How many new connections may wait for a thread.
@@ -161,18 +162,17 @@ impl WorkerState {
 async fn attend(state: Rc<WorkerState>, stream: TcpStream) {
     let guard = ConnectionGuard::begin(Rc::clone(&state));
     if let Some(upgraded) = connection::serve(&state, stream).await {
-        // A socket is long idle: it should not take the room of a connection that serves requests.
         let supervisor = state.supervisor.clone();
-        supervisor.start(Box::pin(async move {
-            socket::serve(state, upgraded).await;
-            drop(guard);
-        }));
+        // A socket is long idle: it should not take the room of a connection that serves requests, nor that of its own beginning.
+        if let Some(session) = Box::pin(Session::begin(state, upgraded)).await {
+            supervisor.start(Box::pin(session.run(guard)));
+        }
     }
 }
 
 /// A connection that is counted, until it ends in whichever way: even a panic must not leave a thread with a load that
 /// it does not have.
-struct ConnectionGuard(Rc<WorkerState>);
+pub(super) struct ConnectionGuard(Rc<WorkerState>);
 
 impl ConnectionGuard {
     fn begin(state: Rc<WorkerState>) -> Self {

@@ -38,7 +38,7 @@ use crate::server::socket::lanes::{Lanes, ReceivedCall};
 use crate::server::socket::outlet::Outlet;
 use crate::server::socket::recent::Recent;
 use crate::server::socket::turn::Shared;
-use crate::server::worker::{LAST_WRITE_MAX, Phase, WorkerState};
+use crate::server::worker::{ConnectionGuard, LAST_WRITE_MAX, Phase, WorkerState};
 use crate::surface;
 use crate::surface::socket::{Refusal, SocketMessage};
 
@@ -55,13 +55,6 @@ pub(super) struct Upgraded {
 const PINGS_IN_SILENCE: u32 = 3;
 /// What is read at once. Room for it is made for every socket, idle or not.
 const READ_BYTES: usize = 2 * 1024;
-
-/// Serves a socket to its end.
-pub(super) async fn serve(state: Rc<WorkerState>, upgraded: Upgraded) {
-    if let Some(mut session) = Session::begin(state, upgraded).await {
-        session.run().await;
-    }
-}
 
 /// The head by itself, without what was about the handshake. As it was read it is part of all that was read with it, and would
 /// keep several times its bytes for as long as the socket is open.
@@ -83,7 +76,8 @@ fn apart(mut head: Parts) -> Parts {
     head
 }
 
-struct Session {
+/// A socket that is served.
+pub(super) struct Session {
     client: WebSocketStream<SocketIo>,
     lanes: Lanes,
     shared: Rc<Shared>,
@@ -101,8 +95,11 @@ struct Patience {
 type Closed = Option<(CloseCode, &'static str)>;
 
 impl Session {
-    async fn begin(state: Rc<WorkerState>, upgraded: Upgraded) -> Option<Self> {
-        let Upgraded { stream, read, head, is_local } = upgraded;
+    pub(super) async fn begin(
+        state: Rc<WorkerState>,
+        upgraded: Box<Upgraded>,
+    ) -> Option<Box<Self>> {
+        let Upgraded { stream, read, head, is_local } = *upgraded;
         let protocol = surface::find_socket(head.uri.path())?;
         let socket = surface::of(protocol).socket?;
         let mut head = apart(head);
@@ -122,10 +119,11 @@ impl Session {
         let recent = RefCell::new(Recent::default());
         let shared = Rc::new(Shared { state, head, protocol, socket, is_local, recent, outlet });
         let lanes = Lanes::new(Rc::clone(&shared));
-        Some(Self { client, lanes, shared, patience: Patience { open, silent } })
+        Some(Box::new(Self { client, lanes, shared, patience: Patience { open, silent } }))
     }
 
-    async fn run(&mut self) {
+    /// Serves the socket to its end, and drops the guard with it.
+    pub(super) async fn run(mut self: Box<Self>, _guard: ConnectionGuard) {
         let closed = match self.attend().await {
             Ok(closed) | Err(closed) => closed,
         };
