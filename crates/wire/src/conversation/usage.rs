@@ -110,11 +110,13 @@ impl<'a> Usage<'a> {
     pub fn update(&mut self, later: Usage<'a>) {
         let Usage { counts, semantics, later: _ } = later;
         let place = semantics.place();
-        if place != self.semantics.place() {
-            let is_new = |it: &Count| self.counts[*it].is_none() && counts[*it].is_some();
-            self.later.extend(Count::ALL.into_iter().filter(is_new).map(|count| (count, place)));
+        let is_elsewhere = place != self.semantics.place();
+        for count in Count::ALL.into_iter().filter(|it| counts[*it].is_some()) {
+            if is_elsewhere && self.counts[count].is_none() {
+                self.later.push((count, place));
+            }
+            self.counts[count] = counts[count];
         }
-        self.counts.update(counts);
         self.semantics.merge(semantics);
     }
 

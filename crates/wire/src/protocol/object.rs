@@ -1,41 +1,53 @@
 //! Reading and writing the objects of a protocol so that undeclared fields and stated nulls come back.
 
+use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
 use crate::error::Result;
-use crate::json::{Encode, Kind, Reader, Text, Writer};
+use crate::json::{Encode, Json, Kind, Reader, Text, Writer};
 use crate::protocol::semantics::Extras;
 
 /// Reads an object member by member; `scope` is its path inside its node, empty for the node itself.
 ///
 /// Whatever `member` leaves unread is kept among the extras. So is a null, whatever its key: `member` never sees one.
-pub(super) fn read_object<'a>(
+pub(super) fn read_object<'a, E: Keep<'a>>(
     reader: &mut Reader<'a>,
     scope: &'static str,
-    extras: &mut Extras<'a>,
-    member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
+    extras: &mut E,
+    member: impl FnMut(&str, &mut Members<'_, 'a, E>) -> Result<()>,
 ) -> Result<()> {
     Unread::All.read(reader, scope, extras, member)
 }
 
-/// A reader that stands before a member of an object, with the extras of the node that the object belongs to.
-pub(super) struct Members<'m, 'a> {
-    pub(super) reader: &'m mut Reader<'a>,
-    pub(super) extras: &'m mut Extras<'a>,
+/// Where the fields go that nobody reads.
+pub(super) trait Keep<'a> {
+    fn keep(&mut self, scope: &'static str, key: Cow<'a, str>, json: Json<'a>);
 }
 
-impl<'a> Members<'_, 'a> {
+impl<'a> Keep<'a> for Extras<'a> {
+    fn keep(&mut self, scope: &'static str, key: Cow<'a, str>, json: Json<'a>) {
+        self.keep(scope, key, json);
+    }
+}
+
+/// A reader that stands before a member of an object, with the extras of the node that the object belongs to.
+pub(super) struct Members<'m, 'a, E = Extras<'a>> {
+    pub(super) reader: &'m mut Reader<'a>,
+    pub(super) extras: &'m mut E,
+}
+
+impl<'a, E: Keep<'a>> Members<'_, 'a, E> {
     /// Reads the object that comes next as [`read_object`] does, into the extras of the same node.
     pub(super) fn inside(
         &mut self,
         scope: &'static str,
-        member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
+        member: impl FnMut(&str, &mut Members<'_, 'a, E>) -> Result<()>,
     ) -> Result<()> {
         read_object(self.reader, scope, self.extras, member)
     }
 }
 
-impl<'a> Deref for Members<'_, 'a> {
+impl<'a, E> Deref for Members<'_, 'a, E> {
     type Target = Reader<'a>;
 
     fn deref(&self) -> &Reader<'a> {
@@ -43,7 +55,7 @@ impl<'a> Deref for Members<'_, 'a> {
     }
 }
 
-impl<'a> DerefMut for Members<'_, 'a> {
+impl<'a, E> DerefMut for Members<'_, 'a, E> {
     fn deref_mut(&mut self) -> &mut Reader<'a> {
         self.reader
     }
@@ -101,12 +113,12 @@ pub(super) enum Unread {
 
 impl Unread {
     /// Reads them as [`read_object`] does.
-    pub(super) fn read<'a>(
+    pub(super) fn read<'a, E: Keep<'a>>(
         self,
         reader: &mut Reader<'a>,
         scope: &'static str,
-        extras: &mut Extras<'a>,
-        mut member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
+        extras: &mut E,
+        mut member: impl FnMut(&str, &mut Members<'_, 'a, E>) -> Result<()>,
     ) -> Result<()> {
         let has_more = match self {
             Self::All => reader.enters_object()?,

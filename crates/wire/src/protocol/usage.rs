@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::object::{Members, Object, read_object, set};
+use crate::protocol::object::{Keep, Members, Object, read_object, set};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, NodeSemantics, Shape, Speller};
 use crate::protocol::{Fate, Field, Protocol};
@@ -86,12 +86,25 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Leaves out what earlier reports of a stream stated in the same words, and remembers the rest: most of them repeat
-    /// their details in every frame.
-    pub(super) fn leave_out_known(&mut self, known: &mut Extras<'static>) {
-        self.extras.leave_out(known);
+    /// Adds what else it states to what is known of its stream.
+    pub(super) fn add_details_to(&self, known: &mut Extras<'static>) {
         if !self.extras.is_empty() {
             known.update(self.extras.clone().into_owned());
+        }
+    }
+}
+
+/// The extras of a report that no earlier one of its stream had in the same words: most repeat their details in every frame.
+struct News<'k, 'a> {
+    known: &'k mut Extras<'static>,
+    extras: Extras<'a>,
+}
+
+impl<'a> Keep<'a> for News<'_, 'a> {
+    fn keep(&mut self, scope: &'static str, key: Cow<'a, str>, json: Json<'a>) {
+        let known = self.known.find(scope, &key);
+        if known.is_none_or(|known| known.json.as_str() != json.as_str()) {
+            self.extras.keep(scope, key, json);
         }
     }
 }
@@ -176,19 +189,29 @@ impl<S: Speller> Table<S> {
 
     /// Reads a usage report. What is no whole number stays as it is.
     pub(super) fn read<'a>(&self, reader: &mut Reader<'a>, place: Place) -> Result<Report<'a>> {
+        self.read_later(reader, place, &mut Extras::default())
+    }
+
+    /// Reads a report of a stream without the details that are `known`.
+    pub(super) fn read_later<'a>(
+        &self,
+        reader: &mut Reader<'a>,
+        place: Place,
+        known: &mut Extras<'static>,
+    ) -> Result<Report<'a>> {
         let mut report = Report { semantics: NodeSemantics::at(place), ..Report::default() };
-        let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader| {
+        let mut news = News { known, extras: Extras::default() };
+        read_object(reader, "", &mut news, |key, reader| {
             self.read_member(("", key), reader, &mut report)
         })?;
-        report.extras = extras;
+        report.extras = news.extras;
         Ok(report)
     }
 
     fn read_member<'a>(
         &self,
         (scope, key): (&str, &str),
-        reader: &mut Members<'_, 'a>,
+        reader: &mut Members<'_, 'a, News<'_, 'a>>,
         report: &mut Report<'a>,
     ) -> Result<()> {
         if let Some(row) = self.row_at(scope, key) {
@@ -213,19 +236,14 @@ impl<S: Speller> Table<S> {
 
     /// The canonical usage of a later report of a stream. What it does not repeat is known from `earlier` ones.
     pub(super) fn following<'a>(&self, mut report: Report<'a>, earlier: &mut Counts) -> Usage<'a> {
-        let mut known = *earlier;
-        known.update(report.stated);
-        if self.output_by_total.is_some()
-            && earlier[Count::Output].is_some()
-            && report.stated[Count::Output].is_none()
-        {
+        earlier.update(report.stated);
+        if self.output_by_total.is_some() && report.stated[Count::Output].is_none() {
             // A report with a total of its own gives the output by that total: an earlier count of it is old.
-            let total = report.stated[Count::Total];
-            let left = total.and_then(|total| self.left_by(total, &known));
-            known[Count::Output] = left.or(known[Count::Output]);
+            let total = report.stated[Count::Total].filter(|_| earlier[Count::Output].is_some());
+            let left = total.and_then(|total| self.left_by(total, earlier));
+            earlier[Count::Output] = left.or(earlier[Count::Output]);
         }
-        *earlier = known;
-        report.stated = known;
+        report.stated = *earlier;
         self.usage(report)
     }
 

@@ -94,10 +94,14 @@ impl DecodeStream for Decoder {
         let mut reader = Reader::new(frame.data);
         match reader.kind()? {
             Kind::Array => reader.array(|_, reader| {
-                self.chunk(Chunk::read(reader, place)?, place, emit);
+                let chunk = Chunk::read(reader, place, &mut self.details)?;
+                self.chunk(chunk, place, emit);
                 Ok(())
             })?,
-            _ => self.chunk(Chunk::read(&mut reader, place)?, place, emit),
+            _ => {
+                let chunk = Chunk::read(&mut reader, place, &mut self.details)?;
+                self.chunk(chunk, place, emit);
+            }
         }
         reader.finish()
     }
@@ -141,8 +145,8 @@ impl Decoder {
         for candidate in chunk.candidates {
             self.candidate(candidate, emit);
         }
-        if let Some(mut report) = chunk.usage {
-            report.leave_out_known(&mut self.details);
+        if let Some(report) = chunk.usage {
+            report.add_details_to(&mut self.details);
             let mut usage = USAGE.following(report, &mut self.counts);
             if let Some(tier) = &late_tier {
                 keep_tier(&mut usage, tier);

@@ -10,6 +10,7 @@ use crate::place::Place;
 use crate::protocol::gemini::decode_request::partial::PartOrPiece;
 use crate::protocol::gemini::decode_response::{Chunk, breaks_off};
 use crate::protocol::gemini::usage::USAGE;
+use crate::protocol::semantics::Extras;
 use crate::protocol::watch::{Progress, has_value};
 use crate::sse::Frame;
 
@@ -47,7 +48,8 @@ fn has_calls(data: &str) -> bool {
 }
 
 fn read_pieces(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
-    for candidate in Chunk::read(reader, Place::default())?.candidates {
+    let chunk = Chunk::read(reader, Place::default(), &mut Extras::default())?;
+    for candidate in chunk.candidates {
         let joiner = progress.candidates.pieces(candidate.index.into());
         for part in candidate.parts {
             match part {

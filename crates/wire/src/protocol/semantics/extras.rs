@@ -48,7 +48,7 @@ impl<'a> Extras<'a> {
         let more = later.fields.len();
         if self.fields.len() + more <= FEW {
             for extra in later.fields {
-                self.fields.retain(|kept| !kept.is_same_field(&extra));
+                self.fields.retain(|kept| !kept.is_named(&extra.scope, &extra.key));
                 self.fields.push(extra);
             }
         } else if more >= self.fields.len() {
@@ -68,24 +68,17 @@ impl<'a> Extras<'a> {
         self
     }
 
-    /// The field of the same name.
-    pub(in super::super) fn find(&mut self, extra: &Extra<'_>) -> Option<&Extra<'a>> {
+    /// The field of this name.
+    pub(in super::super) fn find(&mut self, scope: &str, key: &str) -> Option<&Extra<'a>> {
         let place = match self.fields.len() <= FEW {
-            true => self.fields.iter().rposition(|other| other.is_same_field(extra)),
+            true => self.fields.iter().rposition(|other| other.is_named(scope, key)),
             false => {
                 let places = self.places.get_or_insert_default();
                 places.cover(&self.fields);
-                places.find(&self.fields, extra)
+                places.find(&self.fields, (scope, key))
             }
         };
         place.map(|place| &self.fields[place])
-    }
-
-    /// Takes out the fields that `known` has with the same value.
-    pub(in super::super) fn leave_out(&mut self, known: &mut Extras<'_>) {
-        let is_known = |extra: &Extra<'_>, it: &Extra<'_>| it.json.as_str() == extra.json.as_str();
-        self.places = None;
-        self.fields.retain(|extra| !known.find(extra).is_some_and(|it| is_known(extra, it)));
     }
 
     /// Keeps the last of several values for one field.
@@ -103,7 +96,7 @@ impl<'a> Extras<'a> {
         let places = self.places.get_or_insert_default();
         places.cover(&self.fields);
         for extra in later {
-            match places.find(&self.fields, &extra) {
+            match places.find(&self.fields, (&extra.scope, &extra.key)) {
                 Some(place) => self.fields[place] = extra,
                 None => {
                     self.fields.push(extra);
@@ -150,28 +143,28 @@ impl Places {
     /// Takes in the fields that have been added.
     fn cover(&mut self, fields: &[Extra<'_>]) {
         for (place, extra) in fields.iter().enumerate().skip(self.covered) {
-            self.by_hash.insert(self.hash(extra), place);
+            self.by_hash.insert(self.hash((&extra.scope, &extra.key)), place);
         }
         self.covered = fields.len();
     }
 
     /// Where a field of this name stands. Two names may have one hash, though that is next to impossible.
-    fn find(&self, fields: &[Extra<'_>], extra: &Extra<'_>) -> Option<usize> {
-        let place = *self.by_hash.get(&self.hash(extra))?;
-        match fields[place].is_same_field(extra) {
+    fn find(&self, fields: &[Extra<'_>], (scope, key): (&str, &str)) -> Option<usize> {
+        let place = *self.by_hash.get(&self.hash((scope, key)))?;
+        match fields[place].is_named(scope, key) {
             true => Some(place),
-            false => fields.iter().rposition(|other| other.is_same_field(extra)),
+            false => fields.iter().rposition(|other| other.is_named(scope, key)),
         }
     }
 
-    fn hash(&self, extra: &Extra<'_>) -> u64 {
-        self.hasher.hash_one((&*extra.scope, &*extra.key))
+    fn hash(&self, name: (&str, &str)) -> u64 {
+        self.hasher.hash_one(name)
     }
 }
 
 impl Extra<'_> {
-    fn is_same_field(&self, other: &Extra<'_>) -> bool {
-        self.scope == other.scope && self.key == other.key
+    fn is_named(&self, scope: &str, key: &str) -> bool {
+        self.key == key && self.scope == scope
     }
 
     /// Where the node stood that held the field, of extras on a node that stood at `place`.

@@ -44,15 +44,28 @@ pub(in super::super) struct CandidateDraft<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    pub(in super::super) fn read(reader: &mut Reader<'a>, place: Place) -> Result<Self> {
+    /// Reads a response object, without the details of its usage that are `known` from earlier ones of its stream.
+    pub(in super::super) fn read(
+        reader: &mut Reader<'a>,
+        place: Place,
+        known: &mut Extras<'static>,
+    ) -> Result<Self> {
         let mut chunk = Self::default();
         let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader| chunk.member(key, reader, place))?;
+        read_object(reader, "", &mut extras, |key, reader| {
+            chunk.member(key, reader, place, known)
+        })?;
         chunk.extras = extras;
         Ok(chunk)
     }
 
-    fn member(&mut self, key: &str, reader: &mut Reader<'a>, place: Place) -> Result<()> {
+    fn member(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'a>,
+        place: Place,
+        known: &mut Extras<'static>,
+    ) -> Result<()> {
         match (key, reader.kind()?) {
             ("responseId", Kind::String) => set(&mut self.id, reader.string()),
             ("modelVersion", Kind::String) => set(&mut self.model, reader.string()),
@@ -62,7 +75,8 @@ impl<'a> Chunk<'a> {
                 Ok(())
             }),
             ("usageMetadata", Kind::Object) => {
-                set(&mut self.usage, USAGE.read(reader, place.step(Step::UsageMetadata)))
+                let place = place.step(Step::UsageMetadata);
+                set(&mut self.usage, USAGE.read_later(reader, place, known))
             }
             ("promptFeedback", Kind::Object) => {
                 self.blocked = reader.peek_tag("blockReason").unwrap_or_default();

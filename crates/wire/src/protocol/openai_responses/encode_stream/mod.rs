@@ -226,7 +226,7 @@ impl Encoder<'_> {
     fn note_answer(&mut self, later: NodeSemantics<'static>) {
         let mut news = Extras::default();
         for extra in later.extras().into_iter().flat_map(Extras::iter) {
-            let known = self.candidate.extras_mut().find(extra);
+            let known = self.candidate.extras_mut().find(&extra.scope, &extra.key);
             if known.is_none_or(Extra::is_void) {
                 news.keep(extra.scope.clone(), extra.key.clone(), extra.json.clone());
             }
