@@ -91,10 +91,10 @@ const PATH: &str =
 
 const PLACE: &str = "SELECT number, depth FROM message WHERE owner = $1 AND hash = $2";
 
-/// Where a message is: its number in this database, and how many stand before it.
-#[derive(Clone, Copy)]
-struct Place {
-    number: i64,
+/// Where a message is: by its number in this database, and by how many stand before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) tip: Tip,
     depth: i64,
 }
 
@@ -195,28 +195,27 @@ impl Tip {
 pub(crate) async fn append<S: Session>(
     session: &mut S,
     owner: &Owner,
-    base: Option<&Hash>,
+    base: Option<Place>,
     messages: &[NewMessage],
     now: Time,
 ) -> Result<Option<Tip>> {
     let (known, mut last) = match base {
-        Some(base) => (0, Some(place(session, owner, base).await?)),
+        Some(base) => (0, Some(base)),
         None => kept(session, owner, messages).await?,
     };
     let sql = "INSERT INTO message (owner, hash, parent, depth, created_at, record)
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner, hash) DO NOTHING RETURNING number";
     for message in &messages[known..] {
         let (hash, record) = ((&message.hash).into(), (&message.record).into());
-        let parent = last.map_or(Param::Null, |last| last.number.into());
+        let parent = last.map_or(Param::Null, |last| last.tip.number.into());
         let depth = last.map_or(0, |last| last.depth + 1);
         let params = [owner.into(), hash, parent, depth.into(), now.into(), record];
-        last = Some(match session.first(sql, &params).await? {
-            Some(mut row) => Place { number: row.take()?, depth },
+        last = Some(match session.insert(sql, &params).await? {
+            Some(number) => Place { tip: Tip { hash: message.hash, number }, depth },
             None => place(session, owner, &message.hash).await?,
         });
     }
-    let hash = messages.last().map(|message| message.hash).or(base.copied());
-    Ok(hash.zip(last).map(|(hash, last)| Tip { hash, number: last.number }))
+    Ok(last.map(|last| last.tip))
 }
 
 /// How many of the messages of a conversation that begins with them are there, and the last of these. Whoever begins with the
@@ -241,13 +240,28 @@ async fn kept<S: Session>(
 
 /// A message that is there.
 pub(crate) async fn tip_of<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<Tip> {
-    let number = place(session, owner, hash).await?.number;
-    Ok(Tip { hash: *hash, number })
+    place(session, owner, hash).await.map(|place| place.tip)
 }
 
 async fn find<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<Option<Place>> {
     let row = session.first(PLACE, &[owner.into(), hash.into()]).await?;
-    row.map(|mut row| Ok(Place { number: row.take()?, depth: row.take()? })).transpose()
+    let place = |mut row: Row| {
+        let tip = Tip { hash: *hash, number: row.take()? };
+        Ok(Place { tip, depth: row.take()? })
+    };
+    row.map(place).transpose()
+}
+
+/// Where a message is that others go on from, if there is one.
+pub(crate) async fn base_at<S: Session>(
+    session: &mut S,
+    owner: &Owner,
+    hash: Option<&Hash>,
+) -> Result<Option<Place>> {
+    match hash {
+        Some(hash) => place(session, owner, hash).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 async fn place<S: Session>(session: &mut S, owner: &Owner, hash: &Hash) -> Result<Place> {

@@ -51,8 +51,8 @@ pub(crate) async fn keep<S: Session>(
     let sql = "INSERT INTO setting (owner, hash, record) VALUES ($1, $2, $3)
         ON CONFLICT (owner, hash) DO NOTHING RETURNING number";
     let params = [owner.into(), (&hash).into(), record.into()];
-    let number = match session.first(sql, &params).await? {
-        Some(mut row) => row.take()?,
+    let number = match session.insert(sql, &params).await? {
+        Some(number) => number,
         // Somebody else was faster.
         None => find(session, owner, &hash).await?.ok_or_else(|| Error::not_found("setting"))?,
     };

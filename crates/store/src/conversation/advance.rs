@@ -7,7 +7,7 @@ use crate::engine::{Session, Work, optional};
 use crate::error::{Error, Result};
 use crate::id::{ConversationId, Hash, Name, Owner, TurnId};
 use crate::limit::{ITEMS_MAX, MESSAGES_MAX, NAMES_MAX, count};
-use crate::message::{Tip, append};
+use crate::message::{Tip, append, base_at};
 use crate::response::name_items;
 use crate::retention::{Kind, suspect_orphan};
 use crate::turn::{add_reference, drop_reference};
@@ -50,7 +50,8 @@ impl Work for Append {
         let Addition { base, messages, turns, items } = &self.addition;
         count("messages", messages.len(), MESSAGES_MAX)?;
         count("items", items.len(), ITEMS_MAX)?;
-        let to = append(session, &self.owner, base.as_ref(), messages, self.now).await?;
+        let after = base_at(session, &self.owner, base.as_ref()).await?;
+        let to = append(session, &self.owner, after, messages, self.now).await?;
         name_items(session, &self.owner, &self.id, items).await?;
         let step = Step {
             from: self.from,

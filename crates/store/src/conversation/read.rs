@@ -5,7 +5,7 @@ use crate::engine::{Row, Session, Work};
 use crate::error::{Error, Result};
 use crate::id::{ConversationId, Hash, Owner};
 use crate::limit::TIPS_MAX;
-use crate::message::known;
+use crate::message::{Tip, known, tip_of};
 
 pub(crate) struct ReadConversation {
     pub(crate) owner: Owner,
@@ -23,11 +23,11 @@ pub(crate) struct Follow {
 const FOLLOWED: &str = "WITH RECURSIVE path (parent, place, found) AS (
         SELECT m.parent, CAST(1 AS BIGINT), (SELECT c.id FROM conversation c
             WHERE c.tip = m.number AND c.followed = 1 ORDER BY c.updated_at DESC LIMIT 1)
-        FROM message m WHERE m.owner = $1 AND m.hash = $2
+        FROM message m WHERE m.number = $1
         UNION ALL
         SELECT m.parent, p.place + 1, (SELECT c.id FROM conversation c
             WHERE c.tip = m.number AND c.followed = 1 ORDER BY c.updated_at DESC LIMIT 1)
-        FROM path p JOIN message m ON m.number = p.parent WHERE p.place < $3 AND p.found IS NULL
+        FROM path p JOIN message m ON m.number = p.parent WHERE p.place < $2 AND p.found IS NULL
     )
     SELECT found FROM path WHERE found IS NOT NULL";
 
@@ -39,6 +39,7 @@ impl Work for Follow {
         let Some(last) = known.checked_sub(1).map(|last| &self.hashes[last]) else {
             return Ok(Followed { known, conversation: None });
         };
+        let last = tip_of(session, &self.owner, last).await?;
         let conversation = followed(session, &self.owner, last).await?;
         Ok(Followed { known, conversation })
     }
@@ -48,9 +49,9 @@ impl Work for Follow {
 pub(crate) async fn followed<S: Session>(
     session: &mut S,
     owner: &Owner,
-    last: &Hash,
+    last: Tip,
 ) -> Result<Option<Conversation>> {
-    let params = [owner.into(), last.into(), (TIPS_MAX as i64).into()];
+    let params = [last.number.into(), (TIPS_MAX as i64).into()];
     match session.first(FOLLOWED, &params).await? {
         Some(mut row) => read(session, owner, &row.take()?).await.map(Some),
         None => Ok(None),

@@ -28,6 +28,15 @@ pub(crate) trait Session: Send {
         params: &[Param<'_>],
     ) -> impl Future<Output = Result<Vec<Row>>> + Send;
 
+    /// Inserts a row by a statement that ends with [`RETURNING`], and returns its number; none if it was there.
+    fn insert(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> impl Future<Output = Result<Option<i64>>> + Send {
+        async move { self.first(sql, params).await?.map(|mut row| row.take()).transpose() }
+    }
+
     /// Runs statements without parameters: the tables of a migration.
     fn batch(&mut self, sql: &str) -> impl Future<Output = Result<()>> + Send;
 
@@ -46,6 +55,9 @@ pub(crate) trait Session: Send {
         async move { Ok(self.query(sql, params).await?.into_iter().next()) }
     }
 }
+
+/// What a statement ends with that inserts a row with a number of its own.
+pub(crate) const RETURNING: &str = " RETURNING number";
 
 /// What differs between the engines in a table's definition.
 #[derive(Clone, Copy, Debug)]

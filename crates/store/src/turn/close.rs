@@ -47,8 +47,8 @@ impl Work for Close {
         count("messages", closing.messages.len(), MESSAGES_MAX)?;
         count("items", closing.items.len(), ITEMS_MAX)?;
         let origin = Origin::of(session, closing).await?;
-        let (base, messages) = (origin.base.as_ref(), &closing.messages[origin.known..]);
-        let tip = append(session, owner, base, messages, self.now).await?;
+        let messages = &closing.messages[origin.known..];
+        let tip = append(session, owner, origin.base, messages, self.now).await?;
         self.end(session, &origin, tip).await?;
         for response in &closing.responses {
             add_response(session, owner, turn, response, self.now).await?;
@@ -139,14 +139,13 @@ impl Close {
         let Closing { turn, .. } = &*self.closing;
         let sql = "INSERT INTO turn (owner, id, previous, base, status, node, protocol, exchange,
                 opened_at, tip, provider, model, system, tools, closed_at, used_at, details, refs)
-            VALUES ($1, $2, $3, (SELECT number FROM message WHERE owner = $1 AND hash = $4), $5,
-                '', $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15, $16)
+            VALUES ($1, $2, $3, $4, $5, '', $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15, $16)
             ON CONFLICT (owner, id) DO NOTHING";
         let params = [
             (&turn.owner).into(),
             (&turn.id).into(),
             optional(origin.previous.as_ref()),
-            optional(origin.base.as_ref()),
+            origin.base_column(),
             Status::from(self.closing.ending).as_str().into(),
             (&turn.protocol).into(),
             optional(turn.exchange.as_ref()),
@@ -185,7 +184,8 @@ impl Close {
         let step = Step {
             from,
             to: tip,
-            is_longer: origin.base == from && closing.messages.len() > origin.known,
+            is_longer: origin.base.map(|base| base.tip.hash) == from
+                && closing.messages.len() > origin.known,
             turn: Some(&closing.turn.id),
             turns: TurnCount::More(u64::from(!is_replacing)),
             protocol: Some(&closing.turn.protocol),

@@ -2,15 +2,15 @@
 
 use super::{Advance, Closing};
 use crate::conversation::followed;
-use crate::engine::{Session, optional};
+use crate::engine::{Param, Session, optional};
 use crate::error::Result;
 use crate::id::{Hash, Owner, TurnId};
-use crate::message::known;
+use crate::message::{Place, Tip, base_at, known};
 
 /// Where a turn stands.
 pub(super) struct Origin {
     pub(super) previous: Option<TurnId>,
-    pub(super) base: Option<Hash>,
+    pub(super) base: Option<Place>,
     /// How many of its messages stand before its base.
     pub(super) known: usize,
     pub(super) conversation: Option<Advance>,
@@ -21,13 +21,15 @@ impl Origin {
         let Closing { turn, messages, follows, conversation, .. } = closing;
         let Some(follows) = follows else {
             let (previous, conversation) = (turn.previous.clone(), conversation.clone());
-            return Ok(Self { previous, base: turn.base, known: 0, conversation });
+            let base = base_at(session, &turn.owner, turn.base.as_ref()).await?;
+            return Ok(Self { previous, base, known: 0, conversation });
         };
         let hashes: Vec<Hash> = messages.iter().take(follows.sent).map(|it| it.hash).collect();
         let known = known(session, &turn.owner, &hashes).await?;
         let base = known.checked_sub(1).map(|last| hashes[last]).or(turn.base);
-        let found = match &base {
-            Some(base) => followed(session, &turn.owner, base).await?,
+        let base = base_at(session, &turn.owner, base.as_ref()).await?;
+        let found = match base {
+            Some(base) => followed(session, &turn.owner, base.tip).await?,
             None => None,
         };
         Ok(match found {
@@ -47,10 +49,13 @@ impl Origin {
         session: &mut S,
         (owner, turn): (&Owner, &TurnId),
     ) -> Result<()> {
-        let sql = "UPDATE turn SET previous = $3,
-                base = (SELECT number FROM message WHERE owner = $1 AND hash = $4)
-            WHERE owner = $1 AND id = $2";
-        let (previous, base) = (optional(self.previous.as_ref()), optional(self.base.as_ref()));
+        let sql = "UPDATE turn SET previous = $3, base = $4 WHERE owner = $1 AND id = $2";
+        let (previous, base) = (optional(self.previous.as_ref()), self.base_column());
         session.execute(sql, &[owner.into(), turn.into(), previous, base]).await.map(|_| ())
+    }
+
+    /// The number of the message that it goes on from, for a column.
+    pub(super) fn base_column(&self) -> Param<'static> {
+        Tip::column(self.base.map(|base| base.tip))
     }
 }

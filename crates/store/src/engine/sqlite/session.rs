@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ToSql, params_from_iter};
 
-use super::super::{Dialect, Param, Row, Session, Value};
+use super::super::{Dialect, Param, RETURNING, Row, Session, Value};
 use super::fault;
 use crate::error::Result;
 use crate::pack::packed;
@@ -85,6 +85,13 @@ impl Session for SqliteSession {
             .and_then(run)
             .map(|rows| rows as u64)
             .map_err(|error| fault::error(&error))
+    }
+
+    /// SQLite knows the number of the row that it inserted last, and makes a table of what a statement returns.
+    async fn insert(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Option<i64>> {
+        let sql = sql.strip_suffix(RETURNING).unwrap_or(sql);
+        let is_new = self.execute(sql, params).await? == 1;
+        Ok(is_new.then(|| self.connection.last_insert_rowid()))
     }
 
     async fn query(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>> {
