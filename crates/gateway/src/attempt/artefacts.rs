@@ -1,8 +1,6 @@
 //! Calls that come back to the provider that made them, without what it sealed with them: the client's protocol has no field for
 //! that, or the client strips it.
 
-use std::cell::OnceCell;
-
 use sabir_wire::protocol::DecodedRequest;
 use sabir_wire::{Protocol, Report};
 
@@ -18,12 +16,14 @@ pub(super) fn put_back(
     (candidate, upstream): (&Candidate, Protocol),
     notes: &mut Notes<'_>,
 ) -> Report {
-    let artefacts = &snapshot.shared.artefacts;
-    let issuer = OnceCell::new();
+    let mut search = None;
     let mut ids = Vec::new();
     let report = decoded.put_back(upstream, &mut |call| {
-        let new = || Issuer::new(notes.key(), &candidate.provider.name, upstream);
-        match artefacts.find(issuer.get_or_init(new), call) {
+        let begin = || {
+            let issuer = Issuer::new(notes.key(), &candidate.provider.name, upstream);
+            snapshot.shared.artefacts.search(issuer)
+        };
+        match search.get_or_insert_with(begin).find(call) {
             Known::Record(record) => Some(record),
             Known::Nothing => None,
             Known::Unsure(more) => {
@@ -32,8 +32,8 @@ pub(super) fn put_back(
             }
         }
     });
-    if let Some(issuer) = issuer.into_inner().filter(|_| !ids.is_empty()) {
-        notes.lack(Lacking { issuer, ids });
+    if let Some(search) = search.filter(|_| !ids.is_empty()) {
+        notes.lack(Lacking { issuer: search.issuer, ids });
     }
     report
 }

@@ -52,6 +52,16 @@ pub(crate) struct Issuer {
     prefix: String,
 }
 
+/// A search for what belongs to calls. A request may have hundreds of them.
+#[derive(Debug)]
+pub(crate) struct Search<'a> {
+    artefacts: &'a Artefacts,
+    pub(crate) issuer: Issuer,
+    now: Instant,
+    /// The key of one after the other.
+    key: String,
+}
+
 /// What is known of a call.
 #[derive(Debug)]
 pub(crate) enum Known {
@@ -118,20 +128,9 @@ impl Artefacts {
         self.write(unwritten);
     }
 
-    /// What is known of a call that came back bare.
-    pub(crate) fn find(&self, issuer: &Issuer, call: BareCall<'_>) -> Known {
-        let (now, mut cache) = (Instant::now(), self.cache());
-        let mut unknown = Vec::new();
-        for id in call.ids() {
-            if let Some(variants) = cache.find(&issuer.key(&id), now) {
-                return matching(variants, call).map_or(Known::Nothing, Known::Record);
-            }
-            unknown.push(id);
-        }
-        match &self.kept {
-            Some(_) if !unknown.is_empty() => Known::Unsure(unknown),
-            Some(_) | None => Known::Nothing,
-        }
+    /// Looks for what belongs to the calls of a request.
+    pub(crate) fn search(&self, issuer: Issuer) -> Search<'_> {
+        Search { artefacts: self, key: issuer.prefix.clone(), issuer, now: Instant::now() }
     }
 
     /// Asks the store for what only it may know, and returns whether it had any. A store that fails has nothing.
@@ -168,6 +167,25 @@ impl Artefacts {
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Search<'_> {
+    /// What is known of a call that came back bare.
+    pub(crate) fn find(&mut self, call: BareCall<'_>) -> Known {
+        let mut cache = self.artefacts.cache();
+        let mut unknown = Vec::new();
+        for id in call.ids() {
+            self.key.truncate(self.issuer.prefix.len());
+            self.key.push_str(&id);
+            if let Some(variants) = cache.find(&self.key, self.now) {
+                return matching(variants, call).map_or(Known::Nothing, Known::Record);
+            }
+            if self.artefacts.kept.is_some() {
+                unknown.push(id.into_owned());
+            }
+        }
+        if unknown.is_empty() { Known::Nothing } else { Known::Unsure(unknown) }
     }
 }
 

@@ -54,7 +54,7 @@ impl Remembered {
         let mut stripped = DecodedRequest::new(client, request);
         let mut put_back = Vec::new();
         let _ = stripped.put_back(provider, &mut |call: BareCall<'_>| {
-            let (kept, record) = call.ids().find_map(|id| self.0.get(&id))?;
+            let (kept, record) = call.ids().find_map(|id| self.0.get(&*id))?;
             let is_same = kept.sealed.as_ref()?.meaning == call.meaning();
             put_back.push((kept.id.clone(), is_same));
             is_same.then(|| Arc::clone(record))

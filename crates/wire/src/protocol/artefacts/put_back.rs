@@ -1,10 +1,12 @@
 //! Puts artefacts back into a request whose client did not return them: on the call that they came with, or as the thinking
 //! before it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::record::{Record, Thought};
 use crate::conversation::{Content, Message, Part, Role, ToolCall};
+use crate::json::Text;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::calls::Position;
@@ -20,9 +22,9 @@ pub struct BareCall<'r> {
 
 impl BareCall<'_> {
     /// What its artefacts may be kept under: its id, and what that was made from if the issuer had given none.
-    pub fn ids(&self) -> impl Iterator<Item = String> {
-        let id = self.call.id.as_ref().map(|id| id.to_str().into_owned());
-        let seed = id.as_deref().and_then(seed_of).map(str::to_owned);
+    pub fn ids(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let id = self.call.id.as_ref().map(Text::to_str);
+        let seed = id.as_deref().and_then(seed_of).map(|seed| Cow::Owned(seed.to_owned()));
         id.into_iter().chain(seed)
     }
 
