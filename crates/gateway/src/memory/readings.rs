@@ -51,13 +51,13 @@ impl Readings {
     pub(crate) fn marks<'e>(
         &self,
         owner_and_protocol: [&str; 2],
-        elements: impl Iterator<Item = &'e str>,
+        elements: impl ExactSizeIterator<Item = &'e str>,
     ) -> Vec<Mark> {
         let add = |digest: Digest, text: &str| digest.with(&self.key, text.as_bytes());
-        let start = owner_and_protocol.into_iter().fold(Digest::EMPTY, add);
-        let marks = elements.scan(start, |digest, element| {
-            *digest = add(*digest, element);
-            Some(Mark(digest.bits()))
+        let mut digest = owner_and_protocol.into_iter().fold(Digest::EMPTY, add);
+        let marks = elements.map(|element| {
+            digest = add(digest, element);
+            Mark(digest.bits())
         });
         marks.collect()
     }

@@ -8,6 +8,7 @@ use crate::conversation::Message;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Kind, Reader, Survey, Writer};
 use crate::protocol::Protocol;
+use crate::protocol::object::messages_expected;
 
 /// A request's conversation as it is spelled, apart from its settings.
 #[derive(Clone, Debug)]
@@ -151,7 +152,14 @@ fn add(members: &mut Option<String>, member: &str) {
 /// string stands for.
 fn elements<'a>(reader: &mut Reader<'a>) -> Result<Vec<Cow<'a, str>>> {
     match reader.kind()? {
-        Kind::Array => reader.list(|_, reader| Ok(reader.raw()?.into_cow())),
+        Kind::Array => {
+            let mut elements = Vec::with_capacity(messages_expected(reader));
+            reader.array(|_, reader| {
+                elements.push(reader.raw()?.into_cow());
+                Ok(())
+            })?;
+            Ok(elements)
+        }
         Kind::String => {
             let text = reader.raw()?;
             let message = format!(r#"{{"role":"user","content":{}}}"#, text.as_str());
