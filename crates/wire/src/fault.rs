@@ -62,6 +62,11 @@ impl<'a> Fault<'a> {
         }
     }
 
+    /// A stream that stopped before its end.
+    pub(crate) fn truncated() -> Self {
+        Self::new(FaultKind::Truncated, Text::literal("the stream ended before the answer did"))
+    }
+
     /// A prompt that does not fit its model.
     pub fn overflowing(overflow: Overflow, message: impl Into<Text<'a>>) -> Self {
         Self { overflow, ..Self::new(FaultKind::ContextTooLong, message) }

@@ -211,6 +211,16 @@ impl<'a> Part<'a> {
     }
 }
 
+impl<'a> Arguments<'a> {
+    /// The text of their JSON, or the free text that they are.
+    pub(crate) fn into_text(self) -> Text<'a> {
+        match self {
+            Self::Text(text) => text,
+            Self::Json(json) => json.to_text().into_owned(),
+        }
+    }
+}
+
 impl<'a> Source<'a> {
     /// The declared media type.
     pub fn mime(&self) -> Option<&Text<'a>> {

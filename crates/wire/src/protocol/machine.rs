@@ -6,12 +6,13 @@ use std::fmt::Debug;
 use crate::error::Result;
 use crate::loss::Report;
 use crate::protocol::Event;
+use crate::protocol::event::Emit;
 use crate::sse::Frame;
 
 /// Frames in, events out.
 pub(super) trait DecodeStream: Debug + Send + Sync {
     /// Reads one frame. After an error the decoder is not used again.
-    fn step<'f>(&mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()>;
+    fn step<'f>(&mut self, frame: &Frame<'f>, emit: Emit<'_, 'f>) -> Result<()>;
 
     /// Whether the end of the answer has been read and is held back, since more may come before it.
     fn is_ending(&self) -> bool {
@@ -19,7 +20,7 @@ pub(super) trait DecodeStream: Debug + Send + Sync {
     }
 
     /// No frame follows.
-    fn end(self: Box<Self>, emit: &mut dyn FnMut(Event<'static>));
+    fn end(self: Box<Self>, emit: Emit<'_, 'static>);
 }
 
 /// Events in, frames out.

@@ -32,6 +32,7 @@ mod placeholder;
 mod reporter;
 mod schema_language;
 mod semantics;
+mod sink;
 mod splice;
 mod stream;
 mod stream_losses;

@@ -189,6 +189,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Calls back for the members of one name and kind, and passes all others.
+    pub(crate) fn member(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        mut read: impl FnMut(&mut Reader<'a>) -> Result<()>,
+    ) -> Result<()> {
+        self.object(|key, reader| match key == name && reader.kind()? == kind {
+            true => read(reader),
+            false => reader.skip(),
+        })
+    }
+
     /// Enters the object that comes next, and says whether there is a member in it; without one it is passed.
     pub(crate) fn enters_object(&mut self) -> Result<bool> {
         self.open(Kind::Object, b'{')?;

@@ -9,22 +9,26 @@ use super::fault::read_fault;
 use super::types::SELF;
 use super::usage::USAGE;
 use crate::conversation::{
-    Arguments, Content, Counts, Finish, FinishKind, Opaque, Part, ReasoningForm,
+    Arguments, Content, Counts, Finish, FinishKind, Opaque, Part, ReasoningForm, ToolCall,
 };
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
+use crate::protocol::event::Emit;
 use crate::protocol::machine::DecodeStream;
-use crate::protocol::object::{read_object, set};
+use crate::protocol::object::{put, read_object, set};
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start};
+use crate::protocol::sink::Sink;
+use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Opening, PartId, Start};
 use crate::sse::Frame;
 
 /// Frames in, events out.
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
     frame: usize,
+    /// Where the frame stands that is read.
+    place: Place,
     state: State,
     /// The blocks that have begun and not ended, by their index.
     open: BTreeMap<u64, (usize, Block)>,
@@ -68,19 +72,19 @@ pub(super) fn kind_of<'f>(frame: &Frame<'f>, data: &Reader<'f>) -> Result<Cow<'f
 }
 
 impl DecodeStream for Decoder {
-    fn step<'f>(&mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {
-        let place = Place::default().element(Step::Frame, self.frame);
+    fn step<'f>(&mut self, frame: &Frame<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+        self.place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
         if self.state == State::Over || frame.data.trim() == "[DONE]" {
             return Ok(());
         }
         let mut reader = Reader::new(frame.data);
         match &*kind_of(frame, &reader)? {
-            "content_block_delta" => self.grow(&mut reader, place, emit),
-            "content_block_start" => self.begin_block(&mut reader, place, emit),
+            "content_block_delta" => self.grow(&mut reader, emit),
+            "content_block_start" => self.begin_block(&mut reader, emit),
             "content_block_stop" => self.end_block(&mut reader, emit),
-            "message_start" => self.begin(&mut reader, place, emit),
-            "message_delta" => self.close_message(&mut reader, place, emit),
+            "message_start" => self.begin(&mut reader, emit),
+            "message_delta" => self.close_message(&mut reader, emit),
             "message_stop" => {
                 self.stop(emit);
                 Ok(())
@@ -91,42 +95,28 @@ impl DecodeStream for Decoder {
         }
     }
 
-    fn end(mut self: Box<Self>, emit: &mut dyn FnMut(Event<'static>)) {
+    fn end(mut self: Box<Self>, emit: Emit<'_, 'static>) {
         if self.state != State::Over {
             self.give(None, emit);
-            let message = "the stream ended before the answer did";
-            emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
+            emit(Event::Fault(Fault::truncated()));
         }
     }
 }
 
 impl Decoder {
-    fn begin<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+    fn begin<'f>(&mut self, reader: &mut Reader<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         if self.state != State::Waiting {
             return reader.skip();
         }
         let mut answer = MessageObject::default();
-        reader.object(|key, reader| match (&*key, reader.kind()?) {
-            ("message", Kind::Object) => answer.read(reader, place.step(Step::Message)),
-            _ => reader.skip(),
-        })?;
-        let report = answer.usage.take();
-        self.ending = answer.ending.into_owned();
-        self.ending_place = place.step(Step::Message);
-        self.given = (0..).zip(answer.parts.into_iter().map(Part::into_owned)).collect();
+        let place = self.place.step(Step::Message);
+        reader.member("message", Kind::Object, |reader| answer.read(reader, place))?;
+        let MessageObject { id, model, usage: report, semantics, parts, ending, .. } = answer;
+        (self.ending, self.ending_place) = (ending.into_owned(), place);
+        self.given = (0..).zip(parts.into_iter().map(Part::into_owned)).collect();
         self.state = State::Answering;
-        emit(Event::Start(Start {
-            id: answer.id,
-            model: answer.model,
-            created: None,
-            service_tier: report.as_ref().and_then(|report| report.service_tier.clone()),
-            semantics: answer.semantics,
-        }));
+        let service_tier = report.as_ref().and_then(|report| report.service_tier.clone());
+        emit(Event::Start(Start { id, model, created: None, service_tier, semantics }));
         if let Some(report) = report {
             emit(Event::Usage(USAGE.following(report, &mut self.counts)));
         }
@@ -134,51 +124,45 @@ impl Decoder {
     }
 
     /// Begins an answer whose beginning was not sent.
-    fn ensure_started(&mut self, place: Place, emit: &mut dyn FnMut(Event<'_>)) {
+    fn ensure_started(&mut self, emit: Emit<'_, '_>) {
         if self.state == State::Waiting {
             self.state = State::Answering;
-            let semantics = NodeSemantics::at(place);
+            let semantics = NodeSemantics::at(self.place);
             emit(Event::Start(Start { semantics, ..Start::default() }));
         }
     }
 
     /// Emits the blocks that the message began with, up to the one that the stream itself sends now.
-    fn give<'f>(&mut self, until: Option<u64>, emit: &mut dyn FnMut(Event<'f>)) {
+    fn give(&mut self, until: Option<u64>, emit: Emit<'_, '_>) {
         while let Some((index, _)) = self.given.front()
             && until.is_none_or(|until| *index <= until)
         {
             let Some((index, part)) = self.given.pop_front() else { return };
             if until != Some(index) {
-                let block = self.open_block(part, &mut |event| emit(event));
+                let block = self.open_block(part, emit);
                 self.close_block(block, emit);
             }
         }
     }
 
-    fn begin_block<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+    fn begin_block<'f>(&mut self, reader: &mut Reader<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let (mut index, mut part) = (0, None);
+        let place = self.place.step(Step::ContentBlock);
         reader.object(|key, reader| match (&*key, reader.kind()?) {
-            ("index", Kind::Number) => reader.u64().map(|number| index = number),
+            ("index", Kind::Number) => put(&mut index, reader.u64()),
             ("content_block", Kind::Object) => {
-                let at = place.step(Step::ContentBlock);
-                part = Some(blocks::read_any_block(reader, at)?);
-                Ok(())
+                set(&mut part, blocks::read_any_block(reader, place))
             }
             _ => reader.skip(),
         })?;
-        self.ensure_started(place, &mut |event| emit(event.into_owned()));
+        self.ensure_started(emit);
         if let Some(part) = part {
             self.begin_at(index, part, emit);
         }
         Ok(())
     }
 
-    fn begin_at<'f>(&mut self, index: u64, part: Part<'f>, emit: &mut dyn FnMut(Event<'f>)) {
+    fn begin_at<'f>(&mut self, index: u64, part: Part<'f>, emit: Emit<'_, 'f>) {
         self.give(Some(index), emit);
         // A block that begins under the number of an open one ends it.
         self.end_block_at(index, emit);
@@ -188,50 +172,37 @@ impl Decoder {
     }
 
     /// Opens the part that a block begins, with what it already holds.
-    fn open_block<'f>(&mut self, part: Part<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Block {
-        let semantics = part.semantics().clone();
-        let (opening, begun) = match part.into_content() {
+    fn open_block<'f>(&mut self, part: Part<'f>, emit: Emit<'_, 'f>) -> Block {
+        let Part { content, semantics } = part;
+        let is_empty = matches!(&content, Content::ToolCall(call) if has_no_input(call));
+        let (opening, text, mut pieces) = match content {
             Content::Opaque(opaque) => {
                 let place = semantics.place();
                 return Block::Held { opaque: opaque.into_owned(), place, input: Text::default() };
             }
-            Content::Text(text) => (Opening::Text, Some(text)),
-            Content::Reasoning(mut reasoning) if reasoning.form != ReasoningForm::Redacted => {
-                (Opening::Reasoning(reasoning.form), reasoning.texts.pop())
+            Content::Reasoning(it) if it.form == ReasoningForm::Redacted => {
+                (Opening::Whole(Content::Reasoning(it)), Text::default(), Vec::new())
             }
-            Content::ToolCall(call) => {
-                let begun = match call.arguments {
-                    Arguments::Json(json) if json.compact() == "{}" => None,
-                    Arguments::Json(json) => Some(json.to_text().into_owned()),
-                    Arguments::Text(text) => Some(text),
-                };
-                (Opening::ToolCall { id: call.id, name: call.name, form: call.form }, begun)
-            }
-            whole => (Opening::Whole(whole), None),
+            content => Opening::of(content),
         };
-        let part = PartId(self.parts);
-        self.parts += 1;
         let is_whole = matches!(opening, Opening::Whole(_));
-        emit(Event::Open(Open { part, candidate: 0, opening, semantics }));
+        let mut sink = self.sink(emit);
+        let part = sink.open(opening, semantics);
         if is_whole {
             return Block::Whole(part);
         }
-        if let Some(text) = begun.filter(|text| !text.is_empty()) {
-            emit(Event::Delta(part, Delta::Text(text)));
+        if !is_empty {
+            sink.grow(part, pieces.pop().unwrap_or(text));
         }
         Block::Growing { part, signature: Text::default(), signed_at: Place::default() }
     }
 
-    fn grow<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+    fn grow<'f>(&mut self, reader: &mut Reader<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+        let place = self.place.step(Step::Delta);
         let mut index = 0;
         let mut growth = Growth::default();
         reader.object(|key, reader| match &*key {
-            "index" => reader.u64().map(|number| index = number),
+            "index" => put(&mut index, reader.u64()),
             "delta" => growth.read(reader),
             _ => reader.skip(),
         })?;
@@ -239,8 +210,8 @@ impl Decoder {
             && !self.open.contains_key(&index)
         {
             // A block whose beginning was not sent.
-            let part = blocks::read_any_block(&mut Reader::new(block), place.step(Step::Delta))?;
-            self.ensure_started(place, &mut |event| emit(event.into_owned()));
+            let part = blocks::read_any_block(&mut Reader::new(block), place)?;
+            self.ensure_started(emit);
             self.begin_at(index, part, emit);
         }
         let Some((_, block)) = self.open.get_mut(&index) else { return Ok(()) };
@@ -249,13 +220,12 @@ impl Decoder {
                 emit(Event::Delta(*part, Delta::Text(text)));
             }
             (Block::Growing { part, .. }, Growth::Citation(json)) => {
-                let at = place.step(Step::Delta).step(Step::Citation);
-                let kind = NoteKind::Citation(blocks::citation(json).at(at));
-                emit(Event::Note(Note { at: NoteAt::Part(*part), kind }));
+                let citation = blocks::citation(json).at(place.step(Step::Citation));
+                emit(Event::noted(*part, NoteKind::Citation(citation)));
             }
             (Block::Growing { signature, signed_at, .. }, Growth::Signature(more)) => {
                 signature.push(&more);
-                *signed_at = place.step(Step::Delta);
+                *signed_at = place;
             }
             (Block::Held { input, .. }, Growth::Text(more, _)) => input.push(&more),
             (Block::Held { opaque, .. }, Growth::Compaction(delta)) => {
@@ -269,27 +239,23 @@ impl Decoder {
         Ok(())
     }
 
-    fn end_block<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
+    fn end_block(&mut self, reader: &mut Reader<'_>, emit: Emit<'_, '_>) -> Result<()> {
         let mut index = 0;
         reader.object(|key, reader| match &*key {
-            "index" => reader.u64().map(|number| index = number),
+            "index" => put(&mut index, reader.u64()),
             _ => reader.skip(),
         })?;
         self.end_block_at(index, emit);
         Ok(())
     }
 
-    fn end_block_at<'f>(&mut self, index: u64, emit: &mut dyn FnMut(Event<'f>)) {
+    fn end_block_at(&mut self, index: u64, emit: Emit<'_, '_>) {
         if let Some((_, block)) = self.open.remove(&index) {
             self.close_block(block, emit);
         }
     }
 
-    fn close_block<'f>(&mut self, block: Block, emit: &mut dyn FnMut(Event<'f>)) {
+    fn close_block(&mut self, block: Block, emit: Emit<'_, '_>) {
         let mut semantics = NodeSemantics::default();
         let part = match block {
             Block::Growing { part, signature, signed_at } => {
@@ -301,24 +267,21 @@ impl Decoder {
             }
             Block::Whole(part) => part,
             Block::Held { opaque, place, input } => {
-                let part = PartId(self.parts);
-                self.parts += 1;
-                let opening = Opening::Whole(Content::Opaque(Box::new(filled(opaque, &input))));
-                let semantics = NodeSemantics::at(place);
-                emit(Event::Open(Open { part, candidate: 0, opening, semantics }));
-                part
+                let opaque = Content::Opaque(Box::new(filled(opaque, &input)));
+                return self.sink(emit).whole(opaque, NodeSemantics::at(place));
             }
         };
         emit(Event::Close(Closed { part, semantics }));
     }
 
-    fn close_message<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        place: Place,
-        emit: &mut dyn FnMut(Event<'f>),
-    ) -> Result<()> {
-        self.ensure_started(place, &mut |event| emit(event.into_owned()));
+    /// Takes the events of the parts.
+    fn sink<'s, 'f>(&'s mut self, emit: Emit<'s, 'f>) -> Sink<'s, 'f> {
+        Sink { candidate: 0, place: self.place, next: &mut self.parts, emit }
+    }
+
+    fn close_message<'f>(&mut self, reader: &mut Reader<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+        self.ensure_started(emit);
+        let (place, of_delta_place) = (self.place, self.place.step(Step::Delta));
         let (mut extras, mut of_delta) = (Extras::default(), Extras::default());
         let mut ending = StopFields::default();
         let mut report = None;
@@ -334,10 +297,9 @@ impl Decoder {
         })?;
         ending.leave(&mut of_delta);
         if ending.has_reason() {
-            self.ending = ending.into_owned();
-            self.ending_place = place.step(Step::Delta);
+            (self.ending, self.ending_place) = (ending.into_owned(), of_delta_place);
         }
-        for (place, extras) in [(place, extras), (place.step(Step::Delta), of_delta)] {
+        for (place, extras) in [(place, extras), (of_delta_place, of_delta)] {
             if !extras.is_empty() {
                 let semantics = NodeSemantics::at(place).keeping(extras);
                 let kind = NoteKind::Semantics(semantics);
@@ -350,7 +312,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn stop<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
+    fn stop(&mut self, emit: Emit<'_, '_>) {
         if self.state != State::Answering {
             return;
         }
@@ -366,13 +328,18 @@ impl Decoder {
         emit(Event::Finish { candidate: 0, place: self.ending_place, finish });
     }
 
-    fn fail<'f>(&mut self, reader: &mut Reader<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {
+    fn fail<'f>(&mut self, reader: &mut Reader<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let json = reader.raw()?;
         self.give(None, emit);
         self.state = State::Over;
         emit(Event::Fault(read_fault(FaultKind::Internal, json)));
         Ok(())
     }
+}
+
+/// Whether the input of a call is yet to come.
+fn has_no_input(call: &ToolCall<'_>) -> bool {
+    matches!(&call.arguments, Arguments::Json(json) if json.compact() == "{}")
 }
 
 /// How a block grows.

@@ -13,10 +13,7 @@ pub(in super::super) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Res
     let mut reader = Reader::new(frame.data);
     match &*kind_of(frame, &reader)? {
         "message_start" if is_first => {
-            reader.object(|key, reader| match (&*key, reader.kind()?) {
-                ("message", Kind::Object) => read_usage(reader, progress),
-                _ => reader.skip(),
-            })?;
+            reader.member("message", Kind::Object, |reader| read_usage(reader, progress))?;
         }
         "message_delta" => read_usage(&mut reader, progress)?,
         "message_stop" => {
@@ -30,8 +27,5 @@ pub(in super::super) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Res
 }
 
 fn read_usage(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
-    reader.object(|key, reader| match (&*key, reader.kind()?) {
-        ("usage", Kind::Object) => progress.count(&USAGE, reader),
-        _ => reader.skip(),
-    })
+    reader.member("usage", Kind::Object, |reader| progress.count(&USAGE, reader))
 }

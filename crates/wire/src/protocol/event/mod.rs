@@ -39,6 +39,21 @@ pub enum Event<'a> {
     Fault(Fault<'a>),
 }
 
+/// Takes the events of a stream as it is read.
+pub(super) type Emit<'e, 'f> = &'e mut dyn FnMut(Event<'f>);
+
+impl<'a> Event<'a> {
+    /// A note on a part.
+    pub(super) fn noted(part: PartId, kind: NoteKind<'a>) -> Self {
+        Self::Note(Note { at: NoteAt::Part(part), kind })
+    }
+
+    /// A part is complete, and its end says nothing more of it.
+    pub(super) fn closed(part: PartId) -> Self {
+        Self::Close(Closed { part, semantics: NodeSemantics::default() })
+    }
+}
+
 /// The number of a part in its stream, in order of opening from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PartId(pub u32);

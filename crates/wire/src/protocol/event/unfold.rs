@@ -1,100 +1,63 @@
 //! Unfolding: a whole response becomes the events of the stream it could have come as.
 
-use crate::conversation::{Arguments, Candidate, Content, Part, Reasoning, Response};
+use crate::conversation::{Candidate, Content, Part, Response, ToolCall};
 use crate::json::Text;
-use crate::protocol::event::{
-    Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId, Start,
-};
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::event::{Delta, Event, NoteKind, Opening, Start};
+use crate::protocol::sink::Sink;
 
 /// Emits a whole response event by event. Folding the events gives the response again.
 pub fn unfold<'a>(response: Response<'a>, emit: &mut dyn FnMut(Event<'a>)) {
-    let semantics = response.semantics().clone();
-    let Response { id, model, created, candidates, usage, service_tier, fault, .. } = response;
+    let Response { id, model, created, candidates, usage, service_tier, fault, semantics } =
+        response;
     emit(Event::Start(Start { id, model, created, service_tier, semantics }));
     let mut next = 0;
     let mut finishes = Vec::with_capacity(candidates.len());
-    for (index, candidate) in (0..).zip(candidates) {
-        let (place, finish) = (candidate.semantics().place(), candidate.finish.clone());
-        unfold_candidate(index, candidate, &mut next, emit);
-        finishes.push((index, place, finish));
+    for (candidate, Candidate { message, finish, semantics }) in (0..).zip(candidates) {
+        let place = semantics.place();
+        let mut sink = Sink { candidate, place, next: &mut next, emit };
+        sink.note(None, NoteKind::Semantics(semantics));
+        message.parts.into_iter().for_each(|part| unfold_part(part, &mut sink));
+        finishes.extend(finish.map(|finish| Event::Finish { candidate, place, finish }));
     }
     if let Some(usage) = usage {
         emit(Event::Usage(usage));
     }
-    for (candidate, place, finish) in finishes {
-        if let Some(finish) = finish {
-            emit(Event::Finish { candidate, place, finish });
-        }
-    }
+    finishes.into_iter().for_each(&mut *emit);
     if let Some(fault) = fault {
         emit(Event::Fault(fault));
     }
 }
 
-fn unfold_candidate<'a>(
-    index: u32,
-    candidate: Candidate<'a>,
-    next: &mut u32,
-    emit: &mut dyn FnMut(Event<'a>),
-) {
-    emit(Event::Note(Note {
-        at: NoteAt::Candidate(index),
-        kind: NoteKind::Semantics(candidate.semantics().clone()),
-    }));
-    for part in candidate.message.parts {
-        unfold_part(PartId(*next), index, part, emit);
-        *next += 1;
+fn unfold_part<'a>(part: Part<'a>, sink: &mut Sink<'_, 'a>) {
+    let (opening, text, pieces) = Opening::of(part.content);
+    let part = sink.open(opening, part.semantics);
+    sink.grow(part, text);
+    for (index, piece) in pieces.into_iter().enumerate() {
+        if index > 0 || piece.is_empty() {
+            sink.send(Event::Delta(part, Delta::NextPiece));
+        }
+        sink.grow(part, piece);
     }
+    sink.close(part);
 }
 
-fn unfold_part<'a>(id: PartId, candidate: u32, part: Part<'a>, emit: &mut dyn FnMut(Event<'a>)) {
-    let semantics = part.semantics().clone();
-    let open = |opening| Event::Open(Open { part: id, candidate, opening, semantics });
-    match part.into_content() {
-        Content::Text(text) => {
-            emit(open(Opening::Text));
-            emit_text(id, text, emit);
-        }
-        Content::Refusal(text) => {
-            emit(open(Opening::Refusal));
-            emit_text(id, text, emit);
-        }
-        Content::Reasoning(reasoning) => {
-            let Reasoning { form, texts } = *reasoning;
-            emit(open(Opening::Reasoning(form)));
-            emit_pieces(id, texts, emit);
-        }
-        Content::ToolCall(call) => {
-            let call = *call;
-            emit(open(Opening::ToolCall { id: call.id, name: call.name, form: call.form }));
-            emit_text(id, argument_text(call.arguments), emit);
-        }
-        content @ (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_)) => {
-            emit(open(Opening::Whole(content)));
-        }
-    }
-    emit(Event::Close(Closed { part: id, semantics: NodeSemantics::default() }));
-}
-
-fn emit_text<'a>(part: PartId, text: Text<'a>, emit: &mut dyn FnMut(Event<'a>)) {
-    if !text.is_empty() {
-        emit(Event::Delta(part, Delta::Text(text)));
-    }
-}
-
-fn emit_pieces<'a>(part: PartId, texts: Vec<Text<'a>>, emit: &mut dyn FnMut(Event<'a>)) {
-    for (index, text) in texts.into_iter().enumerate() {
-        if index > 0 || text.is_empty() {
-            emit(Event::Delta(part, Delta::NextPiece));
-        }
-        emit_text(part, text, emit);
-    }
-}
-
-fn argument_text(arguments: Arguments<'_>) -> Text<'_> {
-    match arguments {
-        Arguments::Text(text) => text,
-        Arguments::Json(json) => json.to_text().into_owned(),
+impl<'a> Opening<'a> {
+    /// How a part with this content begins, and what it grows by then: its text, or the pieces of a thought.
+    pub(in super::super) fn of(content: Content<'a>) -> (Self, Text<'a>, Vec<Text<'a>>) {
+        let (opening, text) = match content {
+            Content::Text(text) => (Self::Text, text),
+            Content::Refusal(text) => (Self::Refusal, text),
+            Content::Reasoning(thought) => {
+                return (Self::Reasoning(thought.form), Text::default(), thought.texts);
+            }
+            Content::ToolCall(call) => {
+                let ToolCall { id, name, arguments, form } = *call;
+                (Self::ToolCall { id, name, form }, arguments.into_text())
+            }
+            whole @ (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_)) => {
+                (Self::Whole(whole), Text::default())
+            }
+        };
+        (opening, text, Vec::new())
     }
 }

@@ -1,12 +1,13 @@
 //! Reading streams: every frame is a response object whose parts go on where the last ones ended.
 
 use crate::characters::Characters;
-use crate::conversation::{Arguments, Content, Counts, Part, ReasoningForm, ToolCall, Usage};
+use crate::conversation::{Content, Counts, Part, ReasoningForm, ToolCall, Usage};
 use crate::error::Result;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::Fault;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::limit::{CANDIDATES_MAX, FRAME_BYTES_MAX};
 use crate::place::{Place, Step};
+use crate::protocol::event::Emit;
 use crate::protocol::gemini::decode_request::partial::{
     PartOrPiece, WrittenPiece, call_part, unjoined,
 };
@@ -19,8 +20,9 @@ use crate::protocol::gemini::usage::USAGE;
 use crate::protocol::machine::DecodeStream;
 use crate::protocol::partial_call::{Added, Joiner};
 use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::sink::Sink;
 use crate::protocol::{
-    Closed, Delta, Event, Logprobs, Note, NoteAt, NoteKind, Open, Opening, PartId, Start,
+    Closed, Delta, Event, Logprobs, Note, NoteAt, NoteKind, Opening, PartId, Start,
 };
 use crate::sse::Frame;
 
@@ -40,8 +42,6 @@ pub(in super::super) struct Decoder {
     blocked: Option<Text<'static>>,
 }
 
-type Emit<'e, 'f> = &'e mut dyn FnMut(Event<'f>);
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
@@ -53,10 +53,9 @@ enum Stage {
 /// A candidate in the making.
 #[derive(Debug, Default)]
 struct Running {
-    number: u32,
     seen: bool,
     /// The text or thoughts that more of the same may join.
-    text: Option<OpenText>,
+    text: Option<(TextKind, PartId)>,
     /// Its parts so far, with the texts that sources point into.
     parts: Vec<(PartId, Option<Characters>)>,
     /// Which of them are its first and its last text.
@@ -72,12 +71,6 @@ struct Running {
     finish: Option<(Text<'static>, Place)>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct OpenText {
-    part: PartId,
-    kind: TextKind,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextKind {
     Answer,
@@ -85,7 +78,7 @@ enum TextKind {
 }
 
 impl DecodeStream for Decoder {
-    fn step<'f>(&mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {
+    fn step<'f>(&mut self, frame: &Frame<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let place = Place::default().element(Step::Frame, self.frames);
         self.frames += 1;
         if frame.data.trim() == "[DONE]" {
@@ -107,7 +100,7 @@ impl DecodeStream for Decoder {
     }
 
     /// Says that no frame follows. Only now is it certain that nothing comes after the finish reason.
-    fn end(self: Box<Self>, emit: &mut dyn FnMut(Event<'static>)) {
+    fn end(mut self: Box<Self>, emit: Emit<'_, 'static>) {
         if self.stage == Stage::Failed {
             return;
         }
@@ -116,12 +109,13 @@ impl DecodeStream for Decoder {
         let seen = || self.candidates.iter().filter(|candidate| candidate.seen);
         let ended = seen().all(Running::is_whole);
         if seen().next().is_some() && ended {
-            finish_candidates(self.candidates, self.next_part, emit);
+            for (candidate, running) in (0..).zip(self.candidates) {
+                running.end(&mut Sink { candidate, place, next: &mut self.next_part, emit });
+            }
         } else if let (None, Some(reason)) = (seen().next(), self.blocked) {
             finish_blocked(reason, place, emit);
         } else {
-            let message = "the stream ended before the answer did";
-            emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
+            emit(Event::Fault(Fault::truncated()));
         }
     }
 }
@@ -164,8 +158,7 @@ impl Decoder {
         emit: Emit<'_, 'f>,
     ) {
         let (id, model) = (chunk.id.take(), chunk.model.take());
-        let mut semantics = NodeSemantics::at(place);
-        semantics.keep(std::mem::take(&mut chunk.extras));
+        let semantics = NodeSemantics::at(place).keeping(std::mem::take(&mut chunk.extras));
         if self.stage == Stage::Started {
             if semantics.has_detail() {
                 note(NoteAt::Response, semantics, emit);
@@ -180,8 +173,7 @@ impl Decoder {
     fn candidate<'f>(&mut self, draft: CandidateDraft<'f>, emit: Emit<'_, 'f>) {
         let index = (draft.index as usize).min(CANDIDATES_MAX - 1);
         while self.candidates.len() <= index {
-            let number = self.candidates.len() as u32;
-            self.candidates.push(Running { number, ..Running::default() });
+            self.candidates.push(Running::default());
         }
         let (running, place) = (&mut self.candidates[index], draft.semantics.place());
         let sources = draft.sources();
@@ -189,21 +181,22 @@ impl Decoder {
         if first || draft.semantics.extras().is_some() {
             note(NoteAt::Candidate(draft.index), draft.semantics, emit);
         }
+        let sink = &mut Sink { candidate: index as u32, place, next: &mut self.next_part, emit };
         running.await_text(draft.logprobs, place);
         for part in draft.parts {
             match part {
                 PartOrPiece::Part(part) => {
                     running.pieces.pass(&part);
-                    running.part(&mut self.next_part, part, emit);
+                    running.part(part, sink);
                 }
-                PartOrPiece::Piece(it) => running.piece(&mut self.next_part, *it, emit),
+                PartOrPiece::Piece(it) => running.piece(*it, sink),
             }
         }
-        running.weigh_last(emit);
-        running.cite(&draft.grounding, sources, emit);
+        running.weigh_last(sink);
+        running.cite(&draft.grounding, sources, sink);
         if let Some(reason) = draft.finish {
             running.finish = Some((reason.into_owned(), place));
-            running.close(emit);
+            running.close(sink);
         }
     }
 }
@@ -215,19 +208,19 @@ fn keep_tier(usage: &mut Usage<'_>, tier: &Text<'_>) {
 }
 
 impl Running {
-    fn part<'f>(&mut self, next: &mut u32, mut part: Part<'f>, emit: Emit<'_, 'f>) {
-        let semantics = std::mem::take(part.semantics_mut());
-        match part.into_content() {
-            Content::Text(text) => self.text(next, TextKind::Answer, text, semantics, emit),
+    fn part<'f>(&mut self, part: Part<'f>, sink: &mut Sink<'_, 'f>) {
+        let Part { content, semantics } = part;
+        match content {
+            Content::Text(text) => self.text(TextKind::Answer, text, semantics, sink),
             Content::Reasoning(thought) => {
                 let text = thought.texts.into_iter().next().unwrap_or_default();
-                self.text(next, TextKind::Thought, text, semantics, emit);
+                self.text(TextKind::Thought, text, semantics, sink);
             }
-            Content::ToolCall(call) => self.call(next, *call, semantics, emit),
+            Content::ToolCall(call) => self.call(*call, semantics, sink),
             content => {
-                self.close(emit);
-                let part = self.open(next, Opening::Whole(content), semantics, emit);
-                emit(closed(part));
+                self.close(sink);
+                let part = self.open(Opening::Whole(content), semantics, sink);
+                sink.close(part);
             }
         }
     }
@@ -235,68 +228,61 @@ impl Running {
     /// Opens the next part.
     fn open<'f>(
         &mut self,
-        next: &mut u32,
         opening: Opening<'f>,
         semantics: NodeSemantics<'f>,
-        emit: Emit<'_, 'f>,
+        sink: &mut Sink<'_, 'f>,
     ) -> PartId {
-        let part = PartId(*next);
-        *next += 1;
         let kept = matches!(opening, Opening::Text).then(Characters::default);
         if kept.is_some() {
             self.first_text = self.first_text.or(Some(self.parts.len()));
             self.last_text = Some(self.parts.len());
         }
+        let part = sink.open(opening, semantics);
         self.parts.push((part, kept));
-        emit(Event::Open(Open { part, candidate: self.number, opening, semantics }));
         part
     }
 
     /// Adds text to the open part if it is of the same kind and neither is signed, else begins a part.
     fn text<'f>(
         &mut self,
-        next: &mut u32,
         kind: TextKind,
         text: Text<'f>,
         semantics: NodeSemantics<'f>,
-        emit: Emit<'_, 'f>,
+        sink: &mut Sink<'_, 'f>,
     ) {
         let alone = semantics.artefact().is_some() || semantics.extras().is_some();
-        let joins = |open: &OpenText| !alone && open.kind == kind;
         if text.is_empty() && !alone {
             return;
         }
         if self.seals(kind, &text, &semantics) {
-            return self.close_with(semantics, emit);
+            return self.close_with(semantics, sink);
         }
-        let part = match self.text.filter(joins) {
-            Some(open) => open.part,
-            None => {
-                self.close(emit);
+        let part = match self.text {
+            Some((open, part)) if !alone && open == kind => part,
+            _ => {
+                self.close(sink);
                 let opening = match kind {
                     TextKind::Answer => Opening::Text,
                     TextKind::Thought => Opening::Reasoning(ReasoningForm::Summary),
                 };
-                let part = self.open(next, opening, semantics, emit);
-                self.text = Some(OpenText { part, kind });
+                let part = self.open(opening, semantics, sink);
+                self.text = Some((kind, part));
                 part
             }
         };
         if kind == TextKind::Answer {
-            self.weigh(part, emit);
+            self.weigh(part, sink);
         }
         self.remember(&text);
-        if !text.is_empty() {
-            emit(Event::Delta(part, Delta::Text(text)));
-        }
+        sink.grow(part, text);
         if alone {
-            self.close(emit);
+            self.close(sink);
         }
     }
 
     /// Whether this is a foreign signature for the thoughts that stand before it.
     fn seals(&self, kind: TextKind, text: &Text<'_>, semantics: &NodeSemantics<'_>) -> bool {
-        let thinks = self.text.is_some_and(|open| open.kind == TextKind::Thought);
+        let thinks = self.text.is_some_and(|(open, _)| open == TextKind::Thought);
         let foreign = semantics.artefact().is_some_and(|artefact| artefact.issuer() != SELF);
         thinks && foreign && kind == TextKind::Thought && text.is_empty()
     }
@@ -317,7 +303,7 @@ impl Running {
 
     /// Adds a piece of a call, which is emitted when its last piece is there. One of no call stands for itself, as it does in a
     /// whole answer. Fixture `stream/tools/gemini-signature-behind-a-call`.
-    fn piece<'f>(&mut self, next: &mut u32, piece: WrittenPiece<'f>, emit: Emit<'_, 'f>) {
+    fn piece<'f>(&mut self, piece: WrittenPiece<'f>, sink: &mut Sink<'_, 'f>) {
         let WrittenPiece { mut piece, json } = piece;
         let place = piece.semantics.place();
         piece.position = self.unjoined.len();
@@ -326,46 +312,34 @@ impl Running {
                 for position in &joined.positions {
                     self.unjoined.get_mut(*position).map(Option::take);
                 }
-                self.part(next, call_part(*joined), emit);
+                self.part(call_part(*joined), sink);
             }
-            Added::Stray => self.part(next, unjoined(json, place), emit),
+            Added::Stray => self.part(unjoined(json, place), sink),
             Added::Kept => self.unjoined.push(Some((json.into_owned(), place))),
-        }
-    }
-
-    /// Emits the pieces of which no call was made.
-    fn emit_unjoined(&mut self, next: &mut u32, emit: Emit<'_, 'static>) {
-        for (json, place) in std::mem::take(&mut self.unjoined).into_iter().flatten() {
-            self.part(next, unjoined(json, place), emit);
         }
     }
 
     fn call<'f>(
         &mut self,
-        next: &mut u32,
         call: ToolCall<'f>,
         semantics: NodeSemantics<'f>,
-        emit: Emit<'_, 'f>,
+        sink: &mut Sink<'_, 'f>,
     ) {
-        self.close(emit);
+        self.close(sink);
         self.calls = true;
         let ToolCall { id, name, arguments, form } = call;
-        let part = self.open(next, Opening::ToolCall { id, name, form }, semantics, emit);
-        let text = match arguments {
-            Arguments::Text(text) => text,
-            Arguments::Json(json) => json.to_text().into_owned(),
-        };
-        emit(Event::Delta(part, Delta::Text(text)));
-        emit(closed(part));
+        let part = self.open(Opening::ToolCall { id, name, form }, semantics, sink);
+        sink.send(Event::Delta(part, Delta::Text(arguments.into_text())));
+        sink.close(part);
     }
 
-    fn close<'f>(&mut self, emit: Emit<'_, 'f>) {
-        self.close_with(NodeSemantics::default(), emit);
+    fn close(&mut self, sink: &mut Sink<'_, '_>) {
+        self.close_with(NodeSemantics::default(), sink);
     }
 
-    fn close_with<'f>(&mut self, semantics: NodeSemantics<'f>, emit: Emit<'_, 'f>) {
-        if let Some(open) = self.text.take() {
-            emit(Event::Close(Closed { part: open.part, semantics }));
+    fn close_with<'f>(&mut self, semantics: NodeSemantics<'f>, sink: &mut Sink<'_, 'f>) {
+        if let Some((_, part)) = self.text.take() {
+            sink.send(Event::Close(Closed { part, semantics }));
         }
     }
 
@@ -378,62 +352,51 @@ impl Running {
         }
     }
 
-    fn weigh<'f>(&mut self, part: PartId, emit: Emit<'_, 'f>) {
+    fn weigh(&mut self, part: PartId, sink: &mut Sink<'_, '_>) {
         if let Some((logprobs, _)) = self.logprobs.take() {
-            let kind = NoteKind::Logprobs(logprobs);
-            emit(Event::Note(Note { at: NoteAt::Part(part), kind }));
+            sink.note(Some(part), NoteKind::Logprobs(logprobs));
         }
     }
 
     /// Gives log probabilities that came without a text to the text before them.
-    fn weigh_last<'f>(&mut self, emit: Emit<'_, 'f>) {
+    fn weigh_last(&mut self, sink: &mut Sink<'_, '_>) {
         if let Some(part) = self.last_text.map(|last| self.parts[last].0) {
-            self.weigh(part, emit);
+            self.weigh(part, sink);
         }
     }
 
     /// Emits the sources that stand at `place`.
-    fn cite<'f>(&mut self, grounding: &Grounding<'f>, place: Place, emit: Emit<'_, 'f>) {
+    fn cite<'f>(&mut self, grounding: &Grounding<'f>, place: Place, sink: &mut Sink<'_, 'f>) {
         if grounding.is_empty() {
             return;
         }
         let text = |part: usize| self.parts.get(part)?.1.as_ref();
         for (index, citation) in grounding.citations_on(self.first_text, text) {
-            let at = NoteAt::Part(self.parts[index].0);
-            let kind = NoteKind::Citation(citation.at(place));
-            emit(Event::Note(Note { at, kind }));
+            sink.note(Some(self.parts[index].0), NoteKind::Citation(citation.at(place)));
         }
     }
-}
 
-fn closed<'f>(part: PartId) -> Event<'f> {
-    Event::Close(Closed { part, semantics: NodeSemantics::default() })
-}
-
-fn finish_candidates(
-    candidates: Vec<Running>,
-    mut next: u32,
-    emit: &mut dyn FnMut(Event<'static>),
-) {
-    for (index, mut candidate) in (0..).zip(candidates) {
-        candidate.emit_unjoined(&mut next, emit);
-        candidate.close(emit);
-        if let Some((logprobs, place)) = &candidate.logprobs {
-            let mut semantics = NodeSemantics::at(*place);
-            semantics.keep(unplaced(logprobs));
-            note(NoteAt::Candidate(index), semantics, emit);
+    /// Emits what waited for the end: the pieces of which no call was made, log probabilities without a text, and why it ended.
+    fn end(mut self, sink: &mut Sink<'_, 'static>) {
+        for (json, place) in std::mem::take(&mut self.unjoined).into_iter().flatten() {
+            self.part(unjoined(json, place), sink);
         }
-        if let Some((reason, place)) = candidate.finish {
-            let finish = match candidate.pieces.lacks_pieces() {
+        self.close(sink);
+        if let Some((logprobs, place)) = &self.logprobs {
+            let semantics = NodeSemantics::at(*place).keeping(unplaced(logprobs));
+            sink.note(None, NoteKind::Semantics(semantics));
+        }
+        if let Some((reason, place)) = self.finish {
+            let finish = match self.pieces.lacks_pieces() {
                 true => cut(reason),
-                false => finish(reason, candidate.calls),
+                false => finish(reason, self.calls),
             };
-            emit(Event::Finish { candidate: index, place, finish });
+            sink.send(Event::Finish { candidate: sink.candidate, place, finish });
         }
     }
 }
 
-fn finish_blocked(reason: Text<'static>, place: Place, emit: &mut dyn FnMut(Event<'static>)) {
+fn finish_blocked(reason: Text<'static>, place: Place, emit: Emit<'_, 'static>) {
     let place = place.step(Step::PromptFeedback);
     note(NoteAt::Candidate(0), NodeSemantics::at(place), emit);
     emit(Event::Finish { candidate: 0, place, finish: prompt_filter(reason) });

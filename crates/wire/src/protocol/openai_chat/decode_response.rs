@@ -157,10 +157,7 @@ pub(super) fn citation_of(json: Json<'_>) -> Citation<'_> {
     let mut citation = Citation::new(SELF, json.clone());
     let Some(mut reader) = json.input_reader() else { return citation };
     // An annotation of another shape is kept whole all the same.
-    let _ = reader.object(|key, reader| match (&*key, reader.kind()?) {
-        ("url_citation", Kind::Object) => citation.read_page(reader),
-        _ => reader.skip(),
-    });
+    let _ = reader.member("url_citation", Kind::Object, |reader| citation.read_page(reader));
     citation
 }
 

@@ -1,6 +1,6 @@
 //! What only this protocol says, and how it may be spelled.
 
-use crate::json::Kind;
+use crate::json::{Kind, Reader};
 use crate::protocol::object::put;
 use crate::protocol::semantics::{Declared, approximated, dropped, implied, namespace};
 use crate::protocol::{DecodedRequest, Protocol, semantics};
@@ -92,10 +92,8 @@ pub(super) fn asks_for_usage(decoded: &DecodedRequest<'_>) -> bool {
     let options = decoded.semantics().chat().and_then(|chat| chat.stream_options());
     let mut asks = false;
     let read = options.map(|options| {
-        options.reader().object(|key, reader| match (&*key, reader.kind()?) {
-            ("include_usage", Kind::Boolean) => put(&mut asks, reader.boolean()),
-            _ => reader.skip(),
-        })
+        let ask = |reader: &mut Reader<'_>| put(&mut asks, reader.boolean());
+        options.reader().member("include_usage", Kind::Boolean, ask)
     });
     asks && read.is_some_and(|read| read.is_ok())
 }

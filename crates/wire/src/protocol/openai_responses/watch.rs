@@ -18,10 +18,7 @@ pub(in super::super) fn watch(frame: &Frame<'_>, progress: &mut Progress) -> Res
             progress.is_over = true;
             progress.candidates.end(0);
             progress.has_failed = name == "failed";
-            reader.object(|key, reader| match (&*key, reader.kind()?) {
-                ("response", Kind::Object) => read_response(reader, progress),
-                _ => reader.skip(),
-            })?;
+            reader.member("response", Kind::Object, |reader| read_response(reader, progress))?;
         }
         Moment::Error => progress.has_failed = true,
     }

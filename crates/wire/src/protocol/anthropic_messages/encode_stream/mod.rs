@@ -6,8 +6,7 @@ mod part;
 use std::collections::{HashMap, HashSet};
 
 use crate::conversation::{Finish, FinishKind, Usage};
-use crate::fault::{Fault, FaultKind};
-use crate::json::Text;
+use crate::fault::Fault;
 use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_response::Answering;
@@ -311,8 +310,7 @@ impl Writing<'_> {
             self.close();
         }
         if self.state == State::Answering {
-            let message = Text::literal("the stream ended before the answer did");
-            self.fail(&Fault::new(FaultKind::Truncated, message));
+            self.fail(&Fault::truncated());
         }
     }
 }

@@ -1,17 +1,16 @@
 //! The calls of a choice, which come in fragments that may interleave.
 
-use std::borrow::Cow;
-
 use crate::conversation::CallForm;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 use crate::json::{Kind, Reader, Text};
 use crate::limit::OPEN_PARTS_MAX;
 use crate::place::{Place, Step};
+use crate::protocol::object::set;
 use crate::protocol::openai_chat::decode_request::message::read_signature;
-use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::types::{Shape, shape};
-use crate::protocol::semantics::{Artefact, Extras, NodeSemantics};
+use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::sink::Sink;
 use crate::protocol::{NoteKind, Opening, PartId};
 
 #[derive(Debug, Default)]
@@ -34,10 +33,11 @@ struct Call {
 }
 
 /// What tells the fragments of one call from those of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Key {
     Index(u64),
     /// The server numbers nothing; the id tells, or else the latest call goes on.
+    #[default]
     Unnumbered,
     /// The one call of `function_call`.
     Legacy,
@@ -53,15 +53,14 @@ enum CallState {
 
 /// One fragment of a call.
 #[derive(Default)]
-struct Fragment<'f> {
-    index: Option<u64>,
+pub(super) struct Fragment<'f> {
+    key: Key,
     id: Option<Text<'f>>,
     name: Option<Text<'f>>,
-    arguments: Option<Text<'f>>,
+    arguments: Text<'f>,
     form: CallForm,
-    signature: Option<Artefact<'f>>,
+    semantics: NodeSemantics<'f>,
     extras: Extras<'f>,
-    shape: Shape,
 }
 
 impl Calls {
@@ -69,45 +68,9 @@ impl Calls {
         self.calls.is_empty()
     }
 
-    /// Reads one element of `tool_calls`.
-    pub(super) fn step<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        place: Place,
-        sink: &mut Sink<'_, 'f>,
-    ) -> Result<()> {
-        let fragment = Fragment::read(reader)?;
-        let key = fragment.index.map_or(Key::Unnumbered, Key::Index);
-        let semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
-        self.add(key, fragment, semantics, sink)
-    }
-
-    /// Reads a `function_call`.
-    pub(super) fn step_legacy<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        place: Place,
-        sink: &mut Sink<'_, 'f>,
-    ) -> Result<()> {
-        let mut fragment = Fragment::default();
-        fragment.payload(reader, "")?;
-        let semantics = NodeSemantics::at(place.step(Step::FunctionCall)).shaped(shape::LEGACY);
-        self.add(Key::Legacy, fragment, semantics, sink)
-    }
-
-    fn add<'f>(
-        &mut self,
-        key: Key,
-        fragment: Fragment<'f>,
-        mut semantics: NodeSemantics<'f>,
-        sink: &mut Sink<'_, 'f>,
-    ) -> Result<()> {
-        let Fragment { index: _, id, name, arguments, form, signature, extras, shape } = fragment;
-        semantics.add_shape(shape);
-        let is_noted = signature.is_some() || !extras.is_empty();
-        if let Some(signature) = signature {
-            semantics.set_artefact(signature);
-        }
+    pub(super) fn add<'f>(&mut self, of: Fragment<'f>, sink: &mut Sink<'_, 'f>) -> Result<()> {
+        let Fragment { key, id, name, arguments, form, mut semantics, extras } = of;
+        semantics.keep(extras);
         let position = match self.find(key, id.as_ref(), name.is_some()) {
             Some(position) => position,
             None => {
@@ -119,16 +82,15 @@ impl Calls {
         if let (None, Some(id)) = (&call.id, id.filter(|id| !id.is_empty())) {
             call.id = Some(id.into_owned());
         }
-        semantics.keep(extras);
         match (&call.state, name) {
             (CallState::Unnamed(_), Some(name)) => call.open((name, form), semantics, sink),
-            (CallState::Open(part), _) if is_noted => {
+            (CallState::Open(part), _) if semantics.has_detail() => {
                 sink.note(Some(*part), NoteKind::Semantics(semantics));
             }
             _ => {}
         }
         let was_complete = call.progress.is_complete;
-        call.grow(arguments.unwrap_or_default(), sink);
+        call.grow(arguments, sink);
         if !was_complete && call.progress.is_complete {
             self.complete.push(position);
         }
@@ -225,59 +187,58 @@ impl Call {
 }
 
 impl<'f> Fragment<'f> {
-    fn read(reader: &mut Reader<'f>) -> Result<Self> {
-        let mut fragment = Self::default();
-        reader.object(|key, reader| {
-            let kind = reader.kind()?;
-            match (&*key, kind) {
-                (_, Kind::Null) => reader.skip()?,
-                ("index", Kind::Number) => fragment.index = reader.number()?.as_u64(),
-                ("id", Kind::String) => fragment.id = Some(reader.string()?),
-                ("type", Kind::String) => reader.skip()?,
-                ("function", Kind::Object) => fragment.payload(reader, "function")?,
-                ("extra_content", Kind::Object) => fragment.extra_content(key, reader)?,
-                ("custom", Kind::Object) => {
-                    fragment.form = CallForm::Custom;
-                    fragment.payload(reader, "custom")?;
-                }
-                _ => {
-                    let json = reader.raw()?;
-                    fragment.extras.keep("", key, json);
-                }
+    /// Reads one element of `tool_calls`.
+    pub(super) fn read(reader: &mut Reader<'f>, place: Place) -> Result<Self> {
+        let semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
+        let mut fragment = Self { semantics, ..Self::default() };
+        reader.object(|key, reader| match (&*key, reader.kind()?) {
+            (_, Kind::Null) | ("type", Kind::String) => reader.skip(),
+            ("index", Kind::Number) => {
+                fragment.key = reader.number()?.as_u64().map_or(Key::Unnumbered, Key::Index);
+                Ok(())
             }
-            Ok(())
+            ("id", Kind::String) => set(&mut fragment.id, reader.string()),
+            ("function", Kind::Object) => fragment.payload(reader, "function"),
+            ("custom", Kind::Object) => {
+                fragment.form = CallForm::Custom;
+                fragment.payload(reader, "custom")
+            }
+            (name, kind) => {
+                let is_signed = name == "extra_content" && kind == Kind::Object;
+                if is_signed && let Some(it) = read_signature(reader, &mut fragment.extras)? {
+                    fragment.semantics.set_artefact(it);
+                } else {
+                    fragment.extras.keep("", key, reader.raw()?);
+                }
+                Ok(())
+            }
         })?;
         Ok(fragment)
     }
 
-    fn extra_content(&mut self, key: Cow<'f, str>, reader: &mut Reader<'f>) -> Result<()> {
-        self.signature = read_signature(reader, &mut self.extras)?;
-        if self.signature.is_none() {
-            self.extras.keep("", key, reader.raw()?);
-        }
-        Ok(())
+    /// Reads a `function_call`.
+    pub(super) fn read_legacy(reader: &mut Reader<'f>, place: Place) -> Result<Self> {
+        let semantics = NodeSemantics::at(place.step(Step::FunctionCall)).shaped(shape::LEGACY);
+        let mut fragment = Self { key: Key::Legacy, semantics, ..Self::default() };
+        fragment.payload(reader, "")?;
+        Ok(fragment)
     }
 
     fn payload(&mut self, reader: &mut Reader<'f>, scope: &'static str) -> Result<()> {
         reader.object(|key, reader| {
-            let kind = reader.kind()?;
-            match (&*key, kind) {
+            match (&*key, reader.kind()?) {
                 (_, Kind::Null) => reader.skip()?,
                 ("name", Kind::String) => {
                     self.name = Some(reader.string()?).filter(|name| !name.is_empty());
                 }
-                ("arguments" | "input", Kind::String) => self.arguments = Some(reader.string()?),
+                ("arguments" | "input", Kind::String) => self.arguments = reader.string()?,
                 // Some servers give the arguments as the object that they are.
                 // Fixture `answer/tools/arguments-that-are-an-object`.
                 ("arguments", _) => {
-                    let json = reader.raw()?;
-                    self.arguments = Some(json.to_text().into_owned());
-                    self.shape = Shape::AS_JSON;
+                    self.arguments = reader.raw()?.to_text().into_owned();
+                    self.semantics.add_shape(Shape::AS_JSON);
                 }
-                _ => {
-                    let json = reader.raw()?;
-                    self.extras.keep(scope, key, json);
-                }
+                _ => self.extras.keep(scope, key, reader.raw()?),
             }
             Ok(())
         })

@@ -9,14 +9,14 @@ use crate::place::{Place, Step};
 use crate::protocol::openai_chat::decode_request::content::read_part;
 use crate::protocol::openai_chat::decode_request::message::details_semantics;
 use crate::protocol::openai_chat::decode_response::{citation_of, finish_of};
-use crate::protocol::openai_chat::decode_stream::call::Calls;
+use crate::protocol::openai_chat::decode_stream::call::{Calls, Fragment};
 use crate::protocol::openai_chat::decode_stream::chunk::Chunk;
 use crate::protocol::openai_chat::decode_stream::fragments::{Audio, Details};
 use crate::protocol::openai_chat::decode_stream::held_finish::{FinishState, has_content};
-use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::decode_stream::{VendorFields, extra};
 use crate::protocol::openai_chat::types::{SELF, Shape, shape};
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::sink::Sink;
 use crate::protocol::{Event, Logprobs, NoteKind, Opening, PartId};
 
 /// A choice that has begun.
@@ -37,6 +37,8 @@ pub(super) struct Choice {
     /// Whether there was any reasoning.
     reasoned: bool,
     finish_state: FinishState,
+    /// Whether fragments were taken in that are emitted later: the events are not all that a chunk holds.
+    pub(super) has_fragments: bool,
     /// Where it was mentioned last.
     place: Place,
 }
@@ -58,69 +60,65 @@ impl Choice {
         !matches!(self.finish_state, FinishState::Open)
     }
 
-    pub(super) fn step<'f>(
-        &mut self,
-        mut chunk: Chunk<'f>,
-        place: Place,
-        sink: &mut Sink<'_, 'f>,
-    ) -> Result<()> {
-        for (key, json) in std::mem::take(&mut chunk.others) {
-            self.note(("", &key), json, place, sink);
+    pub(super) fn step<'f>(&mut self, chunk: Chunk<'f>, sink: &mut Sink<'_, 'f>) -> Result<()> {
+        let Chunk { index: _, delta, finish, mut logprobs, others } = chunk;
+        for (key, json) in others {
+            self.note(("", &key), json, sink);
         }
         match &mut self.finish_state {
             FinishState::Open => {}
-            FinishState::Held(held) => held.observe(chunk.delta.as_ref())?,
-            FinishState::Passed => return Self::emit_late(chunk, place, sink),
+            FinishState::Held(held) => held.observe(delta.as_ref())?,
+            FinishState::Passed => return Self::emit_late(delta, logprobs, sink),
         }
-        let place = place.step(Step::Delta);
-        self.place = place;
-        let mut logprobs = chunk.logprobs;
-        if let Some(mut delta) = chunk.delta {
+        sink.place = sink.place.step(Step::Delta);
+        self.place = sink.place;
+        if let Some(mut delta) = delta {
             let mut reasoned = false;
             delta.object(|key, reader| {
-                let kind = reader.kind()?;
-                match (&*key, kind) {
-                    (_, Kind::Null) | ("role", _) => reader.skip(),
+                match (&*key, reader.kind()?) {
+                    (_, Kind::Null) | ("role", _) => reader.skip()?,
                     ("content" | "refusal", Kind::String) => {
                         let is_text = key == "content";
                         let kind = if is_text { Growing::Text } else { Growing::Refusal };
-                        self.grow(kind, reader.string()?, place, (sink, &mut logprobs));
-                        Ok(())
+                        self.grow(kind, reader.string()?, &mut logprobs, sink);
                     }
                     ("reasoning_content" | "reasoning", Kind::String) => {
                         let is_usual = key == "reasoning_content";
                         let shape = if is_usual { Shape::default() } else { shape::REASONING };
                         let text = reader.string()?;
                         if !std::mem::replace(&mut reasoned, true) {
-                            self.reason(text, shape, place, sink);
+                            self.reason(text, shape, sink);
                         }
-                        Ok(())
                     }
-                    _ => self.member(&key, reader, place, sink),
+                    _ => self.member(&key, reader, sink)?,
                 }
+                Ok(())
             })?;
         }
         if let Some(json) = logprobs {
-            self.probabilities(&json, place.parent(), sink)?;
+            self.probabilities(&json, sink)?;
         }
-        if let Some(word) = chunk.finish {
-            self.finish_state.hold(finish_of(word), place);
+        if let Some(word) = finish {
+            self.finish_state.hold(finish_of(word), self.place);
         }
         Ok(())
     }
 
     /// Emits what is stated about a choice whose end was passed on: no part may follow, but it is not lost without a report.
-    fn emit_late<'f>(chunk: Chunk<'f>, place: Place, sink: &mut Sink<'_, 'f>) -> Result<()> {
-        let Chunk { delta, logprobs, .. } = chunk;
+    fn emit_late<'f>(
+        delta: Option<Reader<'f>>,
+        logprobs: Option<Json<'f>>,
+        sink: &mut Sink<'_, 'f>,
+    ) -> Result<()> {
         if let Some(json) = logprobs {
-            sink.note(None, NoteKind::Semantics(extra(place, ("", "logprobs"), json)));
+            sink.note(None, NoteKind::Semantics(extra(sink.place, ("", "logprobs"), json)));
         }
         let Some(mut delta) = delta else { return Ok(()) };
         delta.object(|key, reader| {
             if !has_content(&key, &reader.checkpoint())? {
                 return reader.skip();
             }
-            let place = place.step(Step::Delta);
+            let place = sink.place.step(Step::Delta);
             let semantics = extra(place, ("message", &key), reader.raw()?);
             sink.note(None, NoteKind::Semantics(semantics));
             Ok(())
@@ -131,27 +129,24 @@ impl Choice {
         &mut self,
         key: &str,
         reader: &mut Reader<'f>,
-        place: Place,
         sink: &mut Sink<'_, 'f>,
     ) -> Result<()> {
+        let place = sink.place;
         match (key, reader.kind()?) {
             ("tool_calls", Kind::Array) => {
-                *sink.has_fragments = true;
-                let mut first = true;
+                self.has_fragments = true;
                 reader.array(|position, reader| {
-                    if std::mem::take(&mut first) {
-                        self.close_current(sink);
-                    }
+                    self.close_current(sink);
                     let place = place.element(Step::ToolCalls, position);
-                    self.calls.step(reader, place, sink)
+                    self.calls.add(Fragment::read(reader, place)?, sink)
                 })
             }
             ("function_call", Kind::Object) => {
-                *sink.has_fragments = true;
+                self.has_fragments = true;
                 self.close_current(sink);
-                self.calls.step_legacy(reader, place, sink)
+                self.calls.add(Fragment::read_legacy(reader, place)?, sink)
             }
-            ("content", Kind::Array) => self.chunks(reader, place, sink),
+            ("content", Kind::Array) => self.chunks(reader, sink),
             ("content", Kind::Object | Kind::Number | Kind::Boolean) => {
                 let text = reader.raw()?.to_text().into_owned();
                 let semantics = NodeSemantics::at(place.step(Step::Content));
@@ -161,34 +156,29 @@ impl Choice {
                 Ok(())
             }
             ("reasoning_details", Kind::Array) => {
-                *sink.has_fragments = true;
+                self.has_fragments = true;
                 self.details.add(reader, place.step(Step::ReasoningDetails))
             }
             ("audio", Kind::Object) => {
-                *sink.has_fragments = true;
+                self.has_fragments = true;
                 let place = place.step(Step::Audio);
                 self.audio.get_or_insert_with(|| Audio::at(place)).add(reader, place)
             }
-            ("annotations", Kind::Array) => self.annotations(reader, place, sink),
+            ("annotations", Kind::Array) => self.annotations(reader, sink),
             _ => {
-                let json = reader.raw()?;
-                self.note(("message", key), json, place, sink);
+                self.note(("message", key), reader.raw()?, sink);
                 Ok(())
             }
         }
     }
 
-    /// Emits a vendor field, if it is new.
-    fn note<'f>(
-        &mut self,
-        (scope, key): (&'static str, &str),
-        json: Json<'f>,
-        place: Place,
-        sink: &mut Sink<'_, 'f>,
-    ) {
-        let name = format!("{scope}/{key}");
-        if self.vendor_fields.is_change(&name, &json) {
-            sink.note(None, NoteKind::Semantics(extra(place, (scope, key), json)));
+    /// Emits a vendor field of the message or of the choice around it, if it is new.
+    fn note<'f>(&mut self, field: (&'static str, &str), json: Json<'f>, sink: &mut Sink<'_, 'f>) {
+        let (scope, key) = field;
+        let is_of_message = scope == "message";
+        let place = if is_of_message { sink.place } else { sink.place.of_candidate() };
+        if self.vendor_fields.is_change(&format!("{scope}/{key}"), &json) {
+            sink.note(None, NoteKind::Semantics(extra(place, field, json)));
         }
     }
 
@@ -197,32 +187,32 @@ impl Choice {
         &mut self,
         kind: Growing,
         text: Text<'f>,
-        place: Place,
-        (sink, logprobs): (&mut Sink<'_, 'f>, &mut Option<Json<'f>>),
+        logprobs: &mut Option<Json<'f>>,
+        sink: &mut Sink<'_, 'f>,
     ) {
         if text.is_empty() {
             self.has_content |= kind == Growing::Text;
             return;
         }
-        let (opening, place) = match kind {
-            Growing::Refusal => (Opening::Refusal, place.step(Step::Refusal)),
-            Growing::Text | Growing::Reasoning => (Opening::Text, place.step(Step::Content)),
+        let (opening, step) = match kind {
+            Growing::Refusal => (Opening::Refusal, Step::Refusal),
+            Growing::Text | Growing::Reasoning => (Opening::Text, Step::Content),
         };
-        let part = self.part(kind, opening, NodeSemantics::at(place), sink);
+        let part = self.part(kind, opening, NodeSemantics::at(sink.place.step(step)), sink);
         if let Some(json) = logprobs.take() {
             // Its shape was checked when the chunk was read.
-            let _ = self.probabilities(&json, place, sink);
+            let _ = self.probabilities(&json, sink);
         }
         sink.grow(part, text);
     }
 
-    fn reason<'f>(&mut self, text: Text<'f>, shape: Shape, place: Place, sink: &mut Sink<'_, 'f>) {
+    fn reason<'f>(&mut self, text: Text<'f>, shape: Shape, sink: &mut Sink<'_, 'f>) {
         if text.is_empty() {
             return;
         }
         let is_usual = !shape.has(shape::REASONING);
         let step = if is_usual { Step::ReasoningContent } else { Step::Reasoning };
-        let semantics = NodeSemantics::at(place.step(step)).shaped(shape);
+        let semantics = NodeSemantics::at(sink.place.step(step)).shaped(shape);
         let opening = Opening::Reasoning(ReasoningForm::Raw);
         let part = self.part(Growing::Reasoning, opening, semantics, sink);
         sink.grow(part, text);
@@ -263,22 +253,15 @@ impl Choice {
     }
 
     /// Reads content that comes as a list of chunks.
-    fn chunks<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        place: Place,
-        sink: &mut Sink<'_, 'f>,
-    ) -> Result<()> {
+    fn chunks<'f>(&mut self, reader: &mut Reader<'f>, sink: &mut Sink<'_, 'f>) -> Result<()> {
         reader.array(|_, reader| {
             let json = reader.raw()?;
-            let part = json.input_reader().and_then(|mut it| read_part(&mut it, place).ok());
-            match part.as_ref().map(Part::content) {
-                Some(Content::Text(text)) => {
-                    self.grow(Growing::Text, text.clone(), place, (sink, &mut None));
-                }
+            let part = json.input_reader().and_then(|mut it| read_part(&mut it, sink.place).ok());
+            match part.map(Part::into_content) {
+                Some(Content::Text(text)) => self.grow(Growing::Text, text, &mut None, sink),
                 Some(Content::Reasoning(reasoning)) => {
-                    for text in &reasoning.texts {
-                        self.reason(text.clone(), shape::IN_CONTENT, place, sink);
+                    for text in reasoning.texts {
+                        self.reason(text, shape::IN_CONTENT, sink);
                     }
                 }
                 _ => {
@@ -286,43 +269,33 @@ impl Choice {
                     let kind = Text::literal("chunk");
                     let opaque = Opaque { protocol: SELF, kind, json };
                     let content = Content::Opaque(Box::new(opaque));
-                    sink.whole(content, NodeSemantics::at(place.step(Step::Content)));
+                    sink.whole(content, NodeSemantics::at(sink.place.step(Step::Content)));
                 }
             }
             Ok(())
         })
     }
 
-    fn annotations<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        place: Place,
-        sink: &mut Sink<'_, 'f>,
-    ) -> Result<()> {
+    fn annotations<'f>(&mut self, reader: &mut Reader<'f>, sink: &mut Sink<'_, 'f>) -> Result<()> {
         let json = reader.raw()?;
         let (Some(part), Some(mut reader)) = (self.text, json.input_reader()) else {
             // An empty list of a whole answer states nothing, either.
             if json.compact() != "[]" {
-                self.note(("message", "annotations"), json, place, sink);
+                self.note(("message", "annotations"), json, sink);
             }
             return Ok(());
         };
         reader.array(|_, reader| {
-            let citation = citation_of(reader.raw()?).at(place.step(Step::Annotations));
+            let citation = citation_of(reader.raw()?).at(sink.place.step(Step::Annotations));
             sink.note(Some(part), NoteKind::Citation(citation));
             Ok(())
         })
     }
 
     /// Gives each list of log probabilities to the part that it belongs to.
-    fn probabilities<'f>(
-        &mut self,
-        json: &Json<'f>,
-        place: Place,
-        sink: &mut Sink<'_, 'f>,
-    ) -> Result<()> {
+    fn probabilities<'f>(&mut self, json: &Json<'f>, sink: &mut Sink<'_, 'f>) -> Result<()> {
         let Some(mut reader) = json.input_reader() else { return Ok(()) };
-        let place = place.of_candidate();
+        let place = sink.place.of_candidate().step(Step::Logprobs);
         reader.object(|key, reader| {
             let list = reader.raw()?;
             let part = match &*key {
@@ -333,10 +306,9 @@ impl Choice {
             match part {
                 _ if list.compact() == "[]" => {}
                 Some(part) if list.kind() == Kind::Array => {
-                    let logprobs = Logprobs::new(list).at(place.step(Step::Logprobs));
-                    sink.note(Some(part), NoteKind::Logprobs(logprobs));
+                    sink.note(Some(part), NoteKind::Logprobs(Logprobs::new(list).at(place)));
                 }
-                _ => self.note(("logprobs", &key), list, place, sink),
+                _ => self.note(("logprobs", &key), list, sink),
             }
             Ok(())
         })
@@ -346,8 +318,7 @@ impl Choice {
     fn emit_details(&mut self, sink: &mut Sink<'_, '_>) {
         if let Some((json, place)) = self.details.take() {
             let semantics = details_semantics(json, place);
-            let opening = Opening::Reasoning(ReasoningForm::Redacted);
-            let part = sink.open(opening, semantics);
+            let part = sink.open(Opening::Reasoning(ReasoningForm::Redacted), semantics);
             sink.close(part);
         }
     }

@@ -6,7 +6,6 @@ mod chunk;
 mod fragments;
 mod held_finish;
 mod pattern;
-mod sink;
 
 pub(super) use chunk::Chunk;
 
@@ -14,19 +13,21 @@ use std::borrow::Cow;
 
 use crate::conversation::Usage;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fault::{Fault, FaultKind};
+use crate::fault::Fault;
 use crate::index::Index;
 use crate::json::{Json, Kind, Reader};
 use crate::limit::OPEN_PARTS_MAX;
 use crate::place::{Place, Step};
+use crate::protocol::event::Emit;
 use crate::protocol::machine::DecodeStream;
+use crate::protocol::object::set;
 use crate::protocol::openai_chat::decode_stream::choice::Choice;
 use crate::protocol::openai_chat::decode_stream::held_finish::HeldEvents;
 use crate::protocol::openai_chat::decode_stream::pattern::{ChunkContent, Pattern};
-use crate::protocol::openai_chat::decode_stream::sink::Sink;
 use crate::protocol::openai_chat::fault::fault_within;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::sink::Sink;
 use crate::protocol::{Delta, Event, Note, NoteAt, NoteKind, Start};
 use crate::sse::Frame;
 
@@ -34,8 +35,9 @@ use crate::sse::Frame;
 #[derive(Debug, Default)]
 pub(in super::super) struct Decoder {
     state: State,
-    /// The number of the next frame.
+    /// The number of the next frame, and where the one stands that is read.
     frame: usize,
+    place: Place,
     /// The number of the next part.
     part: u32,
     choices: Vec<Choice>,
@@ -71,11 +73,8 @@ enum State {
     Over,
 }
 
-/// The sink of a decoder's events.
-type Emit<'s, 'f> = &'s mut dyn FnMut(Event<'f>);
-
 impl DecodeStream for Decoder {
-    fn step<'f>(&mut self, frame: &Frame<'f>, emit: &mut dyn FnMut(Event<'f>)) -> Result<()> {
+    fn step<'f>(&mut self, frame: &Frame<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let data = frame.data.trim();
         if data == DONE && self.state == State::Started && !self.choices.is_empty() {
             self.end_unfinished();
@@ -85,11 +84,11 @@ impl DecodeStream for Decoder {
         if data == DONE || data.is_empty() || self.is_over() {
             return Ok(());
         }
-        let place = Place::default().element(Step::Frame, self.frame);
+        self.place = Place::default().element(Step::Frame, self.frame);
         self.frame += 1;
         match self.pattern.text_of(data) {
             Some((part, text)) => emit(Event::Delta(part, Delta::Text(text))),
-            None => self.read(data, place, emit)?,
+            None => self.read(data, emit)?,
         }
         Ok(())
     }
@@ -98,27 +97,26 @@ impl DecodeStream for Decoder {
         self.is_complete()
     }
 
-    fn end(mut self: Box<Self>, emit: &mut dyn FnMut(Event<'static>)) {
+    fn end(mut self: Box<Self>, emit: Emit<'_, 'static>) {
         self.release(emit);
         if !self.is_over() && !self.is_complete() {
-            let words = "the stream ended before the answer did";
-            emit(Event::Fault(Fault::new(FaultKind::Truncated, words)));
+            emit(Event::Fault(Fault::truncated()));
         }
     }
 }
 
 impl Decoder {
     /// Reads a chunk member by member.
-    fn read<'f>(&mut self, data: &'f str, place: Place, emit: Emit<'_, 'f>) -> Result<()> {
+    fn read<'f>(&mut self, data: &'f str, emit: Emit<'_, 'f>) -> Result<()> {
         self.pattern.forget();
         self.has_fragments = false;
         if self.state == State::Waiting {
-            self.begin(data, place, emit)?;
+            self.begin(data, emit)?;
         }
         let mut content = ChunkContent::default();
         let mut reader = Reader::new(data);
         let read = reader.object(|key, reader| {
-            self.member(&key, reader, place, &mut |event| {
+            self.member(&key, reader, &mut |event| {
                 content.observe(&event);
                 emit(event);
             })
@@ -150,11 +148,11 @@ impl Decoder {
 
     /// Passes on the ends that were held back, and what was stated behind them.
     fn release<'f>(&mut self, emit: Emit<'_, 'f>) {
-        let (next, has_fragments) = (&mut self.part, &mut self.has_fragments);
+        let (next, place) = (&mut self.part, self.place);
         self.finished.sort_unstable();
         for at in self.finished.drain(..) {
             let choice = &mut self.choices[at];
-            choice.release(&mut Sink { candidate: choice.index, next, has_fragments, emit });
+            choice.release(&mut Sink { candidate: choice.index, place, next, emit });
         }
         if !self.is_counted && self.is_complete() {
             self.groq.take().into_iter().for_each(|usage| emit(Event::Usage(usage)));
@@ -179,13 +177,12 @@ impl Decoder {
     }
 
     /// Starts the answer, unless the chunk only fails or only says what came before an answer.
-    fn begin<'f>(&mut self, data: &'f str, place: Place, emit: Emit<'_, 'f>) -> Result<()> {
+    fn begin<'f>(&mut self, data: &'f str, emit: Emit<'_, 'f>) -> Result<()> {
         let mut start = Start::default();
         let mut extras = Extras::default();
         let (mut answers, mut fails) = (false, false);
         Reader::new(data).object(|key, reader| {
-            let kind = reader.kind()?;
-            match (&*key, kind) {
+            match (&*key, reader.kind()?) {
                 (_, Kind::Null) => reader.skip()?,
                 ("id", Kind::String) => start.id = Some(reader.string()?),
                 ("model", Kind::String) => start.model = Some(reader.string()?),
@@ -210,13 +207,13 @@ impl Decoder {
             }
             Ok(())
         })?;
-        let semantics = NodeSemantics::at(place).keeping(extras);
+        let semantics = NodeSemantics::at(self.place).keeping(extras);
         let unnamed = start.id.as_ref().is_none_or(|id| id.is_empty());
         if !answers && (fails || unnamed) {
             self.early.merge(semantics.into_owned());
             return Ok(());
         }
-        start.semantics = NodeSemantics::at(place);
+        start.semantics = NodeSemantics::at(self.place);
         start.semantics.merge(std::mem::take(&mut self.early));
         start.semantics.merge(semantics);
         self.state = State::Started;
@@ -224,15 +221,8 @@ impl Decoder {
         Ok(())
     }
 
-    fn member<'f>(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'f>,
-        place: Place,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
-        let kind = reader.kind()?;
-        match (key, kind) {
+    fn member<'f>(&mut self, key: &str, reader: &mut Reader<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+        match (key, reader.kind()?) {
             (_, Kind::Null) => reader.skip(),
             ("error", _) if self.state != State::Failed => {
                 let fault = fault_within(&reader.raw()?);
@@ -242,40 +232,33 @@ impl Decoder {
                 Ok(())
             }
             _ if self.state != State::Started => reader.skip(),
-            ("choices", Kind::Array) => reader.array(|position, reader| {
-                self.choice(reader, place.element(Step::Choices, position), emit)
-            }),
+            ("choices", Kind::Array) => {
+                reader.array(|position, reader| self.choice(Chunk::read(reader)?, position, emit))
+            }
             ("usage", Kind::Object) => {
                 self.is_counted = true;
-                let usage = USAGE.decode(reader, place.step(Step::Usage))?;
+                let usage = USAGE.decode(reader, self.place.step(Step::Usage))?;
                 self.note(Event::Usage(usage), emit);
                 Ok(())
             }
             ("x_groq", Kind::Object) => {
-                let usage = read_groq_usage(&mut reader.checkpoint(), place)?;
+                let usage = read_groq_usage(&mut reader.checkpoint(), self.place)?;
                 self.groq = usage.map(Usage::into_owned).or(self.groq.take());
-                self.head(key, reader, place, emit)
+                self.head(key, reader, emit)
             }
             // The first chunk has stated these.
             ("id" | "object" | "created" | "model" | "obfuscation", _) => reader.skip(),
-            _ => self.head(key, reader, place, emit),
+            _ => self.head(key, reader, emit),
         }
     }
 
     /// Emits a vendor field of the answer, if it is new.
-    fn head<'f>(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'f>,
-        place: Place,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
+    fn head<'f>(&mut self, key: &str, reader: &mut Reader<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let json = reader.raw()?;
-        if !self.vendor_fields.is_change(key, &json) {
-            return Ok(());
+        if self.vendor_fields.is_change(key, &json) {
+            let kind = NoteKind::Semantics(extra(self.place, ("", key), json));
+            self.note(Event::Note(Note { at: NoteAt::Response, kind }), emit);
         }
-        let kind = NoteKind::Semantics(extra(place, ("", key), json));
-        self.note(Event::Note(Note { at: NoteAt::Response, kind }), emit);
         Ok(())
     }
 
@@ -284,13 +267,8 @@ impl Decoder {
         self.choices.len() > 1 && !self.choices[at].has_ended() && self.is_ending()
     }
 
-    fn choice<'f>(
-        &mut self,
-        reader: &mut Reader<'f>,
-        place: Place,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
-        let chunk = Chunk::read(reader)?;
+    fn choice<'f>(&mut self, chunk: Chunk<'f>, at: usize, emit: Emit<'_, 'f>) -> Result<()> {
+        let place = self.place.element(Step::Choices, at);
         let index = chunk.index.unwrap_or(0);
         let index = u32::try_from(index).ok().filter(|it| (*it as usize) < OPEN_PARTS_MAX);
         let index = index
@@ -303,11 +281,11 @@ impl Decoder {
         if self.goes_on_elsewhere(at) {
             self.release(emit);
         }
-        let (next, has_fragments) = (&mut self.part, &mut self.has_fragments);
         let choice = &mut self.choices[at];
         let had_ended = choice.has_ended();
-        let mut sink = Sink { candidate: index, next, has_fragments, emit };
-        let stepped = choice.step(chunk, place, &mut sink);
+        let mut sink = Sink { candidate: index, place, next: &mut self.part, emit };
+        let stepped = choice.step(chunk, &mut sink);
+        self.has_fragments |= std::mem::take(&mut choice.has_fragments);
         if !had_ended && choice.has_ended() {
             self.ended += 1;
             self.finished.push(at);
@@ -321,14 +299,8 @@ pub(super) fn read_groq_usage<'f>(
     reader: &mut Reader<'f>,
     place: Place,
 ) -> Result<Option<Usage<'f>>> {
-    let mut usage = None;
-    reader.object(|key, reader| match (&*key, reader.kind()?) {
-        ("usage", Kind::Object) => {
-            usage = Some(USAGE.decode(reader, place.step(Step::XGroqUsage))?);
-            Ok(())
-        }
-        _ => reader.skip(),
-    })?;
+    let (mut usage, place) = (None, place.step(Step::XGroqUsage));
+    reader.member("usage", Kind::Object, |reader| set(&mut usage, USAGE.decode(reader, place)))?;
     Ok(usage)
 }
 

@@ -1,17 +1,19 @@
-//! Where the events of a stream go.
+//! Where the events of an answer go while it is read.
 
 use crate::conversation::Content;
 use crate::json::Text;
+use crate::place::Place;
+use crate::protocol::event::Emit;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::{Closed, Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId};
+use crate::protocol::{Delta, Event, Note, NoteAt, NoteKind, Open, Opening, PartId};
 
 /// Where the events of one candidate go, and the number that the next part gets.
 pub(super) struct Sink<'s, 'f> {
     pub(super) candidate: u32,
+    /// Where what is being read stands.
+    pub(super) place: Place,
     pub(super) next: &'s mut u32,
-    /// Whether fragments were taken in that are emitted later: the events are not all that a chunk holds.
-    pub(super) has_fragments: &'s mut bool,
-    pub(super) emit: &'s mut dyn FnMut(Event<'f>),
+    pub(super) emit: Emit<'s, 'f>,
 }
 
 impl<'f> Sink<'_, 'f> {
@@ -40,7 +42,7 @@ impl<'f> Sink<'_, 'f> {
     }
 
     pub(super) fn close(&mut self, part: PartId) {
-        self.send(Event::Close(Closed { part, semantics: NodeSemantics::default() }));
+        self.send(Event::closed(part));
     }
 
     /// Opens and closes a part that comes in one piece.
