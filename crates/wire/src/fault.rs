@@ -96,8 +96,24 @@ impl<'a> Fault<'a> {
         overflow::find(&original.compact())
     }
 
-    /// The message behind the words by which clients of a protocol know that a prompt does not fit.
-    pub(crate) fn message_behind(&self, words: &str) -> Text<'_> {
+    /// The message for clients of a protocol, which know by its vendor's words that a prompt does not fit: `bare` ones where the
+    /// counts are not known, else those that `counted` makes of the tokens and the window.
+    pub(crate) fn message_for(
+        &self,
+        bare: &str,
+        counted: impl FnOnce(u64, u64) -> String,
+    ) -> Text<'_> {
+        match (self.kind, self.overflow.counts()) {
+            (FaultKind::ContextTooLong, Some((tokens, window))) => {
+                self.message_behind(&counted(tokens, window))
+            }
+            (FaultKind::ContextTooLong, None) => self.message_behind(bare),
+            _ => self.message.reborrow(),
+        }
+    }
+
+    /// The message behind other words, unless it has them.
+    fn message_behind(&self, words: &str) -> Text<'_> {
         let message = self.message.to_str();
         match message.as_ref() {
             "" => Text::plain(words.to_owned()),

@@ -57,6 +57,11 @@ impl<'a> Json<'a> {
         Json::trusted(Writer::written(write).into())
     }
 
+    /// A text as a string.
+    pub(crate) fn of_text(text: &Text<'_>) -> Json<'static> {
+        Self::written(|writer| writer.value(text))
+    }
+
     /// The object of the members that are written.
     pub(crate) fn of_object(members: impl FnOnce(&mut Writer)) -> Json<'static> {
         Json::written(|writer| writer.object(members))
@@ -73,6 +78,16 @@ impl<'a> Json<'a> {
 
     pub fn kind(&self) -> Kind {
         self.0.bytes().next().and_then(Kind::of).unwrap_or(Kind::Null)
+    }
+
+    /// Whether it is an object with a member of such a name.
+    pub(crate) fn has_member(&self, is_meant: impl Fn(&str) -> bool) -> bool {
+        let mut has_any = false;
+        let read = self.reader().object(|key, reader| {
+            has_any |= is_meant(&key);
+            reader.skip()
+        });
+        read.is_ok() && has_any
     }
 
     pub fn is_null(&self) -> bool {

@@ -107,15 +107,9 @@ pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
 /// The words for the client. Agents tell a full context by the vendor's own, so that these lead.
 /// Fixture `error/context-too-long`.
 fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
-    if fault.kind != FaultKind::ContextTooLong {
-        return fault.message.reborrow();
-    }
-    match fault.overflow.counts() {
-        Some((tokens, window)) => {
-            fault.message_behind(&format!("{TOO_LONG}: {tokens} tokens > {window} maximum"))
-        }
-        None => fault.message_behind(TOO_LONG),
-    }
+    fault.message_for(TOO_LONG, |tokens, window| {
+        format!("{TOO_LONG}: {tokens} tokens > {window} maximum")
+    })
 }
 
 const TOO_LONG: &str = "prompt is too long";

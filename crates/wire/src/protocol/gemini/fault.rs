@@ -83,7 +83,7 @@ pub(super) fn fault_of<'a>(status: Option<u16>, error: &Json<'a>) -> Fault<'a> {
 }
 
 fn wrapped(error: &Json<'_>) -> Json<'static> {
-    Json::written(|writer| writer.object(|object| object.field("error", error)))
+    Json::of_object(|object| object.field("error", error))
 }
 
 /// What the typed details of an error say.
@@ -216,14 +216,12 @@ fn write_error(writer: &mut Writer, fault: &Fault<'_>, status: u16, word: &str) 
 
 /// The words for the client, which tell a full context by the vendor's own.
 fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
-    match (fault.kind, fault.overflow.counts()) {
-        (FaultKind::ContextTooLong, Some((tokens, window))) => fault.message_behind(&format!(
+    let message = fault.message_for(TOO_LONG, |tokens, window| {
+        format!(
             "The input token count ({tokens}) exceeds the maximum number of tokens allowed ({window})."
-        )),
-        (FaultKind::ContextTooLong, None) => fault.message_behind(TOO_LONG),
-        _ if fault.message.is_empty() => Text::literal(WORDLESS),
-        _ => fault.message.reborrow(),
-    }
+        )
+    });
+    if message.is_empty() { Text::literal(WORDLESS) } else { message }
 }
 
 const TOO_LONG: &str = "The input token count exceeds the maximum number of tokens allowed.";

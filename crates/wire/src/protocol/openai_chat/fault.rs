@@ -62,16 +62,14 @@ pub(super) fn write_error(error: &mut Writer, fault: &Fault<'_>) {
 
 /// The words for the client, which may tell a full context by the vendor's own.
 fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
-    if fault.kind != FaultKind::ContextTooLong {
-        return fault.message.reborrow();
-    }
-    match fault.overflow.counts() {
-        Some((tokens, window)) => fault.message_behind(&format!(
+    fault.message_for(TOO_LONG, |tokens, window| {
+        format!(
             "This model's maximum context length is {window} tokens. However, your messages resulted in {tokens} tokens."
-        )),
-        None => fault.message_behind("Your messages exceed this model's maximum context length."),
-    }
+        )
+    })
 }
+
+const TOO_LONG: &str = "Your messages exceed this model's maximum context length.";
 
 /// The type and the code by which clients tell a class.
 fn words(fault: &Fault<'_>) -> (&'static str, Option<&'static str>) {

@@ -34,58 +34,37 @@ fn is_request_fault(code: &str) -> bool {
 
 pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
     let status = fault.kind.status();
-    if let Some((protocol, body)) = &fault.original
-        && *protocol == SELF
-        && is_body(body)
-    {
-        return (status, body.as_str().to_owned());
-    }
-    let body = Json::of_object(|body| {
-        body.key("error");
-        write_error(body, fault);
-    });
-    (status, body.into_string())
+    let body = match &fault.original {
+        Some((SELF, body)) if is_body(body) => body.as_str().to_owned(),
+        _ => Writer::written(|writer| {
+            writer.object(|body| body.object_field("error", |error| write_error(error, fault)));
+        }),
+    };
+    (status, body)
 }
 
 /// Whether an error is a whole body rather than the object inside one.
 fn is_body(json: &Json<'_>) -> bool {
-    if json.kind() != Kind::Object {
-        return true;
-    }
-    let mut is_body = false;
-    // The value was checked when it was read.
-    let _ = json.reader().object(|key, reader| {
-        is_body |= key == "error";
-        reader.skip()
-    });
-    is_body
+    json.kind() != Kind::Object || json.has_member(|key| key == "error")
 }
 
 /// Writes the object that says what went wrong, as bodies and events hold it.
-fn write_error(writer: &mut Writer, fault: &Fault<'_>) {
+fn write_error(error: &mut Writer, fault: &Fault<'_>) {
     let (word, code) = words(fault.kind);
-    writer.object(|writer| {
-        writer.field("message", &message(fault));
-        writer.field("type", word);
-        writer.field("param", &fault.param);
-        match own_code(fault) {
-            Some(code) => writer.field("code", code),
-            None => writer.field("code", &code),
-        }
-    });
+    error.field("message", &message(fault));
+    error.field("type", word);
+    error.field("param", &fault.param);
+    match own_code(fault) {
+        Some(code) => error.field("code", code),
+        None => error.field("code", &code),
+    }
 }
 
 /// The words for the client, which may tell a full context by the vendor's own.
 pub(super) fn message<'f>(fault: &'f Fault<'_>) -> Text<'f> {
-    if fault.kind != FaultKind::ContextTooLong {
-        return fault.message.reborrow();
-    }
-    match fault.overflow.counts() {
-        Some((tokens, window)) => {
-            fault.message_behind(&format!("{TOO_LONG}: {tokens} tokens > {window} maximum."))
-        }
-        None => fault.message_behind(TOO_LONG),
-    }
+    fault.message_for(TOO_LONG, |tokens, window| {
+        format!("{TOO_LONG}: {tokens} tokens > {window} maximum.")
+    })
 }
 
 const TOO_LONG: &str = "Your input exceeds the context window of this model";
@@ -103,27 +82,22 @@ pub(super) fn own_code<'f>(fault: &'f Fault<'_>) -> Option<&'f Text<'f>> {
 
 /// Writes the error of a failed response. The vendor's own comes back as it was.
 pub(super) fn write_response_error(writer: &mut Writer, fault: &Fault<'_>) {
-    if let Some((protocol, error)) = &fault.original
-        && *protocol == SELF
-        && !is_body(error)
-    {
-        return writer.value(error);
+    match &fault.original {
+        Some((SELF, error)) if !is_body(error) => writer.value(error),
+        _ => writer.object(|writer| {
+            writer.field("code", &response_code(fault));
+            writer.field("message", &message(fault));
+        }),
     }
-    writer.object(|writer| {
-        writer.field("code", &response_code(fault));
-        writer.field("message", &message(fault));
-    });
 }
 
 /// The codes of failed responses are a closed list.
 pub(super) fn response_code(fault: &Fault<'_>) -> Text<'static> {
-    match fault.kind {
-        FaultKind::RateLimit | FaultKind::Billing => Text::literal("rate_limit_exceeded"),
-        FaultKind::BadRequest | FaultKind::Unprocessable | FaultKind::TooLarge => {
-            Text::literal("invalid_prompt")
-        }
+    Text::literal(match fault.kind {
+        FaultKind::RateLimit | FaultKind::Billing => "rate_limit_exceeded",
+        FaultKind::BadRequest | FaultKind::Unprocessable | FaultKind::TooLarge => "invalid_prompt",
         // Clients act on this code, which the vendor sends although its list lacks it. Fixture `error/context-too-long`.
-        FaultKind::ContextTooLong => Text::literal("context_length_exceeded"),
+        FaultKind::ContextTooLong => "context_length_exceeded",
         FaultKind::Authentication
         | FaultKind::Permission
         | FaultKind::NotFound
@@ -132,8 +106,8 @@ pub(super) fn response_code(fault: &Fault<'_>) -> Text<'static> {
         | FaultKind::Overloaded
         | FaultKind::Timeout
         | FaultKind::Cancelled
-        | FaultKind::Truncated => Text::literal("server_error"),
-    }
+        | FaultKind::Truncated => "server_error",
+    })
 }
 
 /// The error's type and, where the vendor has one, its code.

@@ -162,16 +162,7 @@ fn part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<PartOrPiece<'a>> {
     }
     let json = start.raw()?;
     *reader = start;
-    let is_call = |key: &str| matches!(key, "functionCall" | "function_call");
-    let kind = if has_member(&json, is_call) { BROKEN_CALL } else { "" };
+    let is_call = json.has_member(|key| matches!(key, "functionCall" | "function_call"));
+    let kind = if is_call { BROKEN_CALL } else { "" };
     Ok(PartOrPiece::Part(opaque_part(Text::literal(kind), json, place)))
-}
-
-fn has_member(json: &Json<'_>, is_meant: impl Fn(&str) -> bool) -> bool {
-    let mut has_any = false;
-    let read = json.reader().object(|key, reader| {
-        has_any |= is_meant(&key);
-        reader.skip()
-    });
-    read.is_ok() && has_any
 }
