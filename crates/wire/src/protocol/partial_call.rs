@@ -7,6 +7,7 @@ use crate::conversation::{Arguments, CallForm, Content, Part, ToolCall};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 use crate::json::{Json, Kind, Text, Writer};
+use crate::owned::into_owned;
 use crate::protocol::semantics::NodeSemantics;
 
 /// A piece of a call.
@@ -74,14 +75,6 @@ pub(super) enum Data<'a> {
 }
 
 impl Value<'_> {
-    fn into_owned(self) -> Value<'static> {
-        let data = match self.data {
-            Data::Text(text) => Data::Text(text.into_owned()),
-            Data::Whole(json) => Data::Whole(json.into_owned()),
-        };
-        Value { data, continues: self.continues }
-    }
-
     /// Adds what comes next of a string, or another value once more; returns whether it is either.
     fn goes_on_with(&mut self, next: &Value<'_>) -> bool {
         match (&mut self.data, &next.data) {
@@ -94,13 +87,10 @@ impl Value<'_> {
     }
 }
 
-impl Step<'_> {
-    pub(super) fn into_owned(self) -> Step<'static> {
-        match self {
-            Self::Key(key) => Step::Key(Cow::Owned(key.into_owned())),
-            Self::Index(index) => Step::Index(index),
-        }
-    }
+into_owned! {
+    pub(super) enum Step { Key(key), Index(index) }
+    struct Value { data, continues }
+    enum Data { Text(text), Whole(json) }
 }
 
 /// Joins the pieces of calls, in the order in which they come. Fixtures `answer/tools/gemini-pieces-of-no-known-value` and
@@ -122,7 +112,9 @@ impl Joiner {
     /// Adds a piece; answers the call if that was its last one.
     pub(super) fn add(&mut self, piece: Piece<'_>) -> Added {
         let Some(position) = self.find(&piece).or_else(|| self.begin(&piece)) else {
-            let is_lost = self.give_up(&piece) || self.is_full || is_orphan(&piece);
+            // What it may be of is given up.
+            let has_any = self.break_off(|call| call.takes(&piece));
+            let is_lost = has_any || self.is_full || is_orphan(&piece);
             self.has_lost |= is_lost;
             return if is_lost { Added::Kept } else { Added::Stray };
         };
@@ -167,11 +159,6 @@ impl Joiner {
         }
         self.open.push(call);
         Some(self.open.len() - 1)
-    }
-
-    /// Gives up the calls that a piece may be of, and returns whether there are any.
-    fn give_up(&mut self, piece: &Piece<'_>) -> bool {
-        self.break_off(|call| call.takes(piece))
     }
 
     /// Nothing can come any more of these calls; returns whether there are any. They stay, so that what else comes of them begins
@@ -346,8 +333,7 @@ impl Node {
                 return;
             }
             (Self::Object(object), [Step::Key(key), ..]) => {
-                let position = object.find(key);
-                position.map(|position| &mut object.members[position].1)
+                object.find(key).map(|position| &mut object.members[position].1)
             }
             (Self::List(nodes), [Step::Index(index), ..]) => nodes.get_mut(*index),
             _ => None,
@@ -398,15 +384,10 @@ impl Node {
                 })?;
                 Self::Object(members)
             }
-            Kind::Array => {
-                let mut nodes = Vec::new();
-                json.reader().array(|_, reader| {
-                    building.take()?;
-                    nodes.push(Self::of(reader.raw()?));
-                    Ok(())
-                })?;
-                Self::List(nodes)
-            }
+            Kind::Array => Self::List(json.reader().list(|_, reader| {
+                building.take()?;
+                reader.raw().map(Self::of)
+            })?),
             Kind::String | Kind::Number | Kind::Boolean | Kind::Null => return Ok(()),
         };
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::protocol::event::{Event, NoteAt, Opening, PartId};
+use crate::protocol::event::{Event, NoteAt, Open, Opening, PartId};
 
 /// Watches a stream of events and objects to the first that is out of order.
 #[derive(Debug, Default)]
@@ -19,74 +19,63 @@ pub struct Order {
 impl Order {
     /// Checks one more event.
     pub fn step(&mut self, event: &Event<'_>) -> Result<()> {
-        if self.failed {
-            return Err(illegal("nothing after a fault", event));
+        match self.violated(event) {
+            None => Ok(()),
+            Some(expected) => Err(illegal(expected, event)),
         }
+    }
+
+    /// Takes note of an event; what was expected, if that was something else.
+    fn violated(&mut self, event: &Event<'_>) -> Option<&'static str> {
         match event {
-            Event::Start(_) if self.started => Err(illegal("one start", event)),
-            Event::Start(_) => {
-                self.started = true;
-                Ok(())
-            }
+            _ if self.failed => Some("nothing after a fault"),
+            Event::Start(_) => std::mem::replace(&mut self.started, true).then_some("one start"),
             Event::Fault(_) => {
                 self.failed = true;
-                Ok(())
+                None
             }
-            _ if !self.started => Err(illegal("a start first", event)),
-            Event::Open(open) => {
-                let grows = !matches!(open.opening, Opening::Whole(_));
-                self.open(open.part, open.candidate, grows, event)
-            }
+            _ if !self.started => Some("a start first"),
+            Event::Open(open) => self.open(open),
             Event::Delta(part, _) => match self.find(*part) {
-                Some((_, _, true)) => Ok(()),
-                Some(_) => Err(illegal("a part that grows", event)),
-                None => Err(illegal("an open part", event)),
+                Some(at) => (!self.open[at].2).then_some("a part that grows"),
+                None => Some("an open part"),
             },
-            Event::Close(closed) => self.close(closed.part, event),
-            Event::Note(note) => match note.at {
-                NoteAt::Part(part) if part.0 >= self.opened => {
-                    Err(illegal("a part that was opened", event))
+            Event::Close(closed) => match self.find(closed.part) {
+                Some(at) => {
+                    self.open.remove(at);
+                    None
                 }
-                NoteAt::Part(_) | NoteAt::Candidate(_) | NoteAt::Response => Ok(()),
+                None => Some("an open part"),
             },
-            Event::Usage(_) => Ok(()),
-            Event::Finish { candidate, .. } => self.finish(*candidate, event),
+            Event::Note(note) => match note.at {
+                NoteAt::Part(part) if part.0 >= self.opened => Some("a part that was opened"),
+                NoteAt::Part(_) | NoteAt::Candidate(_) | NoteAt::Response => None,
+            },
+            Event::Usage(_) => None,
+            Event::Finish { candidate, .. } => {
+                if self.open.iter().any(|(_, of, _)| of == candidate) {
+                    return Some("all parts of the candidate closed");
+                }
+                (!self.finished.insert(*candidate)).then_some("one end for each candidate")
+            }
         }
     }
 
-    fn open(&mut self, part: PartId, candidate: u32, grows: bool, event: &Event<'_>) -> Result<()> {
-        if part.0 != self.opened {
-            return Err(illegal("the next part number", event));
+    fn open(&mut self, open: &Open<'_>) -> Option<&'static str> {
+        if open.part.0 != self.opened {
+            return Some("the next part number");
         }
-        if self.finished.contains(&candidate) {
-            return Err(illegal("a candidate that has not ended", event));
+        if self.finished.contains(&open.candidate) {
+            return Some("a candidate that has not ended");
         }
+        let grows = !matches!(open.opening, Opening::Whole(_));
         self.opened += 1;
-        self.open.push((part, candidate, grows));
-        Ok(())
+        self.open.push((open.part, open.candidate, grows));
+        None
     }
 
-    fn close(&mut self, part: PartId, event: &Event<'_>) -> Result<()> {
-        let before = self.open.len();
-        self.open.retain(|(open, _, _)| *open != part);
-        if self.open.len() == before {
-            return Err(illegal("an open part", event));
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, candidate: u32, event: &Event<'_>) -> Result<()> {
-        if self.open.iter().any(|(_, of, _)| *of == candidate) {
-            return Err(illegal("all parts of the candidate closed", event));
-        }
-        if !self.finished.insert(candidate) {
-            return Err(illegal("one end for each candidate", event));
-        }
-        Ok(())
-    }
-
-    fn find(&self, part: PartId) -> Option<(PartId, u32, bool)> {
-        self.open.iter().copied().find(|(open, _, _)| *open == part)
+    fn find(&self, part: PartId) -> Option<usize> {
+        self.open.iter().position(|(open, _, _)| *open == part)
     }
 }
 
