@@ -1,7 +1,5 @@
 //! Reading whole answers. What is not shaped as expected is kept as it is.
 
-use std::borrow::Cow;
-
 use super::decode_request::blocks;
 use super::fault::read_fault;
 use super::usage::USAGE;
@@ -46,27 +44,20 @@ impl<'a> MessageObject<'a> {
     pub(super) fn read(&mut self, reader: &mut Reader<'a>, place: Place) -> Result<()> {
         let mut extras = Extras::default();
         self.semantics = NodeSemantics::at(place);
-        read_object(reader, "", &mut extras, |key, reader| {
-            let kind = reader.kind()?;
-            match (key, kind) {
-                ("id", Kind::String) => set(&mut self.id, reader.string()),
-                ("model", Kind::String) => set(&mut self.model, reader.string()),
-                ("type", Kind::String) if reader.checkpoint().string()? == "message" => {
-                    reader.skip()
-                }
-                ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => {
-                    reader.skip()
-                }
-                ("content", Kind::Array) => self.read_content(reader, place),
-                ("usage", Kind::Object) => {
-                    set(&mut self.usage, USAGE.read(reader, place.step(Step::Usage)))
-                }
-                ("error", Kind::Object | Kind::String) => {
-                    self.has_error = true;
-                    Ok(())
-                }
-                _ => self.ending.member(key, reader),
+        read_object(reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
+            ("id", Kind::String) => set(&mut self.id, reader.string()),
+            ("model", Kind::String) => set(&mut self.model, reader.string()),
+            ("type", Kind::String) if reader.checkpoint().string()? == "message" => reader.skip(),
+            ("role", Kind::String) if reader.checkpoint().string()? == "assistant" => reader.skip(),
+            ("content", Kind::Array) => self.read_content(reader, place),
+            ("usage", Kind::Object) => {
+                set(&mut self.usage, USAGE.read(reader, place.step(Step::Usage)))
             }
+            ("error", Kind::Object | Kind::String) => {
+                self.has_error = true;
+                Ok(())
+            }
+            _ => self.ending.member(key, reader),
         })?;
         self.ending.leave(&mut extras);
         self.semantics.keep(extras);
@@ -83,21 +74,15 @@ impl<'a> MessageObject<'a> {
     }
 
     fn into_response(self) -> Response<'a> {
-        let place = self.semantics.place();
-        let message =
-            Message::new(Role::Assistant, self.parts).with_semantics(NodeSemantics::at(place));
-        let mut candidate = Candidate::new(message);
-        candidate.finish = self.ending.into_finish();
-        let mut response = Response::default();
-        *response.semantics_mut() = self.semantics;
-        response.id = self.id;
-        response.model = self.model;
-        response.candidates.push(candidate);
-        if let Some(report) = self.usage {
-            response.service_tier = report.service_tier.clone();
-            response.usage = Some(USAGE.usage(report));
-        }
-        response
+        let Self { id, model, usage, semantics, parts, ending, .. } = self;
+        let place = NodeSemantics::at(semantics.place());
+        let message = Message::new(Role::Assistant, parts).with_semantics(place);
+        let finish = ending.into_finish();
+        let candidates = vec![Candidate { finish, ..Candidate::new(message) }];
+        let service_tier = usage.as_ref().and_then(|report| report.service_tier.clone());
+        let usage = usage.map(|report| USAGE.usage(report));
+        let (created, fault) = (None, None);
+        Response { id, model, created, candidates, usage, service_tier, fault, semantics }
     }
 }
 
@@ -130,11 +115,10 @@ impl<'a> StopFields<'a> {
             return;
         }
         if let Some(text) = self.stop_sequence.take() {
-            let json = Json::written(|writer| writer.value(&text));
-            extras.keep("", Cow::Borrowed("stop_sequence"), json);
+            extras.keep("", "stop_sequence".into(), Json::of_text(&text));
         }
         if let Some(details) = self.details.take() {
-            extras.keep("", Cow::Borrowed("stop_details"), details);
+            extras.keep("", "stop_details".into(), details);
         }
     }
 

@@ -11,7 +11,7 @@ pub use order::Order;
 pub(super) use sequence::Sequence;
 pub use unfold::unfold;
 
-use crate::conversation::{CallForm, Content, Finish, ReasoningForm, Usage};
+use crate::conversation::{CallForm, Content, Finish, ReasoningForm, Response, Usage};
 use crate::fault::Fault;
 use crate::json::{Number, Text};
 use crate::owned::into_owned;
@@ -66,6 +66,17 @@ pub struct Start<'a> {
     pub created: Option<Number<'a>>,
     pub service_tier: Option<Text<'a>>,
     pub semantics: NodeSemantics<'a>,
+}
+
+impl<'a> Start<'a> {
+    /// The beginning of a whole answer, but for its semantics.
+    pub(super) fn of(response: &'a Response<'_>) -> Self {
+        let Response { id, model, created, service_tier, .. } = response;
+        let texts = [id, model, service_tier].map(|text| text.as_ref().map(Text::reborrow));
+        let [id, model, service_tier] = texts;
+        let created = created.as_ref().map(Number::reborrow);
+        Self { id, model, created, service_tier, ..Self::default() }
+    }
 }
 
 /// A part begins.

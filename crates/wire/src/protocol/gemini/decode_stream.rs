@@ -203,8 +203,7 @@ impl Decoder {
 
 /// Keeps a service tier that came too late to be the answer's own.
 fn keep_tier(usage: &mut Usage<'_>, tier: &Text<'_>) {
-    let json = Json::written(|writer| writer.value(tier));
-    usage.semantics_mut().extras_mut().keep("", "serviceTier".into(), json);
+    usage.semantics_mut().extras_mut().keep("", "serviceTier".into(), Json::of_text(tier));
 }
 
 impl Running {

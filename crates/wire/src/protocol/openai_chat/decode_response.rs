@@ -18,15 +18,15 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
         ("object", Kind::String) if reader.checkpoint().string()? == OBJECT => reader.skip(),
-        ("choices", Kind::Array) => read_choices(reader, &mut response.candidates),
+        ("choices", Kind::Array) => {
+            reader.list(read_choice).map(|choices| response.candidates.extend(choices))
+        }
         ("usage", Kind::Object) => {
             let place = Place::default().step(Step::Usage);
             set(&mut response.usage, USAGE.decode(reader, place))
         }
         ("error", Kind::Object) => {
-            let fault = fault_within(&reader.checkpoint().raw()?);
-            response.fault = Some(fault);
-            Ok(())
+            set(&mut response.fault, reader.checkpoint().raw().map(|error| fault_within(&error)))
         }
         _ => read_head(key, reader, &mut response),
     })?;
@@ -48,19 +48,8 @@ fn read_head<'a>(key: &str, reader: &mut Reader<'a>, response: &mut Response<'a>
     }
 }
 
-fn read_choices<'a>(reader: &mut Reader<'a>, candidates: &mut Vec<Candidate<'a>>) -> Result<()> {
-    reader.array(|index, reader| {
-        let place = Place::default().element(Step::Choices, index);
-        candidates.push(read_choice(reader, index, place)?);
-        Ok(())
-    })
-}
-
-fn read_choice<'a>(
-    reader: &mut Reader<'a>,
-    position: usize,
-    place: Place,
-) -> Result<Candidate<'a>> {
+fn read_choice<'a>(position: usize, reader: &mut Reader<'a>) -> Result<Candidate<'a>> {
+    let place = Place::default().element(Step::Choices, position);
     let mut finish = None;
     let mut fields = Fields::at(place.step(Step::Message));
     let mut logprobs = None;
@@ -79,11 +68,8 @@ fn read_choice<'a>(
     if let Some(json) = logprobs {
         read_logprobs(&json, &mut fields, &mut extras)?;
     }
-    let mut candidate = Candidate::new(Message::new(Role::Assistant, fields.into_parts()));
-    candidate.finish = finish;
-    *candidate.semantics_mut() = NodeSemantics::at(place);
-    candidate.semantics_mut().keep(extras);
-    Ok(candidate)
+    let message = Message::new(Role::Assistant, fields.into_parts());
+    Ok(Candidate { message, finish, semantics: NodeSemantics::at(place).keeping(extras) })
 }
 
 /// Reads the message of a choice. Its extras are the choice's, because streams have no other place for them.
@@ -193,7 +179,5 @@ pub(super) fn finish_of(word: Text<'_>) -> Finish<'_> {
         "error" => FinishKind::Failed,
         _ => FinishKind::Other,
     };
-    let mut finish = Finish::new(kind);
-    finish.raw = Some(word);
-    finish
+    Finish { raw: Some(word), ..Finish::new(kind) }
 }

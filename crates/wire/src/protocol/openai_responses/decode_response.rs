@@ -7,11 +7,12 @@ use crate::error::Result;
 use crate::fault::Fault;
 use crate::json::{Json, Kind, Number, Reader, Text};
 use crate::place::{Place, Step};
+use crate::protocol::arguments::sole_member;
 use crate::protocol::object::{read_object, set};
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::openai_responses::usage::USAGE;
-use crate::protocol::semantics::Extras;
+use crate::protocol::semantics::{Extras, NodeSemantics};
 
 pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
@@ -59,24 +60,18 @@ impl<'a> ResponseObject<'a> {
     }
 
     fn into_response(mut self) -> Result<Response<'a>> {
-        let mut response = Response::default();
+        let mut candidates = Vec::new();
         if let Some(output) = self.output.take() {
             let parts = decode_output(&output)?;
             let called = parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)));
-            let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
-            candidate.finish = self.finish(called);
-            response.candidates.push(candidate);
+            let candidate = Candidate::new(Message::new(Role::Assistant, parts));
+            candidates.push(Candidate { finish: self.finish(called), ..candidate });
         }
-        response.fault = self.fault();
+        let fault = self.fault();
         self.keep_rest();
         let Self { id, model, created, service_tier, usage, extras, .. } = self;
-        response.id = id;
-        response.model = model;
-        response.created = created;
-        response.service_tier = service_tier;
-        response.usage = usage;
-        response.semantics_mut().keep(extras);
-        Ok(response)
+        let semantics = NodeSemantics::default().keeping(extras);
+        Ok(Response { id, model, created, candidates, usage, service_tier, fault, semantics })
     }
 
     /// Why the answer ended, if it has; `called` says that a tool was called. What is stated about it is taken.
@@ -108,7 +103,7 @@ impl<'a> ResponseObject<'a> {
             Some("content_filter") => FinishKind::ContentFilter,
             _ => FinishKind::Other,
         };
-        let is_plain = kind != FinishKind::Other && members(&details) == 1;
+        let is_plain = kind != FinishKind::Other && sole_member(&details).is_some();
         let details = (!is_plain).then_some(details);
         Finish { raw: reason.or(Some(status)), details, ..Finish::new(kind) }
     }
@@ -122,27 +117,12 @@ impl<'a> ResponseObject<'a> {
     pub(super) fn keep_rest(&mut self) {
         let Self { status, incomplete, extras, .. } = self;
         if let Some(status) = status.take() {
-            extras.keep("", "status".into(), json_of(&status));
+            extras.keep("", "status".into(), Json::of_text(&status));
         }
         if let Some(incomplete) = incomplete.take() {
             extras.keep("", "incomplete_details".into(), incomplete);
         }
     }
-}
-
-/// A text as JSON.
-pub(super) fn json_of(text: &Text<'_>) -> Json<'static> {
-    Json::written(|writer| writer.value(text))
-}
-
-fn members(object: &Json<'_>) -> usize {
-    let mut members = 0;
-    // The value was checked when it was read.
-    let _ = object.reader().object(|_, reader| {
-        members += 1;
-        reader.skip()
-    });
-    members
 }
 
 /// Reads the items of an answer as the parts of one message.

@@ -5,23 +5,24 @@ use crate::json::{Json, Kind, Reader, Text};
 use crate::owned::into_owned;
 use crate::place::Place;
 use crate::protocol::Protocol;
+use crate::protocol::object::{put, set};
 
 /// One source of a text part.
 #[derive(Clone, Debug)]
 pub struct Citation<'a> {
-    pub(super) protocol: Protocol,
-    pub(super) json: Json<'a>,
-    pub(super) url: Option<Text<'a>>,
-    pub(super) title: Option<Text<'a>>,
-    pub(super) cited_text: Option<Text<'a>>,
+    pub(in super::super) protocol: Protocol,
+    pub(in super::super) json: Json<'a>,
+    pub(in super::super) url: Option<Text<'a>>,
+    pub(in super::super) title: Option<Text<'a>>,
+    pub(in super::super) cited_text: Option<Text<'a>>,
     /// The stretch of the part's text that the source supports, in characters.
-    pub(super) span: Option<(u64, u64)>,
+    pub(in super::super) span: Option<(u64, u64)>,
     /// Where a stream stated it; the root if the part has it.
-    pub(super) place: Place,
+    pub(in super::super) place: Place,
 }
 
 impl<'a> Citation<'a> {
-    /// A citation as `protocol` spells it; the setters say what of it others can understand.
+    /// A citation as `protocol` spells it; the other fields say what of it others can understand.
     pub(in super::super) fn new(protocol: Protocol, json: Json<'a>) -> Self {
         let (url, title, cited_text, span) = (None, None, None, None);
         Self { protocol, json, url, title, cited_text, span, place: Place::default() }
@@ -37,34 +38,15 @@ impl<'a> Citation<'a> {
         Some(self.place).filter(|place| !place.is_root())
     }
 
-    pub(in super::super) fn set_url(&mut self, url: Text<'a>) {
-        self.url = Some(url);
-    }
-
-    pub(in super::super) fn set_title(&mut self, title: Text<'a>) {
-        self.title = Some(title);
-    }
-
-    pub(in super::super) fn set_cited_text(&mut self, text: Text<'a>) {
-        self.cited_text = Some(text);
-    }
-
-    pub(in super::super) fn set_span(&mut self, start: u64, end: u64) {
-        self.span = Some((start, end));
-    }
-
     /// Reads the members of an object that cites a page, as several protocols name them.
     pub(in super::super) fn read_page(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         let (mut start, mut end) = (None, None);
-        reader.object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                ("url", Kind::String) => self.url = Some(reader.string()?),
-                ("title", Kind::String) => self.title = Some(reader.string()?),
-                ("start_index", Kind::Number) => start = reader.number()?.as_u64(),
-                ("end_index", Kind::Number) => end = reader.number()?.as_u64(),
-                _ => reader.skip()?,
-            }
-            Ok(())
+        reader.object(|key, reader| match (&*key, reader.kind()?) {
+            ("url", Kind::String) => set(&mut self.url, reader.string()),
+            ("title", Kind::String) => set(&mut self.title, reader.string()),
+            ("start_index", Kind::Number) => put(&mut start, reader.number().map(|it| it.as_u64())),
+            ("end_index", Kind::Number) => put(&mut end, reader.number().map(|it| it.as_u64())),
+            _ => reader.skip(),
         })?;
         self.span = start.zip(end);
         Ok(())

@@ -224,7 +224,7 @@ mod tests {
         node.extras_mut().keep("function", Cow::Borrowed("a/b"), Json::literal("1.50"));
         node.set_item(Item { id: Some(Text::literal("rs_1")), ..Item::default() });
         let mut citation = Citation::new(Protocol::Gemini, Json::literal("{}"));
-        citation.set_span(1, 4);
+        citation.span = Some((1, 4));
         node.add_citation(citation);
         let expected = json!({"place": "/messages/2", "semantics": {
             "shape": [0, 4],

@@ -114,17 +114,7 @@ pub(in super::super) fn citation(json: Json<'_>) -> Citation<'_> {
     let url = tag("url").or_else(|| tag("source"));
     let title = tag("title").or_else(|| tag("document_title"));
     let cited_text = tag("cited_text");
-    let mut citation = Citation::new(SELF, json);
-    if let Some(url) = url {
-        citation.set_url(url);
-    }
-    if let Some(title) = title {
-        citation.set_title(title);
-    }
-    if let Some(text) = cited_text {
-        citation.set_cited_text(text);
-    }
-    citation
+    Citation { url, title, cited_text, ..Citation::new(SELF, json) }
 }
 
 /// Reads an image or a document; none if its source is of no known sort.

@@ -1,9 +1,10 @@
 //! Writing why an answer ended.
 
 use crate::conversation::{Finish, FinishKind};
-use crate::loss::LossKind;
+use crate::loss::LossKind::{Approximated, Renamed, Repaired};
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::arguments::Change;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 
@@ -43,25 +44,23 @@ pub(in super::super) fn write_finish(
 }
 
 /// What the reason for an end loses or gains here.
-fn loss_of(kind: FinishKind, ends_with: EndsWith) -> Option<(LossKind, &'static str)> {
+fn loss_of(kind: FinishKind, ends_with: EndsWith) -> Change {
     Some(match (kind, ends_with) {
-        (FinishKind::MalformedCall, _) => {
-            (LossKind::Approximated, "Messages has no such finish reason")
-        }
+        (FinishKind::MalformedCall, _) => (Approximated, "Messages has no such finish reason"),
         (FinishKind::Other | FinishKind::Failed, _) => {
-            (LossKind::Approximated, "a finish reason that only its vendor has")
+            (Approximated, "a finish reason that only its vendor has")
         }
         (FinishKind::ContentFilter | FinishKind::PromptFilter, _) => {
-            (LossKind::Renamed, "a filtered answer is a refusal")
+            (Renamed, "a filtered answer is a refusal")
         }
         (FinishKind::ToolCalls, EndsWith::Nothing | EndsWith::Refusal) => {
-            (LossKind::Repaired, "there is no call to answer")
+            (Repaired, "there is no call to answer")
         }
         (FinishKind::Stop, EndsWith::Call) => {
-            (LossKind::Renamed, "an answer with a tool call ends with `tool_use`")
+            (Renamed, "an answer with a tool call ends with `tool_use`")
         }
         (FinishKind::Stop, EndsWith::Refusal) => {
-            (LossKind::Renamed, "Messages has a stop reason of its own for refusals")
+            (Renamed, "Messages has a stop reason of its own for refusals")
         }
         _ => return None,
     })

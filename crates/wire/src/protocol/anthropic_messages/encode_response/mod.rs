@@ -106,10 +106,8 @@ pub(super) fn write_head(
     object.unless_kept("role", "assistant");
     let model = context.model.as_ref().or(model.as_ref());
     if model.is_none() {
-        reporter.synthesised(
-            (root, Field::ResponseModel),
-            "Messages requires the model's name in answers",
-        );
+        let reason = "Messages requires the model's name in answers";
+        reporter.synthesised((root, Field::ResponseModel), reason);
     }
     object.field("model", &model.map(Text::reborrow).unwrap_or_default());
 }

@@ -39,14 +39,12 @@ impl<'a> Grounding<'a> {
         let (mut chunks, mut supports) = (Vec::new(), Vec::new());
         // What has an unexpected shape is no source; the raw object is kept all the same.
         let read = reader.object(|key, reader| match (&*key, reader.kind()?) {
-            ("groundingChunks", Kind::Array) => reader.array(|_, reader| {
-                chunks.push(page(reader)?);
-                Ok(())
-            }),
-            ("groundingSupports", Kind::Array) => reader.array(|_, reader| {
-                supports.push(support(reader)?);
-                Ok(())
-            }),
+            ("groundingChunks", Kind::Array) => {
+                reader.list(|_, reader| page(reader)).map(|more| chunks.extend(more))
+            }
+            ("groundingSupports", Kind::Array) => {
+                reader.list(|_, reader| support(reader)).map(|more| supports.extend(more))
+            }
             _ => reader.skip(),
         });
         if read.is_ok() {
@@ -126,33 +124,19 @@ impl Support<'_> {
 }
 
 fn citation<'a>(page: &Page<'a>, support: &Support<'a>, span: Option<(u64, u64)>) -> Citation<'a> {
-    let mut citation = Citation::new(SELF, page.json.clone());
-    if let Some(url) = &page.url {
-        citation.set_url(url.clone());
-    }
-    if let Some(title) = &page.title {
-        citation.set_title(title.clone());
-    }
-    if let Some(text) = &support.text {
-        citation.set_cited_text(text.clone());
-    }
-    if let Some((start, end)) = span {
-        citation.set_span(start, end);
-    }
-    citation
+    let Page { url, title, json } = page.clone();
+    Citation { url, title, cited_text: support.text.clone(), span, ..Citation::new(SELF, json) }
 }
 
 /// Reads a chunk: an object whose one member says what sort of page it is.
 fn page<'a>(reader: &mut Reader<'a>) -> Result<Page<'a>> {
     let json = reader.checkpoint().raw()?;
-    let (mut url, mut title) = (None, None);
+    let mut found = (None, None);
     reader.object(|_, reader| match reader.kind()? {
-        Kind::Object => {
-            (url, title) = address(reader)?;
-            Ok(())
-        }
+        Kind::Object => put(&mut found, address(reader)),
         _ => reader.skip(),
     })?;
+    let (url, title) = found;
     Ok(Page { url, title, json })
 }
 
@@ -167,21 +151,17 @@ fn address<'a>(reader: &mut Reader<'a>) -> Result<(Option<Text<'a>>, Option<Text
 }
 
 fn support<'a>(reader: &mut Reader<'a>) -> Result<Support<'a>> {
-    let mut support = Support::default();
+    let mut segment = Support::default();
     let mut chunks = Vec::new();
     reader.object(|key, reader| match (&*key, reader.kind()?) {
-        ("segment", Kind::Object) => {
-            support = span(reader)?;
-            Ok(())
-        }
+        ("segment", Kind::Object) => put(&mut segment, span(reader)),
         ("groundingChunkIndices", Kind::Array) => reader.array(|_, reader| {
             chunks.extend(usize::try_from(reader.u64()?).ok());
             Ok(())
         }),
         _ => reader.skip(),
     })?;
-    support.chunks = chunks;
-    Ok(support)
+    Ok(Support { chunks, ..segment })
 }
 
 /// Reads a segment; an offset that is not stated is zero.

@@ -41,8 +41,7 @@ impl<'a> LogprobsResult<'a> {
         let mut parsed = Self { chosen: Vec::new(), top: Vec::new(), is_plain: true };
         reader.object(|key, reader| match (&*key, reader.kind()?) {
             ("chosenCandidates", Kind::Array) => {
-                parsed.chosen = parsed.tokens(reader)?;
-                Ok(())
+                parsed.tokens(reader).map(|tokens| parsed.chosen = tokens)
             }
             ("topCandidates", Kind::Array) => parsed.all_alternatives(reader),
             _ => parsed.unread(reader),
@@ -88,19 +87,17 @@ impl<'a> LogprobsResult<'a> {
 
     /// The list as other protocols have it.
     fn entries(&self) -> Json<'static> {
-        Json::written(|writer| {
-            writer.array(|list| {
-                for (index, token) in self.chosen.iter().enumerate() {
-                    list.object(|entry| {
-                        token.write(entry);
-                        entry.array_field("top_logprobs", |list| {
-                            for token in self.top.get(index).into_iter().flatten() {
-                                list.object(|entry| token.write(entry));
-                            }
-                        });
+        Json::of_list(|list| {
+            for (index, token) in self.chosen.iter().enumerate() {
+                list.object(|entry| {
+                    token.write(entry);
+                    entry.array_field("top_logprobs", |list| {
+                        for token in self.top.get(index).into_iter().flatten() {
+                            list.object(|entry| token.write(entry));
+                        }
                     });
-                }
-            })
+                });
+            }
         })
     }
 }
@@ -109,11 +106,10 @@ impl Token<'_> {
     fn write(&self, entry: &mut Writer) {
         let token = self.token.as_ref().map(Text::to_str).unwrap_or_default();
         entry.field("token", &token);
-        entry.key("logprob");
         match &self.logprob {
-            Some(logprob) => entry.value(logprob),
+            Some(logprob) => entry.field("logprob", logprob),
             // The vendor leaves out zeros.
-            None => entry.value(&0_u32),
+            None => entry.field("logprob", &0_u32),
         }
         entry.key("bytes");
         match token_bytes(&token) {

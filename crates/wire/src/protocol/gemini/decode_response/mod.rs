@@ -26,8 +26,7 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let chunk = Chunk::read(&mut reader, root, &mut Extras::default())?;
     reader.finish()?;
     let Chunk { id, model, candidates, usage, .. } = chunk;
-    let mut semantics = NodeSemantics::at(root);
-    semantics.keep(chunk.extras);
+    let semantics = NodeSemantics::at(root).keeping(chunk.extras);
     let mut candidates: Vec<_> = candidates.into_iter().map(whole_candidate).collect();
     if let (true, Some(reason)) = (candidates.is_empty(), chunk.blocked) {
         candidates.push(blocked(root, reason));
@@ -35,11 +34,7 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let service_tier = usage.as_ref().and_then(|report| report.service_tier.clone());
     let usage = usage.map(|report| USAGE.usage(report));
     let fault = chunk.error.map(|error| fault_of(None, &error));
-    let mut response = Response::default();
-    (response.id, response.model, response.service_tier) = (id, model, service_tier);
-    (response.candidates, response.usage, response.fault) = (candidates, usage, fault);
-    *response.semantics_mut() = semantics;
-    Ok(response)
+    Ok(Response { id, model, created: None, candidates, usage, service_tier, fault, semantics })
 }
 
 fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
@@ -63,10 +58,7 @@ fn whole_candidate(draft: CandidateDraft<'_>) -> Candidate<'_> {
     });
     let content = if draft.has_content { place.step(Step::Content) } else { place };
     let message = Message::new(Role::Assistant, parts).with_semantics(NodeSemantics::at(content));
-    let mut candidate = Candidate::new(message);
-    candidate.finish = finish;
-    *candidate.semantics_mut() = semantics;
-    candidate
+    Candidate { message, finish, semantics }
 }
 
 /// The end of an answer that lacks a part of a call: where it would look like any other, it is not all that was to be said.
@@ -95,10 +87,9 @@ pub(super) fn unplaced(logprobs: &Logprobs<'_>) -> Extras<'static> {
 
 /// The answer that a blocked prompt stands for, since the vendor gives none. Fixture `answer/finish/gemini-blocked-prompt`.
 fn blocked(place: Place, reason: Text<'_>) -> Candidate<'_> {
-    let mut candidate = Candidate::new(Message::new(Role::Assistant, Vec::new()));
-    candidate.finish = Some(prompt_filter(reason));
-    *candidate.semantics_mut() = NodeSemantics::at(place.step(Step::PromptFeedback));
-    candidate
+    let message = Message::new(Role::Assistant, Vec::new());
+    let semantics = NodeSemantics::at(place.step(Step::PromptFeedback));
+    Candidate { message, finish: Some(prompt_filter(reason)), semantics }
 }
 
 /// The end of an answer whose prompt was blocked.

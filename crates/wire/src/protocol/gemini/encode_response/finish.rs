@@ -2,7 +2,7 @@
 
 use crate::conversation::{Finish, FinishKind};
 use crate::json::{Json, Text};
-use crate::loss::LossKind;
+use crate::loss::LossKind::{Approximated, Renamed};
 use crate::protocol::arguments::Change;
 
 /// What the vendor says of a prompt that was refused elsewhere.
@@ -10,34 +10,26 @@ pub(in super::super) const BLOCKED: Json<'static> = Json::literal(r#"{"blockReas
 
 /// What becomes of a finish reason that the vendor has no word for.
 pub(in super::super) fn finish_fate(finish: &Finish<'_>, calls: bool, refused: bool) -> Change {
-    match finish.kind {
+    Some(match finish.kind {
         FinishKind::Stop | FinishKind::StopSequence | FinishKind::ToolCalls if refused => {
-            Some((LossKind::Approximated, "a refusal is returned as the finish reason"))
+            (Approximated, "a refusal is returned as the finish reason")
         }
-        FinishKind::StopSequence => {
-            Some((LossKind::Approximated, "an answer that met a stop sequence just stops"))
-        }
-        FinishKind::ContextFull => {
-            Some((LossKind::Approximated, "a full context is returned as a token limit"))
-        }
+        FinishKind::StopSequence => (Approximated, "an answer that met a stop sequence just stops"),
+        FinishKind::ContextFull => (Approximated, "a full context is returned as a token limit"),
         FinishKind::Failed | FinishKind::Other => {
-            Some((LossKind::Approximated, "the vendor has no such finish reason"))
+            (Approximated, "the vendor has no such finish reason")
         }
-        FinishKind::Stop if calls => {
-            Some((LossKind::Renamed, "Gemini ends an answer with calls as STOP"))
-        }
-        FinishKind::ToolCalls if !calls => {
-            Some((LossKind::Renamed, "Gemini ends an answer with calls as STOP"))
-        }
-        FinishKind::Refusal => Some((LossKind::Renamed, "a refusal is returned as a safety stop")),
+        FinishKind::Stop if calls => (Renamed, "Gemini ends an answer with calls as STOP"),
+        FinishKind::ToolCalls if !calls => (Renamed, "Gemini ends an answer with calls as STOP"),
+        FinishKind::Refusal => (Renamed, "a refusal is returned as a safety stop"),
         FinishKind::Stop
         | FinishKind::ToolCalls
         | FinishKind::Length
         | FinishKind::ContentFilter
         | FinishKind::PromptFilter
         | FinishKind::Pause
-        | FinishKind::MalformedCall => None,
-    }
+        | FinishKind::MalformedCall => return None,
+    })
 }
 
 /// The vendor's finish reason; its own word comes back as it was.

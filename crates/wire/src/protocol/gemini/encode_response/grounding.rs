@@ -16,15 +16,17 @@ pub(in super::super) fn write_grounding(
     if sources.is_empty() {
         return None;
     }
-    let mut writer = Writer::default();
-    writer.begin_object();
-    writer.array_field("groundingChunks", |list| {
-        sources.iter().for_each(|citation| write_chunk(list, citation))
-    });
-    writer.key("groundingSupports");
-    writer.begin_array();
+    Some(Json::of_object(|object| {
+        object.array_field("groundingChunks", |list| {
+            sources.iter().for_each(|citation| write_chunk(list, citation))
+        });
+        object.array_field("groundingSupports", |list| write_supports(list, parts));
+    }))
+}
+
+fn write_supports(list: &mut Writer, parts: &[(&[Citation<'_>], Option<&Text<'_>>)]) {
     let mut chunk = 0;
-    for (index, (citations, text)) in parts.iter().enumerate() {
+    for (part, (citations, text)) in parts.iter().enumerate() {
         let mut sources = citations.iter().filter(|it| it.url().is_some()).peekable();
         if sources.peek().is_none() {
             continue;
@@ -32,26 +34,16 @@ pub(in super::super) fn write_grounding(
         let text = text.map(|text| Characters::from(&*text.to_str())).unwrap_or_default();
         let mut quotable = QUOTED_TIMES * text.text().len() + QUOTED_BYTES;
         for citation in sources {
-            let at = Spot { part: index, chunk };
-            write_support(&mut writer, at, citation, (&text, &mut quotable));
+            write_support(list, (part, chunk), citation, (&text, &mut quotable));
             chunk += 1;
         }
     }
-    writer.end_array();
-    writer.end_object();
-    Some(Json::trusted(writer.into_string().into()))
 }
 
 /// How often a text may be quoted in whole by the stretches that rest on sources, and so many bytes beyond that: a
 /// stretch need not say its words, and many that are each the whole text would fill the memory.
 const QUOTED_TIMES: usize = 2;
 const QUOTED_BYTES: usize = 64 * 1024;
-
-/// Which part rests on which chunk.
-struct Spot {
-    part: usize,
-    chunk: usize,
-}
 
 fn write_chunk(writer: &mut Writer, citation: &Citation<'_>) {
     writer.object(|chunk| {
@@ -62,9 +54,10 @@ fn write_chunk(writer: &mut Writer, citation: &Citation<'_>) {
     });
 }
 
+/// Writes that a part rests on a chunk.
 fn write_support(
     writer: &mut Writer,
-    at: Spot,
+    (part, chunk): (usize, usize),
     citation: &Citation<'_>,
     (text, quotable): (&Characters, &mut usize),
 ) {
@@ -76,16 +69,12 @@ fn write_support(
     *quotable -= quoted.map_or(0, str::len);
     writer.object(|support| {
         support.object_field("segment", |segment| {
-            if at.part > 0 {
-                segment.field("partIndex", &at.part);
-            }
-            if start > 0 {
-                segment.field("startIndex", &start);
-            }
+            segment.optional("partIndex", (part > 0).then_some(&part));
+            segment.optional("startIndex", (start > 0).then_some(&start));
             segment.field("endIndex", &end);
             segment.optional("text", quoted);
         });
-        support.array_field("groundingChunkIndices", |list| list.value(&at.chunk));
+        support.array_field("groundingChunkIndices", |list| list.value(&chunk));
     });
 }
 

@@ -11,7 +11,7 @@ use crate::protocol::semantics::Fidelity;
 pub(in super::super) fn logprobs_result(logprobs: &Logprobs<'_>) -> Option<Json<'static>> {
     match logprobs.origin() {
         Some(results) => Some(joined(results)),
-        None => Some(EntryList::read(&mut logprobs.entries().reader()).ok()?.result()?),
+        None => EntryList::read(&mut logprobs.entries().reader()).ok()?.result(),
     }
 }
 
@@ -29,14 +29,17 @@ fn joined(results: &[Json<'_>]) -> Json<'static> {
     if let [one] = results {
         return one.clone().into_owned();
     }
-    let mut lists = LISTS.map(|_| None::<Writer>);
+    let mut lists = LISTS.map(|_| None::<Vec<Json<'_>>>);
     let mut others: Vec<(String, Json<'_>)> = Vec::new();
     for result in results {
         // They were read before, so reading them again cannot fail.
         let _ = result.reader().object(|key, value| {
             let list = LISTS.iter().position(|name| *name == key);
             match (list, value.kind()?) {
-                (Some(list), Kind::Array) => append(&mut lists[list], value),
+                (Some(list), Kind::Array) => {
+                    let values = value.list(|_, value| value.raw());
+                    values.map(|values| lists[list].get_or_insert_default().extend(values))
+                }
                 _ => {
                     others.retain(|(known, _)| *known != key);
                     others.push((key.into_owned(), value.raw()?.into_owned()));
@@ -45,27 +48,9 @@ fn joined(results: &[Json<'_>]) -> Json<'static> {
             }
         });
     }
-    Json::written(|writer| {
-        writer.object(|writer| {
-            for (name, list) in LISTS.into_iter().zip(lists) {
-                let Some(mut list) = list else { continue };
-                list.end_array();
-                writer.field(name, &Json::trusted(list.into_string().into()));
-            }
-            others.iter().for_each(|(key, json)| writer.field(key, json));
-        })
-    })
-}
-
-fn append(list: &mut Option<Writer>, values: &mut Reader<'_>) -> Result<()> {
-    let list = list.get_or_insert_with(|| {
-        let mut list = Writer::default();
-        list.begin_array();
-        list
-    });
-    values.array(|_, value| {
-        list.value(&value.raw()?);
-        Ok(())
+    Json::of_object(|object| {
+        LISTS.iter().zip(&lists).for_each(|(name, list)| object.optional(name, list.as_ref()));
+        others.iter().for_each(|(key, json)| object.field(key, json));
     })
 }
 
@@ -115,17 +100,15 @@ impl<'a> EntryList<'a> {
         if self.entries.is_empty() {
             return None;
         }
-        Some(Json::written(|writer| {
-            writer.object(|writer| {
-                writer.array_field("chosenCandidates", |list| {
-                    self.entries.iter().for_each(|entry| entry.write(list))
+        Some(Json::of_object(|object| {
+            object.array_field("chosenCandidates", |list| {
+                self.entries.iter().for_each(|entry| entry.write(list));
+            });
+            if self.entries.iter().any(|entry| !entry.top.is_empty()) {
+                object.array_field("topCandidates", |list| {
+                    self.entries.iter().for_each(|entry| entry.write_top(list));
                 });
-                if self.entries.iter().any(|entry| !entry.top.is_empty()) {
-                    writer.key("topCandidates");
-                    writer
-                        .array(|list| self.entries.iter().for_each(|entry| entry.write_top(list)));
-                }
-            })
+            }
         }))
     }
 }

@@ -347,7 +347,7 @@ impl Choice {
         self.close_current(sink);
         self.calls.close_all(sink);
         self.emit_details(sink);
-        if let Some((data, semantics)) = self.audio.take().and_then(Audio::finish) {
+        if let Some((data, semantics)) = self.audio.take().map(Audio::finish) {
             let source = Source::Base64 { mime: None, data };
             let media = Media { kind: MediaKind::Audio, source, detail: None, name: None };
             sink.whole(Content::Media(Box::new(media)), semantics);

@@ -18,7 +18,7 @@ pub(super) struct Details {
 #[derive(Debug)]
 struct Detail(Vec<(String, Value)>);
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 enum Value {
     Text(Text<'static>),
     Json(Json<'static>),
@@ -73,12 +73,8 @@ impl Detail {
     }
 
     fn continues_in(&self, fragment: &Detail) -> bool {
-        let same = |name: &str| match (self.member(name), fragment.member(name)) {
-            (Some(Value::Text(one)), Some(Value::Text(two))) => one == two,
-            (Some(Value::Json(one)), Some(Value::Json(two))) => one == two,
-            _ => false,
-        };
-        same("index") && same("type")
+        let known = |name: &&str| self.member(name).is_some();
+        ["index", "type"].iter().all(|it| known(it) && self.member(it) == fragment.member(it))
     }
 
     fn merge(&mut self, fragment: Detail) {
@@ -144,11 +140,10 @@ impl Audio {
     }
 
     /// The sound, and what else was stated about it.
-    pub(super) fn finish(mut self) -> Option<(Text<'static>, NodeSemantics<'static>)> {
+    pub(super) fn finish(mut self) -> (Text<'static>, NodeSemantics<'static>) {
         if let Some((transcript, place)) = self.transcript {
-            let json = Json::written(|writer| writer.value(&transcript));
-            self.semantics.merge(extra(place, ("", "transcript"), json));
+            self.semantics.merge(extra(place, ("", "transcript"), Json::of_text(&transcript)));
         }
-        Some((self.data, self.semantics))
+        (self.data, self.semantics)
     }
 }

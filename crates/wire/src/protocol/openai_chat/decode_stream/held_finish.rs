@@ -1,11 +1,13 @@
 //! The finish reason of a choice. It is held back until the stream ends, since some servers send more after it.
 //! Fixture `stream/usage/usage-after-finish`.
 
+use std::mem::discriminant;
+
 use crate::conversation::{Finish, FinishKind};
 use crate::error::Result;
 use crate::json::{Kind, Reader};
 use crate::place::Place;
-use crate::protocol::{Event, Note, NoteKind};
+use crate::protocol::{Event, NoteKind};
 
 /// How far the finish of a choice has come.
 #[derive(Debug, Default)]
@@ -77,13 +79,13 @@ impl HeldEvents {
         if self.0.len() < HELD_MAX {
             return self.0.push(event);
         }
-        match (self.0.iter_mut().rev().find(|it| are_alike(it, &event)), event) {
+        let is_alike = |it: &&mut Event<'_>| discriminant(*it) == discriminant(&event);
+        match (self.0.iter_mut().rev().find(is_alike), event) {
             (Some(Event::Usage(earlier)), Event::Usage(usage)) => earlier.update(usage),
-            (
-                Some(Event::Note(Note { kind: NoteKind::Semantics(earlier), .. })),
-                Event::Note(note),
-            ) => {
-                if let NoteKind::Semantics(later) = note.kind {
+            (Some(Event::Note(earlier)), Event::Note(later)) => {
+                if let (NoteKind::Semantics(earlier), NoteKind::Semantics(later)) =
+                    (&mut earlier.kind, later.kind)
+                {
                     earlier.merge(later);
                 }
             }
@@ -94,10 +96,6 @@ impl HeldEvents {
     pub(super) fn release<'f>(&mut self, emit: &mut dyn FnMut(Event<'f>)) {
         self.0.drain(..).for_each(emit);
     }
-}
-
-fn are_alike(one: &Event<'_>, other: &Event<'_>) -> bool {
-    std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
 /// Whether a member of a delta has content: servers also send `null` and empty values.

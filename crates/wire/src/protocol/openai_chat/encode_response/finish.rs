@@ -4,6 +4,7 @@ use crate::conversation::FinishKind;
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
+use crate::protocol::arguments::Change;
 use crate::protocol::reporter::Reporter;
 
 /// The word for an end; a call counts as the end's reason unless the answer was cut or withheld.
@@ -22,7 +23,7 @@ pub(in super::super) fn finish_word(
 }
 
 /// The word, and what it says otherwise.
-fn finish(kind: FinishKind, ends_with: EndsWith) -> (&'static str, Option<Loss>) {
+fn finish(kind: FinishKind, ends_with: EndsWith) -> (&'static str, Change) {
     let nearest = |word, reason| (word, Some((LossKind::Approximated, reason)));
     match kind {
         FinishKind::Length => ("length", None),
@@ -60,9 +61,6 @@ fn finish(kind: FinishKind, ends_with: EndsWith) -> (&'static str, Option<Loss>)
         }
     }
 }
-
-/// What is lost, and why.
-type Loss = (LossKind, &'static str);
 
 /// What an answer holds when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ mod finish;
 use std::borrow::Cow;
 
 use crate::conversation::{Candidate, Content, Finish, MediaKind, Part, Response};
-use crate::json::{Number, Text, Writer};
+use crate::json::{Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::object::Object;
@@ -20,7 +20,7 @@ use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{NodeSemantics, add_to};
 use crate::protocol::tier::Asking;
 use crate::protocol::translation::ANSWER_BYTES;
-use crate::protocol::{AnswerContext, Field, Logprobs, Protocol, tier};
+use crate::protocol::{AnswerContext, Field, Logprobs, Protocol, Start, tier};
 
 pub(in super::super) use annotation::is_plain as is_plain_citation;
 pub(super) use annotation::{is_cited, report_citations, write_annotation};
@@ -39,12 +39,9 @@ pub(in super::super) fn encode_response(
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
     let own = content::own_extras(&reporter, semantics);
     let mut object = Object::open(&mut writer, own.map(|extras| (extras, "")));
-    let Response { id, model, created, service_tier, .. } = response;
-    let (id, model, created, tier) =
-        (id.as_ref(), model.as_ref(), created.as_ref(), service_tier.as_ref());
-    let head = Head { id, model, created, tier };
-    head.write(&mut object, "chat.completion", context, source);
-    head.report(semantics.place(), context, &mut reporter);
+    let start = Start::of(response);
+    write_head(&mut object, "chat.completion", &start, (context, source));
+    report_head(&start, semantics.place(), context, &mut reporter);
     object.key("choices").array(|writer| {
         let mut answer = ChoiceWriter { context, reporter: &mut reporter, parts_before: 0 };
         for (index, candidate) in response.candidates.iter().enumerate() {
@@ -64,65 +61,47 @@ pub(in super::super) fn encode_response(
     writer.into_string()
 }
 
-/// What an answer says of itself, whole or in every chunk of a stream.
-pub(super) struct Head<'h> {
-    pub(super) id: Option<&'h Text<'h>>,
-    pub(super) model: Option<&'h Text<'h>>,
-    pub(super) created: Option<&'h Number<'h>>,
-    pub(super) tier: Option<&'h Text<'h>>,
+/// Writes what an answer says of itself, whole or in every chunk of a stream.
+pub(super) fn write_head(
+    object: &mut Object<'_, '_>,
+    kind: &'static str,
+    start: &Start<'_>,
+    (context, source): (&AnswerContext<'_>, Protocol),
+) {
+    let is_foreign = source != SELF;
+    match &start.id {
+        Some(id) => object.field("id", id),
+        None if is_foreign => object.field("id", &format!("chatcmpl-{}", context.seed.to_str())),
+        None => {}
+    }
+    object.unless_kept("object", kind);
+    match &start.created {
+        Some(created) => object.field("created", created),
+        None => object.optional("created", is_foreign.then_some(&context.created_s)),
+    }
+    match context.model.as_ref().or(start.model.as_ref()) {
+        Some(model) => object.field("model", model),
+        None => object.optional("model", is_foreign.then_some("")),
+    }
+    let asking = Asking::Answer(Place::default());
+    let tier = start.service_tier.as_ref();
+    let tier = tier.and_then(|tier| tier::word(tier, asking, source, SELF));
+    object.optional("service_tier", tier.as_ref());
 }
 
-impl Head<'_> {
-    pub(super) fn write(
-        &self,
-        object: &mut Object<'_, '_>,
-        kind: &'static str,
-        context: &AnswerContext<'_>,
-        source: Protocol,
-    ) {
-        let same = source == SELF;
-        match self.id {
-            Some(id) => object.field("id", id),
-            None if same => {}
-            None => object.field("id", &format!("chatcmpl-{}", context.seed.to_str())),
-        }
-        if !object.is_kept("object") {
-            object.word("object", kind);
-        }
-        match self.created {
-            Some(created) => object.field("created", created),
-            None if same => {}
-            None => object.field("created", &context.created_s),
-        }
-        match context.model.as_ref().or(self.model) {
-            Some(model) => object.field("model", model),
-            None if same => {}
-            None => object.field("model", ""),
-        }
-        let tier = self
-            .tier
-            .and_then(|tier| tier::word(tier, Asking::Answer(Place::default()), source, SELF));
-        object.optional("service_tier", tier.as_ref());
+/// Reports a model that had to be named and was not known, and a tier that has no name here.
+pub(super) fn report_head(
+    start: &Start<'_>,
+    place: Place,
+    context: &AnswerContext<'_>,
+    reporter: &mut Reporter<'_>,
+) {
+    if context.model.is_none() && start.model.is_none() {
+        let reason = "Chat requires the model's name in answers";
+        reporter.synthesised((place, Field::ResponseModel), reason);
     }
-
-    /// Reports a model that had to be named and was not known, and a tier that has no name here.
-    pub(super) fn report(
-        &self,
-        place: Place,
-        context: &AnswerContext<'_>,
-        reporter: &mut Reporter<'_>,
-    ) {
-        let mut lose = |field, kind, reason| reporter.lose((place, field), kind, reason);
-        if context.model.is_none() && self.model.is_none() {
-            lose(
-                Field::ResponseModel,
-                LossKind::Synthesised,
-                "Chat requires the model's name in answers",
-            );
-        }
-        if let Some(tier) = self.tier {
-            tier::report(tier, Asking::Answer(place), reporter);
-        }
+    if let Some(tier) = &start.service_tier {
+        tier::report(tier, Asking::Answer(place), reporter);
     }
 }
 
@@ -140,9 +119,7 @@ impl ChoiceWriter<'_, '_> {
         let same = self.reporter.is_same();
         let own = content::own_extras(self.reporter, semantics);
         let mut object = Object::open(writer, own.map(|extras| (extras, "")));
-        if !object.is_kept("index") {
-            object.field("index", &index);
-        }
+        object.unless_kept("index", &index);
         self.write_message(object.key("message"), candidate);
         self.write_logprobs(&mut object, candidate);
         match &candidate.finish {
@@ -162,9 +139,7 @@ impl ChoiceWriter<'_, '_> {
     fn write_message(&mut self, writer: &mut Writer, candidate: &Candidate<'_>) {
         let own = content::own_extras(self.reporter, candidate.semantics());
         let mut object = Object::open(writer, own.map(|extras| (extras, "message")));
-        if !object.is_kept("role") {
-            object.word("role", "assistant");
-        }
+        object.unless_kept("role", "assistant");
         let parts = &candidate.message.parts;
         let content: Few<&Part<'_>> = match self.reporter.is_same() {
             true => parts.iter().filter(|part| message::stands_in_content(part)).collect(),

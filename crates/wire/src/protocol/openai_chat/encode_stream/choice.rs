@@ -206,13 +206,11 @@ impl Encoder<'_> {
         if self.write_details(candidate, semantics) == IsWritten::Yes {
             return PartKind::Hidden;
         }
-        if self.is_same() && semantics.has_shape(shape::IN_CONTENT) {
-            return PartKind::Reasoning("content");
-        }
-        match self.is_same() && semantics.has_shape(shape::REASONING) {
-            true => PartKind::Reasoning("reasoning"),
-            false => PartKind::Reasoning("reasoning_content"),
-        }
+        PartKind::Reasoning(match self.is_same() {
+            true if semantics.has_shape(shape::IN_CONTENT) => "content",
+            true if semantics.has_shape(shape::REASONING) => "reasoning",
+            _ => "reasoning_content",
+        })
     }
 
     /// Writes what this protocol's own server wants back to go on reasoning, if the node holds that.

@@ -10,7 +10,7 @@ use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::machine::EncodeStream;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_response::Head;
+use crate::protocol::openai_chat::encode_response::{report_head, write_head};
 use crate::protocol::openai_chat::encode_stream::choice::{Choice, Part};
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::SELF;
@@ -121,19 +121,16 @@ impl Encoder<'_> {
     }
 
     fn start(&mut self, start: Start<'_>) {
-        let Start { id, model, created, service_tier, semantics } = &start;
-        let (id, model, created, tier) =
-            (id.as_ref(), model.as_ref(), created.as_ref(), service_tier.as_ref());
-        let head = Head { id, model, created, tier };
-        let mut writer = Writer::default();
-        let mut object = Object::open(&mut writer, None);
-        head.write(&mut object, "chat.completion.chunk", &self.context, self.source);
-        object.close();
-        let members = writer.into_string();
+        let members = Writer::written(|writer| {
+            let mut object = Object::open(writer, None);
+            let parties = (&self.context, self.source);
+            write_head(&mut object, "chat.completion.chunk", &start, parties);
+            object.close();
+        });
         self.head = members[1..members.len() - 1].to_owned();
         self.losses.add(NoteAt::Response, |reporter| {
-            head.report(semantics.place(), &self.context, reporter);
-            reporter.semantics(semantics);
+            report_head(&start, start.semantics.place(), &self.context, reporter);
+            reporter.semantics(&start.semantics);
         });
         self.keep_head(start.semantics);
         self.choice(0);

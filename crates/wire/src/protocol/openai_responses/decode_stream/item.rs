@@ -2,20 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::conversation::{Arguments, Content, Part, ReasoningForm};
+use crate::conversation::{Content, Part, ReasoningForm};
 use crate::error::Result;
 use crate::index::Index;
 use crate::json::Text;
 use crate::place::{Place, Step};
+use crate::protocol::event::Emit;
 use crate::protocol::openai_responses::decode_request::{
     citation, decode_output_item, decode_part,
 };
-use crate::protocol::openai_responses::decode_stream::{Emit, Fields, Slot};
+use crate::protocol::openai_responses::decode_stream::{Fields, Slot};
 use crate::protocol::openai_responses::types::{CONTINUES, IN_CONTENT, Shape};
 use crate::protocol::semantics::{Item, NodeSemantics};
-use crate::protocol::{
-    Closed, Delta, Event, Logprobs, Note, NoteAt, NoteKind, Open, Opening, PartId,
-};
+use crate::protocol::{Closed, Delta, Event, Logprobs, NoteKind, Open, Opening, PartId};
 
 /// The items of the stream, in order of appearance.
 #[derive(Debug, Default)]
@@ -135,18 +134,8 @@ impl Items {
         } else {
             semantics.add_shape(CONTINUES);
         }
-        let opening = match part.into_content() {
-            Content::Text(_) => Opening::Text,
-            Content::Refusal(_) => Opening::Refusal,
-            Content::Reasoning(reasoning) => Opening::Reasoning(reasoning.form),
-            Content::ToolCall(call) => {
-                self.called = true;
-                Opening::ToolCall { id: call.id, name: call.name, form: call.form }
-            }
-            content @ (Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_)) => {
-                Opening::Whole(content)
-            }
-        };
+        let (opening, ..) = Opening::of(part.into_content());
+        self.called |= matches!(opening, Opening::ToolCall { .. });
         let id = PartId(self.next);
         self.next += 1;
         let part = Grown {
@@ -166,14 +155,14 @@ impl Items {
 
     /// Opens a part that begins with a delta, or comes whole, without an event that announced it.
     fn open_slot<'f>(&mut self, at: usize, slot: Slot, place: Place, emit: Emit<'_, 'f>) -> usize {
-        let content = match slot {
-            Slot::Refusal(_) => Content::Refusal(Text::default()),
-            Slot::Summary => reasoning(ReasoningForm::Summary),
-            Slot::Thought => reasoning(ReasoningForm::Raw),
-            Slot::Text(_) | Slot::Input | Slot::Whole(_) => Content::Text(Text::default()),
+        let opening = match slot {
+            Slot::Refusal(_) => Opening::Refusal,
+            Slot::Summary => Opening::Reasoning(ReasoningForm::Summary),
+            Slot::Thought => Opening::Reasoning(ReasoningForm::Raw),
+            Slot::Text(_) | Slot::Input | Slot::Whole(_) => Opening::Text,
         };
-        let semantics = NodeSemantics::at(place);
-        self.open(at, slot, Part::new(content).with_semantics(semantics), emit)
+        let part = Part::new(opening.into_content()).with_semantics(NodeSemantics::at(place));
+        self.open(at, slot, part, emit)
     }
 
     /// A part grows, or comes whole; the whole counts only if no delta came before.
@@ -220,8 +209,7 @@ impl Items {
             let part = &mut self.items[at].parts[found];
             part.cited = true;
             let citation = citation(annotation).at(fields.place.step(Step::Annotation));
-            let kind = NoteKind::Citation(citation);
-            emit(Event::Note(Note { at: NoteAt::Part(part.id), kind }));
+            emit(Event::noted(part.id, NoteKind::Citation(citation)));
         }
     }
 
@@ -325,10 +313,7 @@ impl Items {
         let Some(part) = parts.into_iter().next() else { return };
         let semantics = self.items[at].later(part.semantics());
         let text = match part.content() {
-            Content::ToolCall(call) => match &call.arguments {
-                Arguments::Text(text) => text.clone(),
-                Arguments::Json(json) => json.to_text().into_owned(),
-            },
+            Content::ToolCall(call) => call.arguments.clone().into_text(),
             _ => Text::default(),
         };
         if self.items[at].parts.is_empty() {
@@ -376,18 +361,13 @@ impl Items {
         {
             let mut semantics = NodeSemantics::at(later.place().of_item());
             semantics.set_item(item.clone());
-            let kind = NoteKind::Semantics(semantics);
-            emit(Event::Note(Note { at: NoteAt::Part(first), kind }));
+            emit(Event::noted(first, NoteKind::Semantics(semantics)));
         }
     }
 
     pub(super) fn close_all<'f>(&mut self, emit: Emit<'_, 'f>) {
         self.items.iter_mut().for_each(|item| item.close_all(emit));
     }
-}
-
-fn reasoning<'a>(form: ReasoningForm) -> Content<'a> {
-    Content::Reasoning(Box::new(crate::conversation::Reasoning { form, texts: Vec::new() }))
 }
 
 impl ItemState {
@@ -400,8 +380,7 @@ impl ItemState {
     fn later<'f>(&self, semantics: &NodeSemantics<'f>) -> NodeSemantics<'f> {
         let mut later = semantics.clone();
         if let (Some(item), Some(_)) = (later.item(), &self.id) {
-            let item = Item { id: None, ..item.clone() };
-            later.set_item(item);
+            later.set_item(Item { id: None, ..item.clone() });
         }
         later
     }
@@ -476,8 +455,8 @@ impl Grown {
     fn logprobs<'f>(&mut self, logprobs: Option<Logprobs<'f>>, place: Place, emit: Emit<'_, 'f>) {
         if let Some(logprobs) = logprobs.filter(|it| it.entries().as_str() != "[]") {
             self.weighed = true;
-            let kind = NoteKind::Logprobs(logprobs.at(place.step(Step::Logprobs)));
-            emit(Event::Note(Note { at: NoteAt::Part(self.id), kind }));
+            let logprobs = logprobs.at(place.step(Step::Logprobs));
+            emit(Event::noted(self.id, NoteKind::Logprobs(logprobs)));
         }
     }
 

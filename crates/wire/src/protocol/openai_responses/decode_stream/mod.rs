@@ -9,9 +9,11 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
+use crate::protocol::event::Emit;
 use crate::protocol::machine::DecodeStream;
+use crate::protocol::object::{put, set};
 use crate::protocol::openai_responses::decode_request::decode_output_item;
-use crate::protocol::openai_responses::decode_response::{ResponseObject, json_of};
+use crate::protocol::openai_responses::decode_response::ResponseObject;
 use crate::protocol::openai_responses::decode_stream::item::Items;
 use crate::protocol::openai_responses::fault::fault_of_error;
 use crate::protocol::semantics::NodeSemantics;
@@ -77,7 +79,7 @@ impl DecodeStream for Decoder {
         self.event(&kind, (&mut fields, frame.data), emit)
     }
 
-    fn end(self: Box<Self>, emit: &mut dyn FnMut(Event<'static>)) {
+    fn end(self: Box<Self>, emit: Emit<'_, 'static>) {
         if self.stage != Stage::Ended {
             let message = Text::literal("the stream ended before its terminal event");
             emit(Event::Fault(Fault::new(FaultKind::Truncated, message)));
@@ -155,7 +157,7 @@ impl Decoder {
         answer.keep_rest();
         let mut extras = std::mem::take(&mut answer.extras);
         if let Some(tier) = answer.service_tier.filter(|tier| Some(tier) != self.tier.as_ref()) {
-            extras.keep("", "service_tier".into(), json_of(&tier));
+            extras.keep("", "service_tier".into(), Json::of_text(&tier));
         }
         if !extras.is_empty() {
             let semantics = NodeSemantics::at(place).keeping(extras);
@@ -193,29 +195,21 @@ impl Decoder {
         fields: &mut Fields<'f>,
         emit: Emit<'_, 'f>,
     ) -> Result<()> {
-        let slot = match name {
-            "output_text.delta" | "output_text.done" => Slot::Text(fields.content_index),
-            "refusal.delta" | "refusal.done" => Slot::Refusal(fields.content_index),
-            "function_call_arguments.delta"
-            | "function_call_arguments.done"
-            | "custom_tool_call_input.delta"
-            | "custom_tool_call_input.done" => Slot::Input,
-            "reasoning_summary_text.delta"
-            | "reasoning_summary_text.done"
-            | "reasoning_summary.delta"
-            | "reasoning_summary.done" => Slot::Summary,
-            "reasoning_text.delta"
-            | "reasoning_text.done"
-            | "reasoning.delta"
-            | "reasoning.done" => Slot::Thought,
-            "output_text.annotation.added" => {
+        let (thing, step) = name.rsplit_once('.').unwrap_or((name, ""));
+        let slot = match (thing, step) {
+            ("output_item", "added") => return self.items.added(fields, emit),
+            ("output_item", "done") => return self.items.item_done(fields, emit),
+            ("content_part", "added") => return self.items.part_added(fields, emit),
+            ("content_part", "done") => return self.items.part_done(fields, emit),
+            ("output_text.annotation", "added") => {
                 self.items.annotation(fields, emit);
                 return Ok(());
             }
-            "output_item.added" => return self.items.added(fields, emit),
-            "output_item.done" => return self.items.item_done(fields, emit),
-            "content_part.added" => return self.items.part_added(fields, emit),
-            "content_part.done" => return self.items.part_done(fields, emit),
+            ("output_text", "delta" | "done") => Slot::Text(fields.content_index),
+            ("refusal", "delta" | "done") => Slot::Refusal(fields.content_index),
+            ("function_call_arguments" | "custom_tool_call_input", "delta" | "done") => Slot::Input,
+            ("reasoning_summary_text" | "reasoning_summary", "delta" | "done") => Slot::Summary,
+            ("reasoning_text" | "reasoning", "delta" | "done") => Slot::Thought,
             _ => return Ok(()),
         };
         self.items.text(slot, fields, emit);
@@ -246,9 +240,6 @@ fn read_answer<'f>(fields: &Fields<'f>) -> Result<(ResponseObject<'f>, Place)> {
     };
     Ok((answer, place))
 }
-
-/// Takes the events of a stream.
-type Emit<'e, 'f> = &'e mut dyn FnMut(Event<'f>);
 
 /// The fields of a frame, picked in one pass over it: the type may stand behind everything else. There are many, so they
 /// stay in one place while they are read and used.
@@ -284,30 +275,28 @@ impl<'f> Fields<'f> {
 
     fn member(&mut self, key: &str, reader: &mut Reader<'f>) -> Result<()> {
         match (key, reader.kind()?) {
-            ("type", Kind::String) => self.kind = Some(reader.string()?),
-            ("delta", Kind::String) => self.delta = Some(reader.string()?),
+            ("type", Kind::String) => set(&mut self.kind, reader.string()),
+            ("delta", Kind::String) => set(&mut self.delta, reader.string()),
             ("text" | "refusal" | "arguments" | "input", Kind::String) => {
-                self.whole = Some(reader.string()?);
+                set(&mut self.whole, reader.string())
             }
             // Some servers give the arguments as the object that they are. Fixture `answer/tools/arguments-that-are-an-object`.
-            ("arguments", Kind::Object) => self.whole = Some(reader.raw()?.to_text().into_owned()),
-            ("output_index", Kind::Number) => self.output_index = index(reader)?,
-            ("content_index", Kind::Number) => self.content_index = index(reader)?,
-            ("summary_index", Kind::Number) => self.summary_index = index(reader)?,
-            ("logprobs", Kind::Array) => self.logprobs = Some(reader.raw()?),
-            ("part", Kind::Object) => {
-                self.part = Some(reader.checkpoint());
-                reader.skip()?;
+            ("arguments", Kind::Object) => {
+                set(&mut self.whole, reader.raw().map(|json| json.to_text().into_owned()))
             }
-            ("item", Kind::Object) => {
-                self.item = Some(reader.checkpoint());
-                reader.skip()?;
+            ("output_index", Kind::Number) => put(&mut self.output_index, index(reader)),
+            ("content_index", Kind::Number) => put(&mut self.content_index, index(reader)),
+            ("summary_index", Kind::Number) => put(&mut self.summary_index, index(reader)),
+            ("logprobs", Kind::Array) => set(&mut self.logprobs, reader.raw()),
+            ("annotation", Kind::Object) => set(&mut self.annotation, reader.raw()),
+            ("response", Kind::Object) => set(&mut self.response, reader.raw()),
+            ("part" | "item", Kind::Object) => {
+                let slot = if key == "part" { &mut self.part } else { &mut self.item };
+                *slot = Some(reader.checkpoint());
+                reader.skip()
             }
-            ("annotation", Kind::Object) => self.annotation = Some(reader.raw()?),
-            ("response", Kind::Object) => self.response = Some(reader.raw()?),
-            _ => reader.skip()?,
+            _ => reader.skip(),
         }
-        Ok(())
     }
 }
 

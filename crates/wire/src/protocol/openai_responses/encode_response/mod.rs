@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::conversation::{Content, Finish, FinishKind, Part, Response, Usage};
 use crate::fault::Fault;
-use crate::json::{Json, Number, Text, Writer};
+use crate::json::{Json, Text, Writer};
 use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::object::Object;
@@ -45,13 +45,8 @@ pub(in super::super) fn encode_response(
         let place = candidate.map(|it| it.semantics().place()).unwrap_or_default();
         report_finish(&mut reporter, (place, called), finish);
     }
-    let start = Start {
-        id: Some(response_id(&reporter, context, response.id.as_ref())),
-        model: response.model.as_ref().map(Text::reborrow),
-        created: response.created.as_ref().map(Number::reborrow),
-        service_tier: response.service_tier.as_ref().map(Text::reborrow),
-        semantics: NodeSemantics::default(),
-    };
+    let id = Some(response_id(&reporter, context, response.id.as_ref()));
+    let start = Start { id, ..Start::of(response) };
     let semantics = response.semantics();
     if let Some(tier) = &start.service_tier {
         tier::report(tier, Asking::Answer(semantics.place()), &mut reporter);
@@ -60,7 +55,7 @@ pub(in super::super) fn encode_response(
         USAGE.report(usage, &mut reporter);
     }
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
-    let end = End { ending, usage: response.usage.as_ref(), output: output.as_deref() };
+    let end = End { ending, usage: response.usage.as_ref(), output: output.as_ref() };
     write_response(&mut writer, &reporter, context, (&start, semantics, &end));
     writer.into_string()
 }
@@ -105,8 +100,8 @@ pub(super) fn report_finish(
 pub(super) struct End<'e> {
     pub(super) ending: ResponseEnd<'e>,
     pub(super) usage: Option<&'e Usage<'e>>,
-    /// The items as a JSON list; none for an answer that came without.
-    pub(super) output: Option<&'e str>,
+    /// The list of items; none for an answer that came without.
+    pub(super) output: Option<&'e Json<'e>>,
 }
 
 /// How an answer ends.
@@ -137,7 +132,9 @@ impl<'e> ResponseEnd<'e> {
             // One of several answers may be complete when the stream breaks off.
             return failed;
         }
-        if let (Some(details), true) = (&finish.details, is_own_reason(finish)) {
+        let is_own =
+            |it: &&Json<'_>| it.reader().peek_tag("reason").is_ok_and(|it| it == finish.raw);
+        if let Some(details) = finish.details.as_ref().filter(is_own) {
             return Self { details: Some(details.reborrow()), ..Self::with("incomplete") };
         }
         match finish.kind {
@@ -189,13 +186,6 @@ fn is_own_status(word: &str) -> bool {
     matches!(word, "completed" | "incomplete" | "failed" | "cancelled")
 }
 
-/// Whether the details of an end are this vendor's: a reason and perhaps more.
-fn is_own_reason(finish: &Finish<'_>) -> bool {
-    finish.details.as_ref().is_some_and(|details| {
-        details.reader().peek_tag("reason").is_ok_and(|reason| reason == finish.raw)
-    })
-}
-
 /// Writes a response object.
 pub(super) fn write_response(
     writer: &mut Writer,
@@ -214,11 +204,8 @@ pub(super) fn write_response(
     if let Some(required) = &required {
         required.write(object.key("required_action"));
     }
-    let output = required.as_ref().map(|required| required.output.as_str()).or(end.output);
-    match output {
-        Some(output) => object.field("output", &Json::trusted(output.into())),
-        None => object.key("output").array(|_| {}),
-    }
+    let output = required.as_ref().map(|required| &required.output).or(end.output);
+    object.field("output", output.unwrap_or(&EMPTY));
     if let Some(usage) = end.usage {
         USAGE.write(object.key(USAGE.member), usage, None, USAGE.stating(reporter.source()));
     }
@@ -239,6 +226,9 @@ pub(super) fn write_response(
     }
     object.close();
 }
+
+/// A list without items.
+pub(super) const EMPTY: Json<'static> = Json::literal("[]");
 
 /// What the client has to do, where it wants to be asked.
 fn required_action(context: &AnswerContext<'_>, end: &End<'_>) -> Option<RequiredAction> {
@@ -315,17 +305,13 @@ fn write_ending(object: &mut Object<'_, '_>, reporter: &Reporter<'_>, ending: &R
 fn write_settings(object: &mut Object<'_, '_>, context: &AnswerContext<'_>, end: &End<'_>) {
     match &context.echo {
         Some(echo) => {
-            write_completion(object, context, end);
+            // No other protocol states when it was complete, and an answer has one time here.
+            let is_complete = end.ending.word() == "completed";
+            object.field("completed_at", &is_complete.then_some(context.created_s));
             echo.write(object);
         }
         None => write_boilerplate(object),
     }
-}
-
-/// When a response was complete: no other protocol states, and an answer has one time here.
-fn write_completion(object: &mut Object<'_, '_>, context: &AnswerContext<'_>, end: &End<'_>) {
-    let is_complete = end.ending.word() == "completed";
-    object.field("completed_at", &is_complete.then_some(context.created_s));
 }
 
 /// The settings that a request did not change.

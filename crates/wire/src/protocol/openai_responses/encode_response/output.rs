@@ -17,7 +17,7 @@ pub(in super::super) fn encode_output(
     reporter: &mut Reporter<'_>,
     context: &AnswerContext<'_>,
     (parts, ending): (&[Part<'_>], &ResponseEnd<'_>),
-) -> String {
+) -> Json<'static> {
     let mut writer = Writer::default();
     let last = parts.iter().rposition(|part| !is_unwritten(reporter, part));
     let last = last.filter(|_| ending.is_early() && !reporter.is_same());
@@ -46,7 +46,7 @@ pub(in super::super) fn encode_output(
         at += item.len();
     }
     writer.end_array();
-    writer.into_string()
+    Json::trusted(writer.into_string().into())
 }
 
 /// Whether an item can be made of a part; reports it if not.

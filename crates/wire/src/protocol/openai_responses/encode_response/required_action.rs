@@ -6,41 +6,32 @@ use crate::json::{Json, Reader, Text, Writer};
 
 /// What a client has to do before the model goes on.
 pub(super) struct RequiredAction {
-    /// The calls, as a JSON list.
-    calls: String,
-    /// The items, those of open calls in progress.
-    pub(super) output: String,
+    /// The list of calls.
+    calls: Json<'static>,
+    /// The list of items, those of open calls in progress.
+    pub(super) output: Json<'static>,
 }
 
 impl RequiredAction {
-    /// None if the items, as a JSON list, hold no call for the client.
-    pub(super) fn of(output: &str) -> Option<Self> {
-        let (mut calls, mut items) = (Writer::default(), Writer::default());
-        calls.begin_array();
-        items.begin_array();
-        let mut count = 0;
-        let read = Reader::new(output).array(|_, item| match arguments_key(item)? {
+    /// None if the items hold no call for the client.
+    pub(super) fn of(output: &Json<'_>) -> Option<Self> {
+        let mut calls = Vec::new();
+        let items = output.reader().list(|_, item| match arguments_key(item)? {
             Some(key) => {
-                count += 1;
-                write_call(&mut calls, &mut items, &item.raw()?, key)
+                calls.push(call(item, key)?);
+                in_progress(item)
             }
-            None => {
-                items.value(&item.raw()?);
-                Ok(())
-            }
+            None => item.raw(),
         });
-        calls.end_array();
-        items.end_array();
-        let is_needed = read.is_ok() && count > 0;
-        is_needed.then(|| Self { calls: calls.into_string(), output: items.into_string() })
+        let output = items.ok().filter(|_| !calls.is_empty())?;
+        let list = |items: &[Json<'_>]| Json::written(|writer| writer.value(items));
+        Some(Self { calls: list(&calls), output: list(&output) })
     }
 
     pub(super) fn write(&self, writer: &mut Writer) {
         writer.object(|action| {
             action.field("type", "submit_tool_outputs");
-            action.object_field("submit_tool_outputs", |it| {
-                it.field("tool_calls", &Json::trusted(self.calls.as_str().into()))
-            });
+            action.object_field("submit_tool_outputs", |it| it.field("tool_calls", &self.calls));
         });
     }
 }
@@ -55,27 +46,32 @@ fn arguments_key(item: &Reader<'_>) -> Result<Option<&'static str>> {
     })
 }
 
-fn write_call(calls: &mut Writer, items: &mut Writer, item: &Json<'_>, key: &str) -> Result<()> {
-    let reader = item.reader();
-    let (id, name) = (reader.peek_tag("call_id")?, reader.peek_tag("name")?);
-    let arguments = reader.peek_tag(key)?;
-    calls.object(|call| {
+/// The call that an item is, in the older form.
+fn call(item: &Reader<'_>, key: &str) -> Result<Json<'static>> {
+    let (id, name) = (item.peek_tag("call_id")?, item.peek_tag("name")?);
+    let arguments = item.peek_tag(key)?;
+    Ok(Json::of_object(|call| {
         call.field("id", &id);
         call.field("type", "function");
         call.object_field("function", |function| {
             function.field("name", &name);
             function.field("arguments", &arguments);
         });
+    }))
+}
+
+/// An item with the status of one that is not complete, where it has a status.
+fn in_progress<'a>(item: &mut Reader<'a>) -> Result<Json<'a>> {
+    let mut written = Ok(());
+    let json = Json::of_object(|object| {
+        written = item.object(|name, value| {
+            let value = value.raw()?;
+            match &*name {
+                "status" => object.field("status", "in_progress"),
+                name => object.field(name, &value),
+            }
+            Ok(())
+        });
     });
-    items.begin_object();
-    item.reader().object(|name, value| {
-        let value = value.raw()?;
-        match &*name {
-            "status" => items.field("status", "in_progress"),
-            name => items.field(name, &value),
-        }
-        Ok(())
-    })?;
-    items.end_object();
-    Ok(())
+    written.map(|()| json)
 }

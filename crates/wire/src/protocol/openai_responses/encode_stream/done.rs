@@ -61,7 +61,7 @@ impl Encoder<'_> {
         let json = self.written(item, if self.is_cut(item) { Stage::Cut } else { Stage::Complete });
         self.frame("response.output_item.done", |writer| {
             writer.field("output_index", &item);
-            writer.field("item", &Json::trusted(json.as_str().into()));
+            writer.field("item", &json);
         });
         self.items[item].json = Some(json);
     }
@@ -94,11 +94,11 @@ impl Encoder<'_> {
     }
 
     /// An item as it stands.
-    fn written(&mut self, item: usize, stage: Stage) -> String {
+    pub(super) fn written(&mut self, item: usize, stage: Stage) -> Json<'static> {
         let OutItem { parts, doubled, .. } = &self.items[item];
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let thing = Thing { parts, number: item, handed: None, doubled: *doubled, stage };
-        Writer::written(|writer| write_item(writer, &mut reporter, &self.context, &thing))
+        Json::written(|writer| write_item(writer, &mut reporter, &self.context, &thing))
     }
 
     /// Completes the closed parts of a message that goes on.
@@ -145,12 +145,9 @@ impl Encoder<'_> {
         });
         let mut unread = Report::default();
         let mut reporter = Reporter::new(self.source, SELF, &mut unread);
-        let mut part = Writer::default();
-        write_part(&mut part, &mut reporter, &self.items[item].parts[at], Side::Output);
-        let part = part.into_string();
-        self.item_frame(names.part_done, position, |writer| {
-            writer.field("part", &Json::trusted(part.into()));
-        });
+        let part = &self.items[item].parts[at];
+        let part = Json::written(|it| write_part(it, &mut reporter, part, Side::Output));
+        self.item_frame(names.part_done, position, |writer| writer.field("part", &part));
     }
 
     fn call_done(&mut self, (item, at): ItemPart) {

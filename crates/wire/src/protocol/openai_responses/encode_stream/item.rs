@@ -7,7 +7,7 @@ use crate::protocol::openai_responses::encode_request::part::{
     chars_of, cites_all, write_citation,
 };
 use crate::protocol::openai_responses::encode_response::output::{
-    Stage, Thing, client_form, handed, is_doubled, is_words, item_id, takes, withhold, write_item,
+    Stage, client_form, handed, is_doubled, is_words, item_id, takes, withhold,
 };
 use crate::protocol::openai_responses::encode_stream::done::write_own_logprobs;
 use crate::protocol::openai_responses::encode_stream::{Encoder, ItemPart, Placed};
@@ -23,7 +23,7 @@ pub(super) struct OutItem {
     pub(super) parts: Vec<Part<'static>>,
     pub(super) states: Vec<PartState>,
     /// The complete item.
-    pub(super) json: Option<String>,
+    pub(super) json: Option<Json<'static>>,
     /// How many parts at its beginning have been announced, as far as they ever are, and how many as complete.
     begun: usize,
     pub(super) finished: usize,
@@ -185,20 +185,15 @@ impl Encoder<'_> {
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
         let doubled = is_doubled(&mut reporter, &part, &mut self.taken);
         let id = item_id(&self.context, (&part, index)).into_owned();
-        let parts = vec![part];
-        let stage = Stage::Begun;
-        let thing = Thing { parts: &parts, number: index, handed: None, doubled, stage };
-        let mut item = Writer::default();
-        write_item(&mut item, &mut reporter, &self.context, &thing);
-        let item = item.into_string();
-        self.frame("response.output_item.added", |writer| {
-            writer.field("output_index", &index);
-            writer.field("item", &Json::trusted(item.into()));
-        });
-        let states = vec![PartState::of(&parts[0])];
+        let (states, parts) = (vec![PartState::of(&part)], vec![part]);
         let (begun, finished) = (0, 0);
         self.items.push(OutItem { id, parts, states, json: None, begun, finished, doubled });
         self.unfinished.push(index);
+        let item = self.written(index, Stage::Begun);
+        self.frame("response.output_item.added", |writer| {
+            writer.field("output_index", &index);
+            writer.field("item", &item);
+        });
         (index, 0)
     }
 
@@ -369,16 +364,12 @@ impl Encoder<'_> {
         });
     }
 
-    /// Closes an empty text; what only its issuer can read of it may still be handed on.
-    fn close_waiting(&mut self, at: usize, later: NodeSemantics<'static>) {
-        self.left_out[at].semantics_mut().merge(later);
-        let part = self.left_out[at].clone();
-        self.hand(&part);
-    }
-
     pub(super) fn close(&mut self, part: PartId, later: NodeSemantics<'static>) {
         if let Some(Placed::Waiting(at)) = self.places.get(part.0 as usize).copied() {
-            return self.close_waiting(at, later);
+            // What only its issuer can read of an empty text may still be handed on.
+            self.left_out[at].semantics_mut().merge(later);
+            let part = self.left_out[at].clone();
+            return self.hand(&part);
         }
         let Some((item, at)) = self.find(part) else { return };
         let part = &mut self.items[item].parts[at];

@@ -14,7 +14,7 @@ use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::machine::EncodeStream;
 use crate::protocol::openai_responses::encode_response::{
-    End, ResponseEnd, is_call, is_refusal, report_finish, response_id, write_response,
+    EMPTY, End, ResponseEnd, is_call, is_refusal, report_finish, response_id, write_response,
 };
 use crate::protocol::openai_responses::encode_stream::item::OutItem;
 use crate::protocol::openai_responses::fault::{message, own_code, response_code};
@@ -187,7 +187,8 @@ impl Encoder<'_> {
         }
         start.id = Some(response_id(&reporter, &self.context, start.id.as_ref()).into_owned());
         self.start = start;
-        let end = End { ending: ResponseEnd::with("in_progress"), usage: None, output: Some("[]") };
+        let ending = ResponseEnd::with("in_progress");
+        let end = End { ending, usage: None, output: Some(&EMPTY) };
         let response = self.response(&end);
         let mut kinds: &[&str] = &["response.created", "response.in_progress"];
         if self.context.in_background {
@@ -279,14 +280,8 @@ impl Encoder<'_> {
 
     fn terminal(&mut self) {
         self.stage = Stage::Ended;
-        let mut output = String::from("[");
-        for json in self.items.iter().filter_map(|item| item.json.as_deref()) {
-            if output.len() > 1 {
-                output.push(',');
-            }
-            output.push_str(json);
-        }
-        output.push(']');
+        let items = self.items.iter().filter_map(|item| item.json.as_ref());
+        let output = Json::of_list(|list| items.for_each(|item| list.value(item)));
         let ending = self.ending();
         let kind = ending.event();
         let end = End { ending, usage: self.usage.as_ref(), output: Some(&output) };
@@ -317,11 +312,9 @@ impl Encoder<'_> {
         // What left a text behind when it began to say something stood nowhere.
         let is_real = |part: &Part<'_>| !part.semantics().place().is_root() || !part.is_blank();
         parts.extend(self.left_out.drain(..).filter(is_real));
-        let mut candidate = Candidate::new(Message::new(Role::Assistant, parts));
-        candidate.finish = self.finish.take();
-        let mut response = Response::default();
-        *response.semantics_mut() = std::mem::take(&mut self.start.semantics);
-        *candidate.semantics_mut() = std::mem::take(&mut self.candidate);
+        let (message, finish) = (Message::new(Role::Assistant, parts), self.finish.take());
+        let mut candidate =
+            Candidate { message, finish, semantics: std::mem::take(&mut self.candidate) };
         // Its undeclared fields were reported as they came.
         *candidate.semantics_mut().extras_mut() = Extras::default();
         let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
@@ -333,8 +326,12 @@ impl Encoder<'_> {
             USAGE.report(&usage, &mut reporter);
             reporter.usage(&usage);
         }
-        response.candidates.push(candidate);
-        reporter.response(&response);
+        let semantics = std::mem::take(&mut self.start.semantics);
+        reporter.response(&Response {
+            candidates: vec![candidate],
+            semantics,
+            ..Response::default()
+        });
     }
 
     /// Leaves out a part of an answer beside the first, or one that has no place here.

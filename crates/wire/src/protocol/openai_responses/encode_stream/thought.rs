@@ -3,7 +3,7 @@
 use crate::conversation::{Content, Reasoning, ReasoningForm};
 use crate::json::Text;
 use crate::protocol::openai_responses::encode_request::item::write_piece;
-use crate::protocol::openai_responses::encode_stream::item::Names;
+use crate::protocol::openai_responses::encode_stream::item::{Names, TEXT};
 use crate::protocol::openai_responses::encode_stream::{Encoder, ItemPart};
 
 const SUMMARY: Names = Names {
@@ -14,14 +14,8 @@ const SUMMARY: Names = Names {
     index: "summary_index",
     key: "text",
 };
-const THOUGHT: Names = Names {
-    added: "response.content_part.added",
-    delta: "response.reasoning_text.delta",
-    done: "response.reasoning_text.done",
-    part_done: "response.content_part.done",
-    index: "content_index",
-    key: "text",
-};
+const THOUGHT: Names =
+    Names { delta: "response.reasoning_text.delta", done: "response.reasoning_text.done", ..TEXT };
 
 impl Encoder<'_> {
     /// The thinking of a part and the names of its events: another vendor's is shown as a summary.
