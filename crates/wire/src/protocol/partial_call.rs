@@ -294,22 +294,13 @@ impl Default for Node {
 impl Node {
     fn put(&mut self, path: &[Step<'_>], value: Value<'_>, building: &mut Building) -> Result<()> {
         let (step, rest) = path.split_first().ok_or_else(|| odd("a path into the arguments"))?;
-        if rest.is_empty() {
-            return self.put_child(step, value, building);
+        if let Some(next) = rest.first() {
+            let empty = || match next {
+                Step::Index(_) => Self::List(Vec::new()),
+                Step::Key(_) => Self::default(),
+            };
+            return self.child(step, empty, building)?.0.put(rest, value, building);
         }
-        let empty = match rest.first() {
-            Some(Step::Index(_)) => Self::List(Vec::new()),
-            Some(Step::Key(_)) | None => Self::default(),
-        };
-        self.child(step, || empty, building)?.0.put(rest, value, building)
-    }
-
-    fn put_child(
-        &mut self,
-        step: &Step<'_>,
-        value: Value<'_>,
-        building: &mut Building,
-    ) -> Result<()> {
         let mut value = Some(value.into_owned());
         let make = || value.take().map_or_else(Self::default, Self::Value);
         let (node, is_new) = self.child(step, make, building)?;

@@ -82,10 +82,11 @@ pub(super) fn word<'t>(
 
 /// The same, and reports what becomes of it. Fixtures `request/sampling/service-tier-auto` and `answer/sampling/service-tier-scale`.
 pub(super) fn reported_word<'t>(
-    tier: &'t Text<'_>,
+    tier: Option<&'t Text<'_>>,
     asking: Asking,
     reporter: &mut Reporter<'_>,
 ) -> Option<Text<'t>> {
+    let tier = tier?;
     report(tier, asking, reporter);
     word(tier, asking, reporter.source(), reporter.target())
 }
@@ -97,8 +98,7 @@ pub(super) fn write(
     request: &Request<'_>,
     reporter: &mut Reporter<'_>,
 ) {
-    let tier = request.service_tier.as_ref();
-    let word = tier.and_then(|tier| reported_word(tier, Asking::Request, reporter));
+    let word = reported_word(request.service_tier.as_ref(), Asking::Request, reporter);
     object.optional(key, word.as_ref());
 }
 

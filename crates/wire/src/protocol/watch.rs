@@ -165,16 +165,14 @@ impl Progress {
     /// Looks through a whole answer, and returns whether it has an error.
     pub(super) fn whole<S: Speller>(&mut self, table: &Table<S>, body: &str) -> Result<bool> {
         let mut has_error = false;
-        Reader::new(body).object(|key, reader| {
-            match (&*key, reader.kind()?) {
-                (member, Kind::Object) if member == table.member => {
-                    self.counts = table.decode(reader, Place::default())?.counts;
-                    return Ok(());
-                }
-                ("error", Kind::Object | Kind::String) => has_error = true,
-                _ => {}
+        Reader::new(body).object(|key, reader| match (&*key, reader.kind()?) {
+            (member, Kind::Object) if member == table.member => {
+                table.decode(reader, Place::default()).map(|usage| self.counts = usage.counts)
             }
-            reader.skip()
+            (member, kind) => {
+                has_error |= member == "error" && matches!(kind, Kind::Object | Kind::String);
+                reader.skip()
+            }
         })?;
         Ok(has_error)
     }

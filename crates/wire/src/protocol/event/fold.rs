@@ -68,11 +68,8 @@ impl Fold {
 
     fn start(&mut self, start: Start<'static>) {
         let Start { id, model, created, service_tier, semantics } = start;
-        self.response.id = id;
-        self.response.model = model;
-        self.response.created = created;
-        self.response.service_tier = service_tier;
-        *self.response.semantics_mut() = semantics;
+        let earlier = std::mem::take(&mut self.response);
+        self.response = Response { id, model, created, service_tier, semantics, ..earlier };
     }
 
     fn open(&mut self, open: Open<'static>) {

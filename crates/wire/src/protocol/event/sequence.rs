@@ -24,7 +24,7 @@ struct BufferedPart {
 impl Sequence {
     /// Passes on what may go out now. The part that is open keeps streaming.
     pub(in super::super) fn step(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Event<'_>)) {
-        let Some(part) = part_of(&event) else {
+        let Some(part) = event.part() else {
             return self.pass_unless_early(event, emit);
         };
         let opens = matches!(event, Event::Open(_));
@@ -77,17 +77,19 @@ impl Sequence {
     }
 }
 
-/// The part that an event belongs to.
-fn part_of(event: &Event<'_>) -> Option<PartId> {
-    match event {
-        Event::Open(open) => Some(open.part),
-        Event::Delta(part, _) => Some(*part),
-        Event::Close(closed) => Some(closed.part),
-        Event::Note(note) => match note.at {
-            NoteAt::Part(part) => Some(part),
-            NoteAt::Response | NoteAt::Candidate(_) => None,
-        },
-        Event::Start(_) | Event::Usage(_) | Event::Finish { .. } | Event::Fault(_) => None,
+impl Event<'_> {
+    /// The part that it belongs to.
+    pub(in super::super) fn part(&self) -> Option<PartId> {
+        match self {
+            Event::Open(open) => Some(open.part),
+            Event::Delta(part, _) => Some(*part),
+            Event::Close(closed) => Some(closed.part),
+            Event::Note(note) => match note.at {
+                NoteAt::Part(part) => Some(part),
+                NoteAt::Response | NoteAt::Candidate(_) => None,
+            },
+            Event::Start(_) | Event::Usage(_) | Event::Finish { .. } | Event::Fault(_) => None,
+        }
     }
 }
 
@@ -119,7 +121,7 @@ mod tests {
     }
 
     fn word(event: &Event<'_>) -> String {
-        let number = part_of(event).map_or(String::new(), |part| part.0.to_string());
+        let number = event.part().map_or(String::new(), |part| part.0.to_string());
         let sign = match event {
             Event::Open(_) => "+",
             Event::Close(_) => "-",

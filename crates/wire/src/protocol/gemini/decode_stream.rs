@@ -1,7 +1,7 @@
 //! Reading streams: every frame is a response object whose parts go on where the last ones ended.
 
 use crate::characters::Characters;
-use crate::conversation::{Content, Counts, Part, ReasoningForm, ToolCall, Usage};
+use crate::conversation::{Content, Counts, Part, ReasoningForm, ToolCall};
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::json::{Json, Kind, Reader, Text};
@@ -113,7 +113,9 @@ impl DecodeStream for Decoder {
                 running.end(&mut Sink { candidate, place, next: &mut self.next_part, emit });
             }
         } else if let (None, Some(reason)) = (seen().next(), self.blocked) {
-            finish_blocked(reason, place, emit);
+            let place = place.step(Step::PromptFeedback);
+            note(NoteAt::Candidate(0), NodeSemantics::at(place), emit);
+            emit(Event::Finish { candidate: 0, place, finish: prompt_filter(reason) });
         } else {
             emit(Event::Fault(Fault::truncated()));
         }
@@ -143,7 +145,9 @@ impl Decoder {
             report.add_details_to(&mut self.details);
             let mut usage = USAGE.following(report, &mut self.counts);
             if let Some(tier) = &late_tier {
-                keep_tier(&mut usage, tier);
+                // It came too late to be the answer's own.
+                let extras = usage.semantics_mut().extras_mut();
+                extras.keep("", "serviceTier".into(), Json::of_text(tier));
             }
             emit(Event::Usage(usage));
         }
@@ -201,11 +205,6 @@ impl Decoder {
     }
 }
 
-/// Keeps a service tier that came too late to be the answer's own.
-fn keep_tier(usage: &mut Usage<'_>, tier: &Text<'_>) {
-    usage.semantics_mut().extras_mut().keep("", "serviceTier".into(), Json::of_text(tier));
-}
-
 impl Running {
     fn part<'f>(&mut self, part: Part<'f>, sink: &mut Sink<'_, 'f>) {
         let Part { content, semantics } = part;
@@ -215,7 +214,14 @@ impl Running {
                 let text = thought.texts.into_iter().next().unwrap_or_default();
                 self.text(TextKind::Thought, text, semantics, sink);
             }
-            Content::ToolCall(call) => self.call(*call, semantics, sink),
+            Content::ToolCall(call) => {
+                self.close(sink);
+                self.calls = true;
+                let ToolCall { id, name, arguments, form } = *call;
+                let part = self.open(Opening::ToolCall { id, name, form }, semantics, sink);
+                sink.send(Event::Delta(part, Delta::Text(arguments.into_text())));
+                sink.close(part);
+            }
             content => {
                 self.close(sink);
                 let part = self.open(Opening::Whole(content), semantics, sink);
@@ -318,20 +324,6 @@ impl Running {
         }
     }
 
-    fn call<'f>(
-        &mut self,
-        call: ToolCall<'f>,
-        semantics: NodeSemantics<'f>,
-        sink: &mut Sink<'_, 'f>,
-    ) {
-        self.close(sink);
-        self.calls = true;
-        let ToolCall { id, name, arguments, form } = call;
-        let part = self.open(Opening::ToolCall { id, name, form }, semantics, sink);
-        sink.send(Event::Delta(part, Delta::Text(arguments.into_text())));
-        sink.close(part);
-    }
-
     fn close(&mut self, sink: &mut Sink<'_, '_>) {
         self.close_with(NodeSemantics::default(), sink);
     }
@@ -393,12 +385,6 @@ impl Running {
             sink.send(Event::Finish { candidate: sink.candidate, place, finish });
         }
     }
-}
-
-fn finish_blocked(reason: Text<'static>, place: Place, emit: Emit<'_, 'static>) {
-    let place = place.step(Step::PromptFeedback);
-    note(NoteAt::Candidate(0), NodeSemantics::at(place), emit);
-    emit(Event::Finish { candidate: 0, place, finish: prompt_filter(reason) });
 }
 
 fn note<'f>(at: NoteAt, semantics: NodeSemantics<'f>, emit: Emit<'_, 'f>) {

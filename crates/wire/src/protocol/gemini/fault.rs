@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text, Writer};
 use crate::protocol::gemini::types::SELF;
-use crate::protocol::object::set;
+use crate::protocol::object::{put, set};
 
 pub(in super::super) fn decode_fault(status: Option<u16>, body: &str) -> Fault<'static> {
     let kind = status.map_or(FaultKind::UNSTATED, FaultKind::of_status);
@@ -26,29 +26,24 @@ const UNSTATED: Option<u16> = Some(400);
 /// The `error` of a body, which may be wrapped in a list.
 fn error_object<'j>(json: &'j Json<'_>) -> Option<Json<'j>> {
     let mut reader = json.reader();
+    if json.kind() != Kind::Array {
+        return find_member(&mut reader, "error").ok()?;
+    }
     let mut error = None;
-    let read = match json.kind() {
-        Kind::Array => reader.array(|index, reader| match index {
-            0 => find_member(reader, "error", &mut error),
-            _ => reader.skip(),
-        }),
-        _ => find_member(&mut reader, "error", &mut error),
-    };
+    let read = reader.array(|index, reader| match index {
+        0 => put(&mut error, find_member(reader, "error")),
+        _ => reader.skip(),
+    });
     read.ok().and(error)
 }
 
-fn find_member<'j>(
-    reader: &mut Reader<'j>,
-    name: &str,
-    found: &mut Option<Json<'j>>,
-) -> Result<()> {
-    reader.object(|key, reader| {
-        let json = reader.raw()?;
-        if key == name {
-            *found = Some(json);
-        }
-        Ok(())
-    })
+fn find_member<'j>(reader: &mut Reader<'j>, name: &str) -> Result<Option<Json<'j>>> {
+    let mut found = None;
+    reader.object(|key, reader| match key == name {
+        true => set(&mut found, reader.raw()),
+        false => reader.skip(),
+    })?;
+    Ok(found)
 }
 
 /// What an `error` object says. Inside a stream there is no status but its own.
@@ -59,17 +54,14 @@ pub(super) fn fault_of<'a>(status: Option<u16>, error: &Json<'a>) -> Fault<'a> {
     let mut details = Details::default();
     let (mut code, mut message, mut word) = (None, None, None);
     // An error of an unexpected shape still is one; what was read until then is used.
-    let _ = reader.object(|key, reader| {
-        match (&*key, reader.kind()?) {
-            ("code", Kind::Number) => code = reader.number()?.as_u64(),
-            ("message", Kind::String) => message = Some(reader.string()?),
-            ("status", Kind::String) => word = Some(reader.string()?),
-            ("details", Kind::Array) => reader.array(|_, reader| details.read(reader))?,
-            _ => reader.skip()?,
-        }
-        Ok(())
+    let _ = reader.object(|key, reader| match (&*key, reader.kind()?) {
+        ("code", Kind::Number) => set(&mut code, reader.number()),
+        ("message", Kind::String) => set(&mut message, reader.string()),
+        ("status", Kind::String) => set(&mut word, reader.string()),
+        ("details", Kind::Array) => reader.array(|_, reader| details.read(reader)),
+        _ => reader.skip(),
     });
-    let stated = code.and_then(|code| u16::try_from(code).ok());
+    let stated = code.and_then(|code| u16::try_from(code.as_u64()?).ok());
     let status = status.or(stated).unwrap_or(500);
     let message = message.unwrap_or_default();
     let stated = (word.as_ref().map(Text::to_str), message.to_str().to_ascii_lowercase());
@@ -102,8 +94,7 @@ impl<'a> Details<'a> {
         reader.object(|key, reader| match (&*key, reader.kind()?) {
             ("reason", Kind::String) => set(&mut self.reason, reader.string()),
             ("retryDelay", Kind::String) => {
-                self.retry_after_s = seconds(&reader.string()?.to_str());
-                Ok(())
+                put(&mut self.retry_after_s, reader.string().map(|it| seconds(&it.to_str())))
             }
             ("fieldViolations", Kind::Array) => reader.array(|_, reader| {
                 let field = reader.peek_tag("field")?;
@@ -146,32 +137,27 @@ fn classify(status: u16, word: Option<&str>, details: &Details<'_>, message: &st
 }
 
 pub(in super::super) fn encode_fault(fault: &Fault<'_>) -> (u16, String) {
-    let (status, word) = status_of(fault.kind);
-    match &fault.original {
-        Some((SELF, original)) => {
-            let stated = stated_status(original);
-            (stated.unwrap_or(status), original.as_str().to_owned())
-        }
-        _ => (status, written(fault, status, word)),
-    }
+    let stated = match &fault.original {
+        Some((SELF, original)) => stated_status(original),
+        _ => None,
+    };
+    let status = stated.unwrap_or(status_of(fault.kind).0);
+    (status, encode_fault_under(status, fault))
 }
 
 /// The body states the status too, and a word that goes with it.
 pub(in super::super) fn encode_fault_under(status: u16, fault: &Fault<'_>) -> String {
-    match &fault.original {
-        Some((SELF, original)) => original.as_str().to_owned(),
+    let word = match &fault.original {
+        Some((SELF, original)) => return original.as_str().to_owned(),
         // Only one status has a word that its fault's kind does not tell.
-        _ if status == 502 => written(fault, status, "UNAVAILABLE"),
-        _ => written(fault, status, status_of(fault.kind).1),
-    }
-}
-
-fn written(fault: &Fault<'_>, status: u16, word: &str) -> String {
-    Json::of_object(|object| {
-        object.key("error");
-        write_error(object, fault, status, word);
+        _ if status == 502 => "UNAVAILABLE",
+        _ => status_of(fault.kind).1,
+    };
+    Writer::written(|writer| {
+        writer.object(|body| {
+            body.object_field("error", |error| write_error(error, fault, status, word));
+        });
     })
-    .into_string()
 }
 
 /// Writes the `error` object alone, for streams.
@@ -181,36 +167,33 @@ pub(super) fn write_fault(writer: &mut Writer, fault: &Fault<'_>) {
 }
 
 fn stated_status(body: &Json<'_>) -> Option<u16> {
-    let mut code = None;
-    find_member(&mut error_object(body)?.input_reader()?, "code", &mut code).ok()?;
-    code?.as_str().parse().ok()
+    let code = find_member(&mut error_object(body)?.input_reader()?, "code").ok()??;
+    code.as_str().parse().ok()
 }
 
 /// Clients want words, also where the error came without any.
 const WORDLESS: &str = "The error came without a message.";
 
-fn write_error(writer: &mut Writer, fault: &Fault<'_>, status: u16, word: &str) {
-    writer.object(|error| {
-        error.field("code", &u32::from(status));
-        error.field("message", &message(fault));
-        error.field("status", word);
-        if fault.retry_after_s.is_none() && fault.code.is_none() {
-            return;
+fn write_error(error: &mut Writer, fault: &Fault<'_>, status: u16, word: &str) {
+    error.field("code", &u32::from(status));
+    error.field("message", &message(fault));
+    error.field("status", word);
+    if fault.retry_after_s.is_none() && fault.code.is_none() {
+        return;
+    }
+    error.array_field("details", |details| {
+        if let Some(code) = &fault.code {
+            details.object(|detail| {
+                detail.field("@type", "type.googleapis.com/google.rpc.ErrorInfo");
+                detail.field("reason", code);
+            });
         }
-        error.array_field("details", |details| {
-            if let Some(code) = &fault.code {
-                details.object(|detail| {
-                    detail.field("@type", "type.googleapis.com/google.rpc.ErrorInfo");
-                    detail.field("reason", code);
-                });
-            }
-            if let Some(wait_s) = fault.retry_after_s {
-                details.object(|detail| {
-                    detail.field("@type", "type.googleapis.com/google.rpc.RetryInfo");
-                    detail.field("retryDelay", &Text::plain(format!("{wait_s}s")));
-                });
-            }
-        });
+        if let Some(wait_s) = fault.retry_after_s {
+            details.object(|detail| {
+                detail.field("@type", "type.googleapis.com/google.rpc.RetryInfo");
+                detail.field("retryDelay", &Text::plain(format!("{wait_s}s")));
+            });
+        }
     });
 }
 

@@ -10,6 +10,7 @@ use crate::place::Place;
 use crate::protocol::gemini::decode_request::partial::PartOrPiece;
 use crate::protocol::gemini::decode_response::{Chunk, breaks_off};
 use crate::protocol::gemini::usage::USAGE;
+use crate::protocol::object::set;
 use crate::protocol::semantics::Extras;
 use crate::protocol::watch::{Progress, has_value};
 use crate::sse::Frame;
@@ -95,19 +96,14 @@ fn read(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
 
 fn read_candidate(reader: &mut Reader<'_>, position: u64, progress: &mut Progress) -> Result<()> {
     let (mut number, mut end) = (position, None);
-    reader.object(|key, reader| {
-        match (&*key, reader.kind()?) {
-            ("index", Kind::Number) => {
-                number = reader.number()?.as_u64().unwrap_or(number);
-                return Ok(());
-            }
-            ("finishReason", Kind::String) => {
-                end = Some(breaks_off(&reader.string()?.to_str()));
-                return Ok(());
-            }
-            _ => {}
+    reader.object(|key, reader| match (&*key, reader.kind()?) {
+        ("index", Kind::Number) => {
+            reader.number().map(|index| number = index.as_u64().unwrap_or(number))
         }
-        reader.skip()
+        ("finishReason", Kind::String) => {
+            set(&mut end, reader.string().map(|reason| breaks_off(&reason.to_str())))
+        }
+        _ => reader.skip(),
     })?;
     progress.candidates.begin(number);
     if let Some(breaks_off) = end {

@@ -22,8 +22,7 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
             reader.list(read_choice).map(|choices| response.candidates.extend(choices))
         }
         ("usage", Kind::Object) => {
-            let place = Place::default().step(Step::Usage);
-            set(&mut response.usage, USAGE.decode(reader, place))
+            set(&mut response.usage, USAGE.decode(reader, Place::default().step(Step::Usage)))
         }
         ("error", Kind::Object) => {
             set(&mut response.fault, reader.checkpoint().raw().map(|error| fault_within(&error)))
@@ -82,12 +81,24 @@ fn read_message<'a>(reader: &mut Members<'_, 'a>, fields: &mut Fields<'a>) -> Re
             fields.json_content(&reader.raw()?);
             Ok(())
         }
-        _ => lenient(reader, |reader| fields.member(key, reader)),
+        _ => {
+            // A value of another shape stays unread, so that it is kept as it is.
+            let mut ahead = reader.checkpoint();
+            if fields.member(key, &mut ahead).is_ok() {
+                *reader.reader = ahead;
+            }
+            Ok(())
+        }
     })?;
-    match annotations {
-        Some(json) => read_annotations(json, fields, reader.extras),
-        None => Ok(()),
+    let Some(json) = annotations else { return Ok(()) };
+    let Some(mut list) = json.input_reader() else { return Ok(()) };
+    let citations = list.list(|_, reader| reader.raw().map(citation_of))?;
+    match fields.find_mut(is_text) {
+        Some(text) => citations.into_iter().for_each(|it| text.semantics_mut().add_citation(it)),
+        None if !citations.is_empty() => reader.extras.keep("message", "annotations".into(), json),
+        None => {}
     }
+    Ok(())
 }
 
 /// Whether content is neither a text nor a list of parts.
@@ -105,33 +116,6 @@ fn is_odd(kind: Kind, reader: &Reader<'_>) -> bool {
             read.is_ok() && !is_empty && !has_parts
         }
     }
-}
-
-/// Reads what can be read; a value of another shape stays unread, so that it is kept as it is.
-fn lenient<'a>(
-    reader: &mut Reader<'a>,
-    member: impl FnOnce(&mut Reader<'a>) -> Result<()>,
-) -> Result<()> {
-    let mut ahead = reader.checkpoint();
-    if member(&mut ahead).is_ok() {
-        *reader = ahead;
-    }
-    Ok(())
-}
-
-fn read_annotations<'a>(
-    json: Json<'a>,
-    fields: &mut Fields<'a>,
-    extras: &mut Extras<'a>,
-) -> Result<()> {
-    let Some(mut reader) = json.input_reader() else { return Ok(()) };
-    let citations = reader.list(|_, reader| reader.raw().map(citation_of))?;
-    match fields.find_mut(is_text) {
-        Some(text) => citations.into_iter().for_each(|it| text.semantics_mut().add_citation(it)),
-        None if !citations.is_empty() => extras.keep("message", "annotations".into(), json),
-        None => {}
-    }
-    Ok(())
 }
 
 fn is_text(content: &Content<'_>) -> bool {
@@ -155,18 +139,16 @@ fn read_logprobs<'a>(
 ) -> Result<()> {
     let Some(mut reader) = json.input_reader() else { return Ok(()) };
     read_object(&mut reader, "logprobs", extras, |key, reader| {
+        let list = reader.kind()? == Kind::Array;
         let part = match key {
             "content" => fields.find_mut(is_text),
             "refusal" => fields.find_mut(|content| matches!(content, Content::Refusal(_))),
             _ => None,
         };
-        match part {
-            Some(part) if reader.kind()? == Kind::Array => {
-                part.semantics_mut().set_logprobs(Logprobs::new(reader.raw()?));
-                Ok(())
-            }
-            _ => Ok(()),
+        if let Some(part) = part.filter(|_| list) {
+            part.semantics_mut().set_logprobs(Logprobs::new(reader.raw()?));
         }
+        Ok(())
     })
 }
 

@@ -63,6 +63,14 @@ impl<'a> Logprobs<'a> {
         self.origin.as_ref().is_some_and(|origin| origin.holds_more)
     }
 
+    /// The log probabilities of several texts, one behind the other.
+    pub(in super::super) fn joined(all: impl Iterator<Item = Self>) -> Option<Self> {
+        all.reduce(|mut all, more| {
+            all.add(more);
+            all
+        })
+    }
+
     /// Adds those of the text that follows.
     pub(in super::super) fn add(&mut self, more: Logprobs<'a>) {
         self.lists.extend(more.lists);

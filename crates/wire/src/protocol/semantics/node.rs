@@ -166,6 +166,13 @@ impl<'a> NodeSemantics<'a> {
         self.detail.get_or_insert_default()
     }
 
+    /// The same, stated of the node at `place`.
+    pub(in super::super) fn stated_of(self, place: Place) -> Self {
+        let mut node = Self::at(place);
+        node.merge(self);
+        node
+    }
+
     /// Adds what a later word on the same node says: newer values win, citations add up.
     pub(crate) fn merge(&mut self, later: NodeSemantics<'a>) {
         self.spelling.merge(later.spelling);

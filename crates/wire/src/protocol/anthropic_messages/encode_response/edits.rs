@@ -4,12 +4,9 @@ use crate::json::Writer;
 use crate::protocol::{AppliedEdit, EditKind};
 
 /// The member of an answer, and of the frame that ends a stream.
-pub(in crate::protocol::anthropic_messages) const EDITS: &str = "context_management";
+pub(in super::super) const EDITS: &str = "context_management";
 
-pub(in crate::protocol::anthropic_messages) fn write_edits(
-    writer: &mut Writer,
-    edits: &[AppliedEdit],
-) {
+pub(in super::super) fn write_edits(writer: &mut Writer, edits: &[AppliedEdit]) {
     writer.object(|it| {
         it.array_field("applied_edits", |list| {
             edits.iter().for_each(|edit| write_edit(list, edit))

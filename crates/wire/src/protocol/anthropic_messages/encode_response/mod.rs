@@ -56,10 +56,7 @@ fn write_response(
     write_head(&mut object, (&response.id, &response.model), context, (root, reporter));
     let mut answering = Answering::default();
     let none = Candidate::default();
-    let (candidate, others) = match response.candidates.split_first() {
-        Some((candidate, others)) => (candidate, others),
-        None => (&none, &[] as &[Candidate<'_>]),
-    };
+    let candidate = response.candidates.first().unwrap_or(&none);
     let (parts, last) = without_last_seals(&candidate.message.parts, reporter);
     object.key("content").array(|list| {
         parts.iter().for_each(|part| answering.write(list, part, context, reporter));
@@ -68,7 +65,7 @@ fn write_response(
         let reason = "Messages does not end an answer with redacted thinking";
         reporter.withheld(part, reason);
     }
-    for other in others {
+    for other in response.candidates.iter().skip(1) {
         reporter.dropped(other, "Messages returns one answer");
     }
     let place = candidate.semantics().place();
@@ -119,10 +116,7 @@ fn write_usage(object: &mut Object<'_, '_>, response: &Response<'_>, reporter: &
         None if reporter.is_same() && response.service_tier.is_none() => return,
         None => report_absent_usage(root, reporter),
     }
-    let tier = response
-        .service_tier
-        .as_ref()
-        .and_then(|tier| reported_word(tier, Asking::Answer(root), reporter));
+    let tier = reported_word(response.service_tier.as_ref(), Asking::Answer(root), reporter);
     let none = Usage::default();
     let usage = response.usage.as_ref().unwrap_or(&none);
     USAGE.write(object.key(USAGE.member), usage, tier.as_ref(), USAGE.stating(reporter.source()));
@@ -267,11 +261,8 @@ fn write_cited(
     reporter: &mut Reporter<'_>,
 ) {
     let mut cited = NodeSemantics::default();
-    for citation in semantics.citations() {
-        if let Some(citation) = foreign_citation(citation) {
-            cited.add_citation(citation);
-        }
-    }
+    let citations = semantics.citations().iter().filter_map(foreign_citation);
+    citations.for_each(|citation| cited.add_citation(citation));
     reporter.citations(semantics, LossKind::Approximated, CITED);
     Block::Own(&cited).text(list, text);
 }

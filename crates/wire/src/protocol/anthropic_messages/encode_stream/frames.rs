@@ -5,15 +5,16 @@ use crate::fault::Fault;
 use crate::json::{Json, Text, Writer};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_response::edits::{EDITS, write_edits};
-use crate::protocol::anthropic_messages::encode_response::finish::{EndsWith, write_finish};
+use crate::protocol::anthropic_messages::encode_response::finish::write_finish;
 use crate::protocol::anthropic_messages::encode_response::{open_answer, write_head};
+use crate::protocol::anthropic_messages::encode_stream::Writing;
 use crate::protocol::anthropic_messages::fault::write_fault;
+use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::anthropic_messages::usage::USAGE;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::tier::{Asking, reported_word};
 use crate::protocol::usage::Stating;
-use crate::protocol::{AnswerContext, AppliedEdit, Start};
+use crate::protocol::{AnswerContext, Start};
 use crate::sse::named_frame;
 
 /// A frame whose data is an object of the frame's own name.
@@ -40,10 +41,7 @@ pub(super) fn start(
         message.key("content").array(|_| {});
         message.key("stop_reason").null();
         message.key("stop_sequence").null();
-        let tier = start
-            .service_tier
-            .as_ref()
-            .and_then(|it| reported_word(it, Asking::Answer(root), reporter));
+        let tier = reported_word(start.service_tier.as_ref(), Asking::Answer(root), reporter);
         write_usage(message.key(USAGE.member), usage, tier.as_ref(), reporter);
         message.close();
     });
@@ -112,32 +110,25 @@ pub(super) fn block_stop(out: &mut String, index: u32) {
     frame(out, "content_block_stop", |event| event.field("index", &index));
 }
 
-/// What is known of an answer at its end alone.
-pub(super) struct Known<'e> {
-    pub(super) late: &'e NodeSemantics<'e>,
-    pub(super) usage: Option<&'e Usage<'e>>,
-    pub(super) edits: Option<&'e [AppliedEdit]>,
-}
-
-pub(super) fn end(
-    out: &mut String,
-    (finish, ends_with): (&Finish<'_>, EndsWith),
-    Known { late, usage, edits }: Known<'_>,
-    (place, reporter): (Place, &mut Reporter<'_>),
-) {
-    frame(out, "message_delta", |event| {
-        event.key("delta");
-        let mut delta = open_answer(event, late, reporter);
-        write_finish(&mut delta, Some(finish), ends_with, (place, reporter));
-        delta.close();
-        event.key(USAGE.member);
-        write_usage(event, usage, None, reporter);
-        if let Some(edits) = edits {
-            event.key(EDITS);
-            write_edits(event, edits);
-        }
-    });
-    frame(out, "message_stop", |_| {});
+impl Writing<'_> {
+    /// Writes how the answer ended, with what was known of it at its end alone.
+    pub(super) fn write_end(&mut self, finish: &Finish<'_>, place: Place) {
+        let mut reporter = Reporter::new(self.source, SELF, &mut self.report);
+        frame(&mut self.out, "message_delta", |event| {
+            event.key("delta");
+            let mut delta = open_answer(event, &self.late, &reporter);
+            let ends_with = self.answering.ends_with;
+            write_finish(&mut delta, Some(finish), ends_with, (place, &mut reporter));
+            delta.close();
+            event.key(USAGE.member);
+            write_usage(event, self.usage.as_ref(), None, &reporter);
+            if let Some(edits) = &self.context.applied_edits {
+                event.key(EDITS);
+                write_edits(event, edits);
+            }
+        });
+        frame(&mut self.out, "message_stop", |_| {});
+    }
 }
 
 /// Writes a usage report; every frame that may have one has at least the counts that are needed.

@@ -121,24 +121,19 @@ impl Writing<'_> {
 
     /// Whether an event belongs to the first answer; the others have no place in this protocol.
     fn is_wanted(&mut self, event: &Event<'_>) -> bool {
-        let part = match event {
+        match event {
             Event::Open(open) if open.candidate > 0 => {
                 self.others.insert(open.part);
                 self.report_answer(open.candidate, open.semantics.place());
-                return false;
+                false
             }
             Event::Finish { candidate, place, .. } => {
                 self.report_answer(*candidate, *place);
-                return *candidate == 0;
+                *candidate == 0
             }
-            Event::Note(Note { at: NoteAt::Candidate(candidate), .. }) => return *candidate == 0,
-            Event::Note(Note { at: NoteAt::Part(part), .. }) => *part,
-            Event::Delta(part, _) => *part,
-            Event::Close(closed) => closed.part,
-            Event::Open(_) | Event::Note(_) => return true,
-            Event::Start(_) | Event::Usage(_) | Event::Fault(_) => return true,
-        };
-        !self.others.contains(&part)
+            Event::Note(Note { at: NoteAt::Candidate(candidate), .. }) => *candidate == 0,
+            event => event.part().is_none_or(|part| !self.others.contains(&part)),
+        }
     }
 
     /// Reports an answer beside the first, once.
@@ -286,13 +281,7 @@ impl Writing<'_> {
             }
             None => report_absent_usage(Place::default(), &mut reporter),
         }
-        let end = (&finish, self.answering.ends_with);
-        let known = frames::Known {
-            late: &self.late,
-            usage: self.usage.as_ref(),
-            edits: self.context.applied_edits.as_deref(),
-        };
-        frames::end(&mut self.out, end, known, (place, &mut reporter));
+        self.write_end(&finish, place);
     }
 
     fn fail(&mut self, fault: &Fault<'_>) {

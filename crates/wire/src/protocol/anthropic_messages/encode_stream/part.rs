@@ -2,7 +2,7 @@
 
 use super::{Writing, frames};
 use crate::conversation::{Arguments, CallForm, Content, Opaque, Part, ReasoningForm, ToolCall};
-use crate::json::{Json, Text};
+use crate::json::{Encode, Json, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_request::blocks::{Block, Mark, write_own};
@@ -151,7 +151,7 @@ impl Writing<'_> {
             current.block(self.source).tool_use(writer, (id.as_ref(), &name), &call);
         });
         if form == CallForm::Custom {
-            frames::block_delta(&mut self.out, self.blocks, frames::INPUT, CUSTOM_BEGIN);
+            self.delta(frames::INPUT, CUSTOM_BEGIN);
         }
     }
 
@@ -185,10 +185,7 @@ impl Writing<'_> {
                 self.show(Shown::Call(call.form));
                 let ToolCall { id, name, arguments, form } = *call;
                 self.begin_call(id, name, form);
-                match arguments {
-                    Arguments::Text(text) => self.grow_text(&text),
-                    Arguments::Json(json) => self.grow_text(&json.to_text()),
-                }
+                self.grow_text(&arguments.into_text());
             }
             Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {
                 self.show(Shown::Nothing);
@@ -239,6 +236,11 @@ impl Writing<'_> {
         }
     }
 
+    /// Adds to the block that is being written.
+    fn delta(&mut self, growing: frames::Growing, value: &(impl Encode + ?Sized)) {
+        frames::block_delta(&mut self.out, self.blocks, growing, value);
+    }
+
     fn grow_text(&mut self, text: &Text<'_>) {
         let Some(current) = self.current.as_ref().filter(|_| !text.is_empty()) else { return };
         let shown = current.shown;
@@ -247,17 +249,10 @@ impl Writing<'_> {
         }
         self.begin_block();
         match shown {
-            Shown::Text => frames::block_delta(&mut self.out, self.blocks, frames::TEXT, text),
-            Shown::Thinking => {
-                frames::block_delta(&mut self.out, self.blocks, frames::THINKING, text)
-            }
-            Shown::Call(CallForm::Function) => {
-                frames::block_delta(&mut self.out, self.blocks, frames::INPUT, text);
-            }
-            Shown::Call(CallForm::Custom) => {
-                let escaped = text.json_body();
-                frames::block_delta(&mut self.out, self.blocks, frames::INPUT, &*escaped);
-            }
+            Shown::Text => self.delta(frames::TEXT, text),
+            Shown::Thinking => self.delta(frames::THINKING, text),
+            Shown::Call(CallForm::Function) => self.delta(frames::INPUT, text),
+            Shown::Call(CallForm::Custom) => self.delta(frames::INPUT, &*text.json_body()),
             Shown::Sealed | Shown::Whole | Shown::Nothing => {}
         }
     }
@@ -274,7 +269,7 @@ impl Writing<'_> {
         let made = foreign_citation(citation).filter(|_| !self.is_own());
         if let Some(citation) = made.as_ref().or(self.is_own().then_some(citation)) {
             self.begin_block();
-            frames::block_delta(&mut self.out, self.blocks, frames::CITATION, citation.json());
+            self.delta(frames::CITATION, citation.json());
         }
     }
 
@@ -303,7 +298,7 @@ impl Writing<'_> {
             return self.sealed.push(current.semantics);
         }
         if current.shown == Shown::Call(CallForm::Custom) {
-            frames::block_delta(&mut self.out, self.blocks, frames::INPUT, CUSTOM_END);
+            self.delta(frames::INPUT, CUSTOM_END);
         }
         if current.begun {
             frames::block_stop(&mut self.out, self.blocks);
@@ -313,10 +308,8 @@ impl Writing<'_> {
 
     /// Reports what became known of the open part after it began, where it began.
     pub(super) fn report_late(&mut self, semantics: &NodeSemantics<'_>) {
-        let place = self.current.as_ref().map(Current::place);
-        let mut late = NodeSemantics::at(place.unwrap_or(semantics.place()));
-        late.merge(semantics.clone());
-        self.reporter().semantics(&late);
+        let place = self.current.as_ref().map_or(semantics.place(), Current::place);
+        self.reporter().semantics(&semantics.clone().stated_of(place));
     }
 
     /// Writes the artefact of the part that closes, where there is a field for it.
@@ -333,7 +326,7 @@ impl Writing<'_> {
             Shown::Thinking => {
                 let signature = carried(&current.semantics).into_owned();
                 self.begin_block();
-                frames::block_delta(&mut self.out, self.blocks, frames::SIGNATURE, &signature);
+                self.delta(frames::SIGNATURE, &signature);
             }
             Shown::Sealed => self.begin_first_block(),
             Shown::Text | Shown::Call(_) | Shown::Nothing => {

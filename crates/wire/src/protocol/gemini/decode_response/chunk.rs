@@ -52,39 +52,26 @@ impl<'a> Chunk<'a> {
     ) -> Result<Self> {
         let mut chunk = Self::default();
         let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader| {
-            chunk.member(key, reader, place, known)
-        })?;
-        chunk.extras = extras;
-        Ok(chunk)
-    }
-
-    fn member(
-        &mut self,
-        key: &str,
-        reader: &mut Reader<'a>,
-        place: Place,
-        known: &mut Extras<'static>,
-    ) -> Result<()> {
-        match (key, reader.kind()?) {
-            ("responseId", Kind::String) => set(&mut self.id, reader.string()),
-            ("modelVersion", Kind::String) => set(&mut self.model, reader.string()),
+        read_object(reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
+            ("responseId", Kind::String) => set(&mut chunk.id, reader.string()),
+            ("modelVersion", Kind::String) => set(&mut chunk.model, reader.string()),
             ("candidates", Kind::Array) => reader.array(|index, reader| {
                 let place = place.element(Step::Candidates, index);
-                self.candidates.push(CandidateDraft::read(reader, (place, index))?);
+                chunk.candidates.push(CandidateDraft::read(reader, (place, index))?);
                 Ok(())
             }),
             ("usageMetadata", Kind::Object) => {
                 let place = place.step(Step::UsageMetadata);
-                set(&mut self.usage, USAGE.read_later(reader, place, known))
+                set(&mut chunk.usage, USAGE.read_later(reader, place, known))
             }
             ("promptFeedback", Kind::Object) => {
-                self.blocked = reader.peek_tag("blockReason").unwrap_or_default();
+                chunk.blocked = reader.peek_tag("blockReason").unwrap_or_default();
                 Ok(())
             }
-            ("error", Kind::Object) => set(&mut self.error, reader.raw()),
+            ("error", Kind::Object) => set(&mut chunk.error, reader.raw()),
             _ => Ok(()),
-        }
+        })?;
+        Ok(Self { extras, ..chunk })
     }
 }
 

@@ -84,7 +84,8 @@ impl<'x> ResponseWriter<'x, '_> {
         }
         let model = self.context.model.as_ref().or(response.model.as_ref());
         object.optional("modelVersion", model);
-        self.id(&mut object);
+        let seed = (!same).then_some(&self.context.seed);
+        object.optional("responseId", response.id.as_ref().or(seed));
         object.close();
     }
 
@@ -98,21 +99,13 @@ impl<'x> ResponseWriter<'x, '_> {
     }
 
     fn tier(&mut self) -> Option<Text<'x>> {
-        let tier = self.response.service_tier.as_ref()?;
+        let tier = self.response.service_tier.as_ref();
         let place = self.response.semantics().place();
-        if self.response.usage.is_none() && !self.reporter.is_same() {
+        if tier.is_some() && self.response.usage.is_none() && !self.reporter.is_same() {
             report_usageless_tier(&mut self.reporter, place);
             return None;
         }
         reported_word(tier, Asking::Answer(place), &mut self.reporter)
-    }
-
-    fn id(&mut self, object: &mut Object<'_, '_>) {
-        match &self.response.id {
-            Some(id) => object.field("responseId", id),
-            None if self.reporter.is_same() => {}
-            None => object.field("responseId", &self.context.seed),
-        }
     }
 
     fn candidate(&mut self, writer: &mut Writer, index: usize, candidate: &'x Candidate<'x>) {

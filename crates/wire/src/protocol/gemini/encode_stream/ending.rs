@@ -8,7 +8,7 @@ use crate::protocol::gemini::encode_response::{
     BLOCKED, Beside, finish_word, logprobs_result, write_candidate, write_grounding,
 };
 use crate::protocol::object::Object;
-use crate::protocol::semantics::{NodeSemantics, add_to};
+use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{Citation, Logprobs};
 use crate::sse;
 
@@ -84,11 +84,13 @@ impl Encoder<'_> {
         let cited: Vec<(&[Citation<'_>], Option<&Text<'_>>)> =
             parts.iter().map(|it| (it.citations.as_slice(), it.text.as_ref())).collect();
         let finish = ending.finish.as_ref();
+        // Those that came after all of the text they speak of.
+        let late = Logprobs::joined(parts.iter().filter_map(|part| part.logprobs.clone()));
         let beside = Beside {
             index: index as usize,
             finish: finish.map(|finish| finish_word(finish, ending.refused, same)),
             grounding: write_grounding(&cited),
-            logprobs: late_logprobs(parts).as_ref().and_then(logprobs_result),
+            logprobs: late.as_ref().and_then(logprobs_result),
         };
         let extras = ending.semantics.extras().filter(|_| same);
         write_candidate(writer, extras, &beside, |_| {});
@@ -107,13 +109,4 @@ fn parts_of<'p>(parts: &'p [&'p OpenPart], candidate: u32) -> &'p [&'p OpenPart]
     let start = parts.partition_point(|part| part.candidate < candidate);
     let end = parts.partition_point(|part| part.candidate <= candidate);
     &parts[start..end]
-}
-
-/// The log probabilities that came after all of the text they speak of.
-fn late_logprobs(parts: &[&OpenPart]) -> Option<Logprobs<'static>> {
-    let mut all = None;
-    for late in parts.iter().filter_map(|part| part.logprobs.clone()) {
-        add_to(&mut all, late);
-    }
-    all
 }

@@ -82,20 +82,20 @@ impl EncodeStream for Encoder<'_> {
     }
 
     fn end(mut self: Box<Self>, out: &mut String) -> Report {
-        if let (Some(usage), false) = (self.usage.take(), self.failed) {
+        if self.failed {
+            return self.losses.into_report();
+        }
+        if let Some(usage) = &self.usage {
             self.losses.add(NoteAt::Response, |reporter| {
-                reporter.usage(&usage);
-                USAGE.report(&usage, reporter);
+                reporter.usage(usage);
+                USAGE.report(usage, reporter);
             });
-            self.usage = Some(usage);
-        } else if self.tier.is_some() && !self.failed {
+        } else if self.tier.is_some() {
             let place = self.semantics.place();
             self.losses.add(NoteAt::Response, |reporter| report_usageless_tier(reporter, place));
         }
-        if !self.failed {
-            (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
-        }
-        if !self.failed && self.endings.iter().any(CandidateEnd::is_finished) {
+        (0..self.endings.len() as u32).for_each(|candidate| self.release(candidate, out));
+        if self.endings.iter().any(CandidateEnd::is_finished) {
             self.last_frame(out);
         }
         self.losses.into_report()

@@ -262,8 +262,7 @@ impl Encoder<'_> {
 
     pub(super) fn add(&mut self, part: PartId, semantics: NodeSemantics<'_>) {
         let place = self.find(part).map(|open| open.place).unwrap_or_default();
-        let mut placed = NodeSemantics::at(place);
-        placed.merge(semantics.clone());
+        let placed = semantics.clone().stated_of(place);
         self.losses.add_once(|reporter| reporter.semantics(&placed));
         if let Some(OpenPart { state: State::Buffered(part), .. }) = self.find(part) {
             part.semantics_mut().merge(semantics.into_owned());
@@ -288,8 +287,7 @@ impl Encoder<'_> {
         let id = part;
         let Some(open) = self.find(part) else { return };
         let candidate = open.candidate;
-        let mut placed = NodeSemantics::at(open.place);
-        placed.merge(semantics.clone());
+        let placed = semantics.clone().stated_of(open.place);
         self.losses.add_once(|reporter| reporter.semantics(&placed));
         let Some(open) = self.find(part) else { return };
         let state = std::mem::replace(&mut open.state, State::Closed);
@@ -309,7 +307,7 @@ impl Encoder<'_> {
             State::Buffered(mut part) => {
                 part.semantics_mut().merge(semantics.into_owned());
                 if is_call(&part) {
-                    return self.send_in_order((id, candidate), part, out);
+                    return self.send_in_order(id, part, out);
                 }
                 part
             }
@@ -331,15 +329,10 @@ impl Encoder<'_> {
 
     /// Sends a whole call once those that began before it are whole: results are told apart by their order alone.
     /// Fixture `stream/tools/calls-keep-their-order`.
-    fn send_in_order(
-        &mut self,
-        (part, candidate): (PartId, u32),
-        call: Part<'static>,
-        out: &mut String,
-    ) {
-        if let Some(open) = self.find(part) {
-            open.state = State::Waiting(call);
-        }
+    fn send_in_order(&mut self, part: PartId, call: Part<'static>, out: &mut String) {
+        let Some(open) = self.find(part) else { return };
+        let candidate = open.candidate;
+        open.state = State::Waiting(call);
         while let Some(first) = self.ending(candidate).unsent.front().copied()
             && matches!(self.parts[first].state, State::Waiting(_))
         {

@@ -67,7 +67,14 @@ impl Choice {
         }
         match &mut self.finish_state {
             FinishState::Open => {}
-            FinishState::Held(held) => held.observe(delta.as_ref())?,
+            FinishState::Held { is_outdated, .. } => {
+                if let Some(delta) = &delta {
+                    delta.checkpoint().object(|key, reader| {
+                        *is_outdated |= has_content(&key, reader)?;
+                        reader.skip()
+                    })?;
+                }
+            }
             FinishState::Passed => return Self::emit_late(delta, logprobs, sink),
         }
         sink.place = sink.place.step(Step::Delta);

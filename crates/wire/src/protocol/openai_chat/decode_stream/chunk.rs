@@ -17,8 +17,7 @@ impl<'f> Chunk<'f> {
     pub(in super::super) fn read(reader: &mut Reader<'f>) -> Result<Self> {
         let mut chunk = Self::default();
         reader.object(|key, reader| {
-            let kind = reader.kind()?;
-            match (&*key, kind) {
+            match (&*key, reader.kind()?) {
                 (_, Kind::Null) => reader.skip()?,
                 ("index", Kind::Number) => chunk.index = reader.number()?.as_u64(),
                 ("delta", Kind::Object) => {

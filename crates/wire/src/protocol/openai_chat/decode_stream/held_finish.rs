@@ -14,19 +14,15 @@ use crate::protocol::{Event, NoteKind};
 pub(super) enum FinishState {
     #[default]
     Open,
-    /// HeldEvents back.
-    Held(HeldFinish),
+    /// Held back.
+    Held {
+        finish: Finish<'static>,
+        place: Place,
+        /// Whether more content came after it.
+        is_outdated: bool,
+    },
     /// Passed on: no part may follow.
     Passed,
-}
-
-/// A finish reason that is held back.
-#[derive(Debug)]
-pub(super) struct HeldFinish {
-    finish: Finish<'static>,
-    place: Place,
-    /// Whether more content came after it.
-    is_outdated: bool,
 }
 
 impl FinishState {
@@ -34,35 +30,25 @@ impl FinishState {
     pub(super) fn hold(&mut self, finish: Finish<'_>, place: Place) {
         let is_better = match self {
             Self::Open => true,
-            Self::Held(held) => held.is_outdated || held.finish.kind == FinishKind::Stop,
+            Self::Held { finish, is_outdated, .. } => {
+                *is_outdated || finish.kind == FinishKind::Stop
+            }
             Self::Passed => false,
         };
         if is_better {
-            *self =
-                Self::Held(HeldFinish { finish: finish.into_owned(), place, is_outdated: false });
+            *self = Self::Held { finish: finish.into_owned(), place, is_outdated: false };
         }
     }
 
     /// Takes out the end that is held back.
     pub(super) fn pass(&mut self) -> Option<(Finish<'static>, Place)> {
         match std::mem::replace(self, Self::Passed) {
-            Self::Held(held) => Some((held.finish, held.place)),
+            Self::Held { finish, place, .. } => Some((finish, place)),
             before => {
                 *self = before;
                 None
             }
         }
-    }
-}
-
-impl HeldFinish {
-    /// Notices a delta with more content.
-    pub(super) fn observe(&mut self, delta: Option<&Reader<'_>>) -> Result<()> {
-        let Some(delta) = delta else { return Ok(()) };
-        delta.checkpoint().object(|key, reader| {
-            self.is_outdated |= has_content(&key, reader)?;
-            reader.skip()
-        })
     }
 }
 

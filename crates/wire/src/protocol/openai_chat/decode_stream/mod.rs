@@ -213,8 +213,7 @@ impl Decoder {
             self.early.merge(semantics.into_owned());
             return Ok(());
         }
-        start.semantics = NodeSemantics::at(self.place);
-        start.semantics.merge(std::mem::take(&mut self.early));
+        start.semantics = std::mem::take(&mut self.early).stated_of(self.place);
         start.semantics.merge(semantics);
         self.state = State::Started;
         emit(Event::Start(start));
@@ -332,12 +331,8 @@ impl VendorFields {
 }
 
 /// One vendor field, as what is meant by a node beyond its content.
-fn extra<'f>(
-    place: Place,
-    (scope, key): (&'static str, &str),
-    json: Json<'f>,
-) -> NodeSemantics<'f> {
+fn extra<'f>(place: Place, field: (&'static str, &str), json: Json<'f>) -> NodeSemantics<'f> {
     let mut semantics = NodeSemantics::at(place);
-    semantics.extras_mut().keep(scope, Cow::Owned(key.to_owned()), json);
+    semantics.extras_mut().keep(field.0, Cow::Owned(field.1.to_owned()), json);
     semantics
 }

@@ -3,10 +3,10 @@
 use crate::conversation::{Content, Part};
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
+use crate::place::Place;
 use crate::protocol::Citation;
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::semantics::NodeSemantics;
 
 /// Whether this protocol has a place for a citation: its own, or one with an address.
 pub(in super::super) fn is_cited(citation: &Citation<'_>) -> bool {
@@ -56,14 +56,16 @@ pub(super) fn chars_of(part: &Part<'_>) -> u64 {
     }
 }
 
-/// Reports what an annotation cannot say of the citations of a part.
+/// Reports what an annotation cannot say of the citations of the part at `place`.
 pub(in super::super) fn report_citations(
-    semantics: &NodeSemantics<'_>,
+    place: Place,
+    citations: &[Citation<'_>],
     reporter: &mut Reporter<'_>,
 ) {
-    let (kind, reason) = match semantics.citations().iter().all(|it| it.url().is_some()) {
+    let Some(first) = citations.first() else { return };
+    let lost = match citations.iter().all(|it| it.url().is_some()) {
         true => (LossKind::Approximated, "Chat citations hold a URL, a title and a range only"),
         false => (LossKind::Dropped, "Chat cites only URLs"),
     };
-    reporter.citations(semantics, kind, reason);
+    reporter.citation(place, first, lost);
 }

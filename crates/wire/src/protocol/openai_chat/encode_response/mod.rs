@@ -17,7 +17,7 @@ use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::openai_chat::usage::USAGE;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::semantics::{NodeSemantics, add_to};
+use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::tier::Asking;
 use crate::protocol::translation::ANSWER_BYTES;
 use crate::protocol::{AnswerContext, Field, Logprobs, Protocol, Start, tier};
@@ -207,8 +207,8 @@ impl ChoiceWriter<'_, '_> {
                 }
             });
         }
-        for part in parts.iter().filter(|part| !part.semantics().citations().is_empty()) {
-            report_citations(part.semantics(), self.reporter);
+        for semantics in parts.iter().map(Part::semantics) {
+            report_citations(semantics.place(), semantics.citations(), self.reporter);
         }
     }
 
@@ -235,10 +235,7 @@ impl ChoiceWriter<'_, '_> {
     fn write_logprobs(&mut self, object: &mut Object<'_, '_>, candidate: &Candidate<'_>) {
         let of = |is: fn(&Part<'_>) -> bool| {
             let parts = candidate.message.parts.iter().filter(move |part| is(part));
-            let lists = parts.filter_map(|part| part.semantics().logprobs());
-            let mut all = None;
-            lists.for_each(|logprobs| add_to(&mut all, logprobs.clone()));
-            all
+            Logprobs::joined(parts.filter_map(|part| part.semantics().logprobs().cloned()))
         };
         let (text, refusal) = (of(is_text), of(is_refusal));
         let own = content::own_extras(self.reporter, candidate.semantics());

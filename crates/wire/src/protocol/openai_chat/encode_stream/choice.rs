@@ -169,17 +169,12 @@ impl Encoder<'_> {
         let Choice { text, refusal, reasoning, speaks, calls, .. } = &self.choices[choice];
         // A message of its own, of whatever words, is joined to the one before.
         let is_message = semantics.item().is_some();
-        let earlier = match opening {
-            Opening::Text | Opening::Refusal if is_message => *text.max(refusal),
-            Opening::Text => *text,
-            Opening::Refusal => *refusal,
-            Opening::Reasoning(_) => *reasoning,
-            Opening::ToolCall { .. } | Opening::Whole(_) => None,
-        };
-        let is_behind = match opening {
-            Opening::Text => *speaks,
-            Opening::Refusal => *calls > 0,
-            Opening::Reasoning(_) | Opening::ToolCall { .. } | Opening::Whole(_) => false,
+        let either = text.max(refusal).filter(|_| is_message);
+        let (earlier, is_behind) = match opening {
+            Opening::Text => (either.or(*text), *speaks),
+            Opening::Refusal => (either.or(*refusal), *calls > 0),
+            Opening::Reasoning(_) => (*reasoning, false),
+            Opening::ToolCall { .. } | Opening::Whole(_) => (None, false),
         };
         let before = earlier.map(|at| (at, self.parts[at.0 as usize].place));
         let own = (before.is_some() || is_behind).then_some((part, place));

@@ -71,7 +71,9 @@ impl EncodeStream for Encoder<'_> {
 
     fn end(mut self: Box<Self>, out: &mut String) -> Report {
         std::mem::swap(&mut self.out, out);
-        self.report_usage();
+        if let Some(usage) = &self.usage {
+            self.losses.add(NoteAt::Response, |reporter| reporter.usage(usage));
+        }
         if !self.failed {
             self.begin_if_needed();
             let usage = self.usage.take().filter(|_| self.context.include_usage);
@@ -175,12 +177,6 @@ impl Encoder<'_> {
             (NoteAt::Part(part), kind) => self.note_part(part, kind),
             // Nobody says such things of a whole answer.
             (NoteAt::Response | NoteAt::Candidate(_), _) => {}
-        }
-    }
-
-    fn report_usage(&mut self) {
-        if let Some(usage) = &self.usage {
-            self.losses.add(NoteAt::Response, |reporter| reporter.usage(usage));
         }
     }
 

@@ -1,5 +1,7 @@
 //! How a part goes on: its text, what is noted of it, and its end.
 
+use std::slice::from_ref;
+
 use crate::conversation::{Arguments, CallForm};
 use crate::json::Text;
 use crate::loss::LossKind;
@@ -136,7 +138,7 @@ impl Encoder<'_> {
                 writer.object(|chunk| {
                     chunk.field("type", "thinking");
                     chunk.key("thinking");
-                    write_thinking(chunk, std::slice::from_ref(text));
+                    write_thinking(chunk, from_ref(text));
                 });
             });
         });
@@ -182,8 +184,7 @@ impl Encoder<'_> {
     pub(super) fn close(&mut self, closed: Closed<'_>) {
         let Closed { part: id, semantics } = closed;
         let same = self.is_same();
-        let mut placed = NodeSemantics::at(self.place(id));
-        placed.merge(semantics);
+        let placed = semantics.stated_of(self.place(id));
         self.report_late(id, &placed);
         self.cite_waiting(id);
         self.write_waiting_logprobs(id);
@@ -201,11 +202,8 @@ impl Encoder<'_> {
             PartKind::Wrapped { number, arguments } => {
                 let number = *number;
                 let arguments = Arguments::Text(std::mem::take(arguments));
-                let input = match (arguments::custom_input(&arguments), arguments) {
-                    (Some(input), _) => input,
-                    (None, Arguments::Text(text)) => text,
-                    (None, Arguments::Json(json)) => json.to_text().into_owned(),
-                };
+                let input = arguments::custom_input(&arguments);
+                let input = input.unwrap_or_else(|| arguments.into_text());
                 self.write_arguments(candidate, (number, CallForm::Custom), &input);
             }
             PartKind::Reasoning(_) if !part.is_emitted => {
@@ -249,17 +247,14 @@ impl Encoder<'_> {
         let place = self.place(id);
         match kind {
             NoteKind::Citation(citation) => {
-                let mut cited = NodeSemantics::at(place);
-                cited.add_citation(citation.clone());
                 self.losses.add(NoteAt::Part(id), |reporter| {
-                    encode_response::report_citations(&cited, reporter);
+                    encode_response::report_citations(place, from_ref(&citation), reporter);
                 });
                 self.cite(id, citation);
             }
             NoteKind::Logprobs(more) => self.note_logprobs(id, more),
             NoteKind::Semantics(semantics) => {
-                let mut placed = NodeSemantics::at(place);
-                placed.merge(semantics);
+                let placed = semantics.stated_of(place);
                 self.report_late(id, &placed);
                 self.emit_details(id, &placed);
             }
@@ -287,10 +282,9 @@ impl Encoder<'_> {
         let (candidate, from) = (part.candidate, part.from);
         let waiting = std::mem::take(&mut part.citations);
         if !part.is_emitted {
-            let mut cited = NodeSemantics::at(part.place);
-            waiting.into_iter().for_each(|citation| cited.add_citation(citation));
+            let (place, Some(first)) = (part.place, waiting.first()) else { return };
             return self.losses.add(NoteAt::Part(id), |reporter| {
-                reporter.citations(&cited, LossKind::Dropped, EMPTY);
+                reporter.citation(place, first, (LossKind::Dropped, EMPTY));
             });
         }
         let choice = self.find_choice(candidate);

@@ -89,7 +89,8 @@ impl Items {
         known.unwrap_or_else(|| self.push(index))
     }
 
-    fn push(&mut self, index: usize) -> usize {
+    /// A new item of that number.
+    pub(super) fn push(&mut self, index: usize) -> usize {
         self.items.push(ItemState { index, ..ItemState::default() });
         self.items.len() - 1
     }
@@ -280,18 +281,12 @@ impl Items {
         let Some(mut reader) = fields.item.take() else { return Ok(()) };
         let parts = decode_output_item(&mut reader, fields.place.step(Step::Item))?;
         let at = self.item_at(fields.output_index);
-        self.done_at(Some(at), parts.into_vec(), emit);
+        self.done_at(at, parts.into_vec(), emit);
         Ok(())
     }
 
-    /// The same for an item of the list at the end, which may be none of those that came before.
-    pub(super) fn done_at<'f>(
-        &mut self,
-        at: Option<usize>,
-        parts: Vec<Part<'f>>,
-        emit: Emit<'_, 'f>,
-    ) {
-        let at = at.unwrap_or_else(|| self.push(usize::MAX));
+    /// The same for an item that is known, or that only the list at the end has.
+    pub(super) fn done_at<'f>(&mut self, at: usize, parts: Vec<Part<'f>>, emit: Emit<'_, 'f>) {
         if self.items[at].ended {
             return;
         }

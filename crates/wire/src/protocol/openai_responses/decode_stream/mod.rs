@@ -179,9 +179,9 @@ impl Decoder {
                 if self.items.has_ended(at) {
                     return reader.skip();
                 }
-                let parts =
-                    decode_output_item(reader, place.element(Step::Output, index))?.into_vec();
-                self.items.done_at(at, parts, emit);
+                let parts = decode_output_item(reader, place.element(Step::Output, index))?;
+                let at = at.unwrap_or_else(|| self.items.push(usize::MAX));
+                self.items.done_at(at, parts.into_vec(), emit);
                 Ok(())
             })?;
         }

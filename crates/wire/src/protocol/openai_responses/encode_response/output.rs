@@ -10,7 +10,7 @@ use crate::protocol::openai_responses::encode_request::item::{
 use crate::protocol::openai_responses::encode_response::ResponseEnd;
 use crate::protocol::openai_responses::types::{IN_CONTENT, SELF, unqualified};
 use crate::protocol::reporter::Reporter;
-use crate::protocol::{AnswerContext, Artefact, Field, arguments};
+use crate::protocol::{AnswerContext, Artefact, Field, Protocol, arguments};
 
 /// The items of an answer as a JSON list.
 pub(in super::super) fn encode_output(
@@ -35,7 +35,7 @@ pub(in super::super) fn encode_output(
             if !item.iter().all(|part| is_unwritten(reporter, part)) {
                 let doubled = is_doubled(reporter, &item[0], &mut taken);
                 let ends = last.is_some_and(|last| last < at + item.len());
-                let is_cut = ends && is_cut_off(reporter, &item[0]);
+                let is_cut = ends && is_cut_off(reporter.source(), &item[0]);
                 let stage = if is_cut { Stage::Cut } else { Stage::Complete };
                 let thing = Thing { parts: item, number, handed, doubled, stage };
                 write_item(&mut writer, reporter, context, &thing);
@@ -196,15 +196,15 @@ pub(in super::super) enum Stage {
 
 /// Whether the last thing of an answer that ended early is not whole. A call is, if its arguments are: what was cut off is
 /// then what would have followed it. Fixture `answer/tools/max-tokens-in-a-call`.
-pub(in super::super) fn is_cut_off(reporter: &Reporter<'_>, part: &Part<'_>) -> bool {
-    !matches!(part.content(), Content::ToolCall(_)) || is_half_call(reporter, part)
+pub(in super::super) fn is_cut_off(source: Protocol, part: &Part<'_>) -> bool {
+    !matches!(part.content(), Content::ToolCall(_)) || is_half_call(source, part)
 }
 
 /// Whether a part is a call with arguments that are not whole.
-pub(in super::super) fn is_half_call(reporter: &Reporter<'_>, part: &Part<'_>) -> bool {
+pub(in super::super) fn is_half_call(source: Protocol, part: &Part<'_>) -> bool {
     let Content::ToolCall(call) = part.content() else { return false };
     let Arguments::Text(text) = &call.arguments else { return false };
-    no_arguments(reporter, call).is_none() && Json::parse_text(text).is_err()
+    no_arguments(source, call).is_none() && Json::parse_text(text).is_err()
 }
 
 /// What only its issuer can read of another vendor's text or call, if the thinking before it has room for it: neither
@@ -308,18 +308,18 @@ fn write_client_call(
         (CallForm::Custom, CallForm::Function) => arguments::custom_input(&call.arguments),
         _ => None,
     };
-    let unwrapped = unwrapped.map(Arguments::Text).or_else(|| no_arguments(reporter, call));
+    let unwrapped =
+        unwrapped.map(Arguments::Text).or_else(|| no_arguments(reporter.source(), call));
     let arguments = unwrapped.as_ref().unwrap_or(&call.arguments);
     write_call(writer, header, &Call { arguments, ..written });
 }
 
 /// The arguments of a call that came without, from a protocol where that means an empty object.
 pub(in super::super) fn no_arguments<'a>(
-    reporter: &Reporter<'_>,
+    source: Protocol,
     call: &ToolCall<'_>,
 ) -> Option<Arguments<'a>> {
-    let means_empty =
-        reporter.source().conventions().has_object_arguments && call.form == CallForm::Function;
+    let means_empty = source.conventions().has_object_arguments && call.form == CallForm::Function;
     let is_blank = matches!(&call.arguments, Arguments::Text(text) if text.is_blank());
     (means_empty && is_blank).then(|| Arguments::Text(Text::literal("{}")))
 }

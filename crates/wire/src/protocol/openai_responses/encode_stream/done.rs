@@ -79,18 +79,14 @@ impl Encoder<'_> {
     /// Whether the answer, the end of which is known, broke off in an item.
     fn is_cut(&self, item: usize) -> bool {
         let is_last = item + 1 == self.items.len();
-        is_last && !self.is_same() && self.ending().is_early() && self.is_a(item, is_cut_off)
+        let may_be = is_last && !self.is_same() && self.ending().is_early();
+        may_be && self.items[item].parts.first().is_some_and(|it| is_cut_off(self.source, it))
     }
 
     /// Whether an item is a call of another protocol with arguments that are not whole.
     pub(super) fn is_half(&self, item: usize) -> bool {
-        !self.is_same() && self.is_a(item, is_half_call)
-    }
-
-    fn is_a(&self, item: usize, is_such: impl Fn(&Reporter<'_>, &Part<'_>) -> bool) -> bool {
-        let mut unread = Report::default();
-        let reporter = Reporter::new(self.source, SELF, &mut unread);
-        self.items[item].parts.first().is_some_and(|part| is_such(&reporter, part))
+        let first = self.items[item].parts.first().filter(|_| !self.is_same());
+        first.is_some_and(|part| is_half_call(self.source, part))
     }
 
     /// An item as it stands.
@@ -151,10 +147,8 @@ impl Encoder<'_> {
     }
 
     fn call_done(&mut self, (item, at): ItemPart) {
-        let mut unread = Report::default();
-        let reporter = Reporter::new(self.source, SELF, &mut unread);
         if let Content::ToolCall(call) = self.items[item].parts[at].content()
-            && let Some(Arguments::Text(empty)) = no_arguments(&reporter, call)
+            && let Some(Arguments::Text(empty)) = no_arguments(self.source, call)
         {
             self.grow_call((item, at), &empty);
         }

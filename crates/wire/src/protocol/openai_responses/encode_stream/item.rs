@@ -338,11 +338,7 @@ impl Encoder<'_> {
         match kind {
             NoteKind::Citation(citation) => reporter.citation(place, &citation, lost),
             NoteKind::Logprobs(logprobs) => reporter.weights(place, &logprobs, lost),
-            NoteKind::Semantics(later) => {
-                let mut placed = NodeSemantics::at(place);
-                placed.merge(later);
-                reporter.semantics(&placed);
-            }
+            NoteKind::Semantics(later) => reporter.semantics(&later.stated_of(place)),
         }
     }
 

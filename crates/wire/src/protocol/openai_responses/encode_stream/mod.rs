@@ -238,8 +238,7 @@ impl Encoder<'_> {
 
     fn finish(&mut self, (finish, place): (Finish<'static>, Place)) {
         if self.candidate.place().is_root() {
-            let earlier = std::mem::replace(&mut self.candidate, NodeSemantics::at(place));
-            self.candidate.merge(earlier);
+            self.candidate = std::mem::take(&mut self.candidate).stated_of(place);
         }
         let failed = finish.kind == FinishKind::Failed;
         self.finish = Some(finish);
