@@ -74,11 +74,10 @@ impl Fold {
 
     fn open(&mut self, open: Open<'static>) {
         let Open { part: _, candidate, opening, semantics } = open;
-        let part = Part::new(opening.into_content()).with_semantics(semantics);
         let place = (candidate as usize).min(CANDIDATES_MAX - 1);
-        let candidate = self.candidate(candidate);
-        candidate.message.parts.push(part);
-        let index = candidate.message.parts.len() - 1;
+        let parts = &mut self.candidate(candidate).message.parts;
+        parts.push(Part { content: opening.into_content(), semantics });
+        let index = parts.len() - 1;
         self.parts.push((place, index));
     }
 

@@ -150,7 +150,12 @@ impl Writing<'_> {
             return self.report_after(event);
         }
         match event {
-            Event::Start(start) => self.begin(start.into_owned()),
+            Event::Start(start) => {
+                self.start = Some(start.into_owned());
+                if !self.is_own() {
+                    self.flush_start();
+                }
+            }
             Event::Usage(usage) => {
                 usage.add_to(&mut self.usage);
                 self.flush_start();
@@ -198,13 +203,6 @@ impl Writing<'_> {
     /// Whether the answer has ended, and not by a failure that is yet to be emitted.
     fn has_ended_well(&self) -> bool {
         self.finish.as_ref().is_some_and(|(finish, _)| finish.kind != FinishKind::Failed)
-    }
-
-    fn begin(&mut self, start: Start<'static>) {
-        self.start = Some(start);
-        if !self.is_own() {
-            self.flush_start();
-        }
     }
 
     /// Writes the beginning, if it is still owed.

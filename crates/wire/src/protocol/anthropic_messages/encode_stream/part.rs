@@ -1,7 +1,7 @@
 //! The parts of a stream, each a block that begins when it has something to say.
 
 use super::{Writing, frames};
-use crate::conversation::{Arguments, CallForm, Content, Opaque, Part, ReasoningForm, ToolCall};
+use crate::conversation::{Arguments, CallForm, Content, Part, ReasoningForm, ToolCall};
 use crate::json::{Encode, Json, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
@@ -44,6 +44,18 @@ pub(super) enum Shown {
     Nothing,
 }
 
+impl Shown {
+    fn of(opening: &Opening<'_>) -> Self {
+        match opening {
+            Opening::Text | Opening::Refusal => Self::Text,
+            Opening::Reasoning(ReasoningForm::Redacted) => Self::Sealed,
+            Opening::Reasoning(ReasoningForm::Raw | ReasoningForm::Summary) => Self::Thinking,
+            Opening::ToolCall { form, .. } => Self::Call(*form),
+            Opening::Whole(_) => Self::Whole,
+        }
+    }
+}
+
 impl Current {
     pub(super) fn place(&self) -> Place {
         self.semantics.place()
@@ -61,19 +73,12 @@ impl Writing<'_> {
     pub(super) fn open(&mut self, open: Open<'_>) {
         let Open { part, candidate: _, opening, semantics } = open.into_owned();
         self.reporter().semantics(&semantics);
-        let shown = match &opening {
-            Opening::Text | Opening::Refusal => Shown::Text,
-            Opening::Reasoning(ReasoningForm::Redacted) => Shown::Sealed,
-            Opening::Reasoning(ReasoningForm::Raw | ReasoningForm::Summary) => Shown::Thinking,
-            Opening::ToolCall { form, .. } => Shown::Call(*form),
-            Opening::Whole(_) => Shown::Whole,
-        };
+        let (shown, begun, in_pieces) = (Shown::of(&opening), false, false);
         let refuses = matches!(opening, Opening::Refusal);
         if refuses {
             report_refusal(semantics.place(), &mut self.reporter());
         }
-        self.current =
-            Some(Current { part, shown, begun: false, in_pieces: false, refuses, semantics });
+        self.current = Some(Current { part, shown, begun, in_pieces, refuses, semantics });
         match opening {
             Opening::Text | Opening::Reasoning(_) | Opening::Refusal => {}
             Opening::ToolCall { id, name, form } => self.begin_call(id, name, form),
@@ -157,54 +162,42 @@ impl Writing<'_> {
 
     /// Writes a part that comes in one piece.
     fn whole(&mut self, content: Content<'static>) {
-        if let Content::Opaque(opaque) = &content
-            && opaque.protocol == SELF
-            && (opaque.kind == "compaction" || !self.is_own())
-        {
-            return self.own_block(opaque);
+        let is_own = self.is_own();
+        let Some(current) = &mut self.current else { return };
+        let (out, blocks) = (&mut self.out, self.blocks);
+        match &content {
+            // A block that is this protocol's alone, wherever the answer comes from.
+            Content::Opaque(it) if it.protocol == SELF && it.kind == "compaction" => {
+                frames::compaction(out, blocks, &it.json);
+            }
+            Content::Opaque(it) if it.protocol == SELF && !is_own => {
+                frames::block_start(out, blocks, |writer| writer.value(&it.json));
+            }
+            _ if is_own => {
+                let part = Part { content, semantics: current.semantics.clone() };
+                frames::block_start(out, blocks, |writer| {
+                    write_own(writer, &part, Block::Own(part.semantics()), Text::reborrow);
+                });
+            }
+            _ => return self.unpack(content),
         }
-        if self.is_own() {
-            let Some(current) = &mut self.current else { return };
-            current.begun = true;
-            let part = Part::new(content).with_semantics(current.semantics.clone());
-            return frames::block_start(&mut self.out, self.blocks, |writer| {
-                write_own(writer, &part, Block::Own(part.semantics()), Text::reborrow);
-            });
-        }
-        match content {
-            Content::Text(text) | Content::Refusal(text) => {
-                self.show(Shown::Text);
-                self.grow_text(&text);
-            }
-            Content::Reasoning(reasoning) => {
-                let is_sealed = reasoning.form == ReasoningForm::Redacted;
-                self.show(if is_sealed { Shown::Sealed } else { Shown::Thinking });
-                reasoning.texts.iter().for_each(|text| self.grow_text(text));
-            }
-            Content::ToolCall(call) => {
-                self.show(Shown::Call(call.form));
-                let ToolCall { id, name, arguments, form } = *call;
-                self.begin_call(id, name, form);
-                self.grow_text(&arguments.into_text());
-            }
-            Content::Media(_) | Content::ToolResult(_) | Content::Opaque(_) => {
+        current.begun = true;
+    }
+
+    /// Writes what another protocol gives in one piece and this one in several.
+    fn unpack(&mut self, content: Content<'static>) {
+        let (opening, text, pieces) = Opening::of(content);
+        self.show(Shown::of(&opening));
+        match opening {
+            Opening::ToolCall { id, name, form } => self.begin_call(id, name, form),
+            Opening::Text | Opening::Refusal | Opening::Reasoning(_) => {}
+            Opening::Whole(_) => {
                 self.show(Shown::Nothing);
                 let place = self.current.as_ref().map(Current::place).unwrap_or_default();
                 self.reporter().dropped(place, "Messages answers hold text and tool calls only");
             }
         }
-    }
-
-    /// Writes a block that is this protocol's alone, wherever the answer comes from.
-    fn own_block(&mut self, opaque: &Opaque<'_>) {
-        let Some(current) = &mut self.current else { return };
-        current.begun = true;
-        match opaque.kind == "compaction" {
-            true => frames::compaction(&mut self.out, self.blocks, &opaque.json),
-            false => {
-                frames::block_start(&mut self.out, self.blocks, |writer| writer.value(&opaque.json))
-            }
-        }
+        [text].iter().chain(&pieces).for_each(|text| self.grow_text(text));
     }
 
     fn show(&mut self, shown: Shown) {

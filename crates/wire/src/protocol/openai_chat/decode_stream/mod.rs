@@ -317,16 +317,11 @@ impl VendorFields {
     /// Whether the value differs from the last one of this field, or is the first.
     fn is_change(&mut self, key: &str, json: &Json<'_>) -> bool {
         match self.fields.last(&self.values, key, |(field, _)| field.as_str()) {
-            Some(at) if self.values[at].1 == json.as_str() => false,
-            Some(at) => {
-                json.as_str().clone_into(&mut self.values[at].1);
-                true
-            }
-            None => {
-                self.values.push((key.to_owned(), json.as_str().to_owned()));
-                true
-            }
+            Some(at) if self.values[at].1 == json.as_str() => return false,
+            Some(at) => json.as_str().clone_into(&mut self.values[at].1),
+            None => self.values.push((key.to_owned(), json.as_str().to_owned())),
         }
+        true
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Choice {
 }
 
 /// A part by its number in the stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) candidate: u32,
     pub(super) kind: PartKind,
@@ -52,7 +52,7 @@ pub(super) struct Part {
     pub(super) is_closed: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum PartKind {
     Text,
     Refusal,
@@ -71,6 +71,7 @@ pub(super) enum PartKind {
         arguments: Text<'static>,
     },
     /// Not shown to this client.
+    #[default]
     Hidden,
 }
 
@@ -143,16 +144,7 @@ impl Encoder<'_> {
         // By its place in the list, whatever number it came with.
         self.choices[choice].add(PartId(self.parts.len() as u32), &kind);
         let from = self.choices[choice].emitted;
-        self.parts.push(Part {
-            candidate,
-            kind,
-            place,
-            logprobs,
-            from,
-            citations: Vec::new(),
-            is_emitted: false,
-            is_closed: false,
-        });
+        self.parts.push(Part { candidate, kind, place, logprobs, from, ..Part::default() });
         for citation in semantics.citations() {
             self.cite(part, citation.clone());
         }
@@ -343,10 +335,8 @@ impl Choice {
             PartKind::Text => self.text = Some(part),
             PartKind::Refusal => self.refusal = Some(part),
             PartKind::Reasoning(_) => self.reasoning = Some(part),
-            PartKind::Call { .. }
-            | PartKind::Legacy
-            | PartKind::Wrapped { .. }
-            | PartKind::Hidden => {}
+            PartKind::Call { .. } | PartKind::Legacy => {}
+            PartKind::Wrapped { .. } | PartKind::Hidden => {}
         }
     }
 }

@@ -120,16 +120,15 @@ impl Encoder<'_> {
         }
         let continues = self.is_same() && part.semantics().has_shape(CONTINUES);
         let last = self.items.len().checked_sub(1);
-        if let Some(last) = last.filter(|last| continues && self.items[*last].json.is_none()) {
-            let place = self.continue_item(last, part);
-            return self.places.push(Placed::At(place));
-        }
-        if matches!(part.content(), Content::Text(_)) && !self.is_same() {
-            // A text that never says anything makes no item.
-            self.places.push(Placed::Waiting(self.left_out.len()));
-            return self.left_out.push(part);
-        }
-        let place = self.add(part);
+        let place = match last.filter(|last| continues && self.items[*last].json.is_none()) {
+            Some(last) => self.continue_item(last, part),
+            None if matches!(part.content(), Content::Text(_)) && !self.is_same() => {
+                // A text that never says anything makes no item.
+                self.places.push(Placed::Waiting(self.left_out.len()));
+                return self.left_out.push(part);
+            }
+            None => self.add(part),
+        };
         self.places.push(Placed::At(place));
     }
 
