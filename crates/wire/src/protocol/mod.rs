@@ -38,6 +38,7 @@ mod stream;
 mod stream_losses;
 mod tier;
 mod translation;
+mod turns;
 mod unique_ids;
 mod usage;
 mod watch;

@@ -1,11 +1,11 @@
 //! Cache markers for a conversation whose protocol has it cached unasked. This vendor caches what it is told to.
 
 use super::Encoding;
-use super::turns::{Side, Turns};
 use crate::conversation::{Part, Request};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::object::Object;
+use crate::protocol::turns::{Side, Turns};
 use crate::target::{CacheMarkers, Target};
 
 /// What is marked of a request that has no markers itself.

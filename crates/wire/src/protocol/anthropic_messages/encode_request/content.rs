@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::blocks::{Block, Mark, write_own, write_reasoning};
 use super::tools::ALIAS;
-use super::turns::{Piece, Side, Spelling, Turns, admits};
+use super::turns::admits;
 use super::{Encoding, media};
 use crate::conversation::{CallForm, Content, Part, ResultOutput, ToolCall, ToolResult};
 use crate::json::{Text, Writer};
@@ -14,8 +14,9 @@ use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::{Position, REDIRECTED};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::turns::{Piece, Side, Spelling, Turns, marked};
 use crate::protocol::{Field, arguments, placeholder};
-use crate::roles::{PromptRole, ProviderType, wire_role};
+use crate::roles::{ProviderType, wire_role};
 
 impl<'r> Encoding<'r, '_> {
     pub(super) fn write_system(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
@@ -40,14 +41,9 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_turns(&mut self, body: &mut Object<'_, '_>, turns: &Turns<'r>) {
         body.key("messages").array(|list| {
             for turn in &turns.turns {
-                let role = match turn.side {
-                    Side::User => PromptRole::User,
-                    Side::Assistant => PromptRole::Assistant,
-                    Side::System => PromptRole::System,
-                };
                 let extras = turn.semantics.and_then(NodeSemantics::extras);
                 let mut object = Object::open(list, extras.map(|extras| (extras, "")));
-                object.unless_kept("role", wire_role(role, ProviderType::Anthropic));
+                object.unless_kept("role", wire_role(turn.side.role(), ProviderType::Anthropic));
                 self.write_content(object.key("content"), turns.pieces_of(turn));
                 object.close();
             }
@@ -277,15 +273,8 @@ fn text_of<'p>(piece: &Piece<'p>) -> Option<Text<'p>> {
     }
     let (Content::Text(text) | Content::Refusal(text)) = piece.part.content() else { return None };
     Some(match piece.spelling {
-        Spelling::Plain | Spelling::Omitted | Spelling::Uncited => text.reborrow(),
-        Spelling::Marked => {
-            let mut marked = Text::plain(SYSTEM_MARK);
-            marked.push(text);
-            marked
-        }
+        Spelling::Marked => marked(text),
         Spelling::Trimmed => Text::plain(text.to_str().trim_end().to_owned()),
+        _ => text.reborrow(),
     })
 }
-
-/// Writes a system message among the user's words.
-const SYSTEM_MARK: &str = "[system]\n";

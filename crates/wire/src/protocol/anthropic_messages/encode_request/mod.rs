@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 
 use self::caching::Caching;
 use self::settings::Plan;
-use self::turns::Turns;
 use crate::alias::CallIdRule;
 use crate::conversation::{Request, ToolChoice};
 use crate::error::Result;
@@ -28,6 +27,7 @@ use crate::protocol::fresh_ids::{FreshIds, fresh_ids};
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extras, Semantics};
+use crate::protocol::turns::Turns;
 use crate::protocol::{DecodedRequest, schema_language};
 use crate::schema::SchemaLanguage;
 use crate::target::Target;

@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::turns::{Piece, Side, Turns, is_call};
 use crate::conversation::{Content, Message};
 use crate::protocol::calls::Calls;
 use crate::protocol::fresh_ids::FreshIds;
 use crate::protocol::reporter::Reporter;
+use crate::protocol::turns::{BEHIND_RESULTS, LAST_RESULT, Piece, Side, Turns, order};
 
 impl<'r> Turns<'r> {
     /// Puts results first and in the order of their calls.
@@ -26,7 +26,7 @@ impl<'r> Turns<'r> {
             match turn.side {
                 Side::Assistant => {
                     called.clear();
-                    called.extend(pieces.iter().filter(|it| is_call(it)).map(|it| ids.of(it)));
+                    called.extend(pieces.iter().filter(|it| it.is_call()).map(|it| ids.of(it)));
                 }
                 Side::User => {
                     let moved = ids.order(pieces, &turn.sent, &called);
@@ -63,9 +63,9 @@ impl<'c> Ids<'c> {
     fn are_in_order<'p: 'c>(self, pieces: &[Piece<'p>], called: &[Cow<'_, str>]) -> bool {
         let mut called = called.iter();
         let mut answers =
-            |piece: &&Piece<'p>| is_result(piece) && called.any(|id| *id == self.of(piece));
+            |piece: &&Piece<'p>| piece.is_result() && called.any(|id| *id == self.of(piece));
         let first = pieces.iter().take_while(|piece| answers(piece)).count();
-        !pieces[first..].iter().any(is_result)
+        !pieces[first..].iter().any(Piece::is_result)
     }
 
     /// Puts the results of a turn first, those that were sent before the others; answers the messages of a turn that
@@ -81,30 +81,12 @@ impl<'c> Ids<'c> {
         }
         let ranks = called.iter().enumerate().map(|(rank, id)| (&**id, rank));
         let mut waiting: BTreeMap<&str, usize> = ranks.rev().collect();
-        let mut rank_of = |piece: &Piece<'p>| match is_result(piece) {
-            true => waiting.remove(&*self.of(piece)).unwrap_or(usize::MAX - 1),
-            false => usize::MAX,
-        };
-        let mut ranked: Vec<(usize, Piece<'p>)> =
-            pieces.iter().map(|piece| (rank_of(piece), *piece)).collect();
-        let round = |index: usize| sent.partition_point(|end| *end <= index);
-        let key = |(index, (rank, _)): (usize, &(usize, Piece<'_>))| (round(index), *rank);
-        if ranked.iter().enumerate().map(key).is_sorted() {
-            return BTreeSet::new();
-        }
-        let mut begin = 0;
-        for end in sent.iter().copied().chain([ranked.len()]) {
-            ranked[begin..end].sort_by_key(|(rank, _)| *rank);
-            begin = end;
-        }
-        let moved = ranked.iter().map(|(_, piece)| piece.at.0).collect();
-        pieces.iter_mut().zip(ranked).for_each(|(place, (_, piece))| *place = piece);
-        moved
+        let moved = order(pieces, sent, |piece| match piece.is_result() {
+            true => waiting.remove(&*self.of(piece)).unwrap_or(LAST_RESULT),
+            false => BEHIND_RESULTS,
+        });
+        moved.iter().flatten().map(|piece| piece.at.0).collect()
     }
-}
-
-pub(super) fn is_result(piece: &Piece<'_>) -> bool {
-    matches!(piece.part.content(), Content::ToolResult(_))
 }
 
 fn report_order(moved: BTreeSet<usize>, messages: &[Message<'_>], reporter: &mut Reporter<'_>) {

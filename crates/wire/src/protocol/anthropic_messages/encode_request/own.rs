@@ -3,13 +3,13 @@
 use super::Prepared;
 use super::settings::Plan;
 use super::thinking::{Form, Thought, without_thinking};
-use super::turns::{Piece, Side, Spelling, Turn, Turns, is_call};
 use crate::conversation::{Content, Message, Part, Request, Role, ThinkingMode};
 use crate::json::Number;
 use crate::loss::{LossKind, Report};
 use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::calls::Calls;
 use crate::protocol::fresh_ids::FreshIds;
+use crate::protocol::turns::{Piece, Side, Spelling, Turns};
 use crate::target::{Target, Vendor};
 
 pub(super) fn prepare<'r>(
@@ -38,40 +38,42 @@ impl Keeping<'_> {
     fn turns<'r>(&mut self, request: &'r Request<'r>) -> Turns<'r> {
         let mut turns = Turns::default();
         for (index, message) in request.messages.iter().enumerate() {
-            let from = turns.pieces.len();
-            self.admit(index, message, &mut turns.pieces);
-            let pieces = from..turns.pieces.len();
+            let from = self.admit(index, message, &mut turns);
             if turns.turns.is_empty() && is_slot(message) {
-                turns.system.extend(turns.pieces.drain(from..));
-            } else if !pieces.is_empty() || message.parts.is_empty() {
+                turns.lift(from);
+            } else if from < turns.pieces.len() || message.parts.is_empty() {
                 // A message of nothing but foreign thinking would be empty, which is refused.
-                let semantics = Some(message.semantics());
-                turns.turns.push(Turn { semantics, ..Turn::new(Side::of(message.role), pieces) });
+                turns.push(Side::of(message.role), from, Some(message.semantics()));
             }
         }
         turns
     }
 
-    /// Takes the parts of a message that the vendor would not refuse.
-    fn admit<'r>(&mut self, index: usize, message: &'r Message<'r>, pieces: &mut Vec<Piece<'r>>) {
-        let (from, mut has_cut) = (pieces.len(), false);
-        for (part_index, part) in message.parts.iter().enumerate() {
+    /// Takes the parts of a message that the vendor would not refuse, and answers from which piece on they stand.
+    fn admit<'r>(
+        &mut self,
+        index: usize,
+        message: &'r Message<'r>,
+        turns: &mut Turns<'r>,
+    ) -> usize {
+        let mut has_cut = false;
+        let from = turns.admit(index, message, |part| {
             if self.is_guarded && is_foreign(part) {
                 self.lose(part, LossKind::Withheld, "thinking that another vendor signed");
                 has_cut = true;
-                continue;
+                return None;
             }
-            let is_odd = self.is_guarded && has_made_citation(part);
-            if is_odd {
+            if self.is_guarded && has_made_citation(part) {
                 self.lose(part, LossKind::Dropped, "citations in another vendor's format");
+                return Some(Spelling::Uncited);
             }
-            let spelling = if is_odd { Spelling::Uncited } else { Spelling::Plain };
-            pieces.push(Piece { at: (index, part_index), part, spelling });
-        }
+            Some(Spelling::Plain)
+        });
         if message.role == Role::Assistant {
             has_cut |= is_recalled(message);
-            self.has_cut_thinking = has_cut && pieces[from..].iter().any(is_call);
+            self.has_cut_thinking = has_cut && turns.pieces[from..].iter().any(Piece::is_call);
         }
+        from
     }
 
     fn lose(&mut self, part: &Part<'_>, kind: LossKind, reason: &'static str) {

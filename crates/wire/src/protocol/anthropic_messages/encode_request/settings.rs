@@ -1,7 +1,6 @@
 //! The settings of a request: limits, sampling, thinking, output and the end user.
 
 use super::thinking::{BUDGET_MIN, Form, Thought};
-use super::turns::Turns;
 use super::{Encoding, schemas};
 use crate::conversation::{
     OutputFormat, OutputSchema, Request, Thinking, ThinkingMode, ThinkingShow,
@@ -14,6 +13,7 @@ use crate::protocol::described::{described, report_description};
 use crate::protocol::json_mode::ASK_FOR_JSON;
 use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
+use crate::protocol::turns::Turns;
 use crate::protocol::{Fate, Field, tier};
 use crate::target::{Accepts, Effort, Sampling, Target, Vendor};
 

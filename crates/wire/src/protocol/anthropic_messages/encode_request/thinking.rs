@@ -1,12 +1,12 @@
 //! How thinking is asked for, by what the family of the model takes.
 
-use super::turns::Turns;
 use crate::conversation::{AllowedMode, Request, ThinkingMode, ThinkingShow, ToolChoice};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::effort::unknown_effort;
 use crate::protocol::reporter::Reporter;
+use crate::protocol::turns::Turns;
 use crate::target::{Disable, Effort, Family, Thinking};
 
 /// The least budget that the vendor takes. Fixture `request/thinking/effort-with-a-small-output-limit`.

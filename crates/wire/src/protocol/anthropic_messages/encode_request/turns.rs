@@ -1,85 +1,15 @@
 //! Turns: the messages of another protocol as this one wants them, users and assistants by turns.
 
-use std::ops::Range;
-
 use super::media;
-use super::order::is_result;
 use crate::conversation::{Content, Message, Part, Request, Role};
 use crate::json::Text;
 use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::anthropic_messages::types::SELF;
-use crate::protocol::calls::Position;
-use crate::protocol::placeholder::omitted;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::turns::{Piece, Side, Spelling, Turns};
 use crate::target::{LateSystem, Target};
-
-/// The conversation in turns, with the system prompt apart.
-#[derive(Default)]
-pub(super) struct Turns<'r> {
-    pub(super) system: Vec<Piece<'r>>,
-    pub(super) turns: Vec<Turn<'r>>,
-    /// The pieces of all turns, one turn behind the other.
-    pub(super) pieces: Vec<Piece<'r>>,
-}
-
-pub(super) struct Turn<'r> {
-    pub(super) side: Side,
-    /// Where its pieces stand among those of all turns.
-    pub(super) pieces: Range<usize>,
-    /// What rides on the message that it is, if that came in this protocol.
-    pub(super) semantics: Option<&'r NodeSemantics<'r>>,
-    /// How many pieces there were whenever the assistant had its turn in between and said nothing that can be sent. They
-    /// stay where they are, so that what was sent before stays as it was.
-    pub(super) sent: Vec<usize>,
-    /// Whether there are words among them, behind which no result may stand.
-    pub(super) has_sent_words: bool,
-}
-
-impl Turn<'_> {
-    pub(super) fn new(side: Side, pieces: Range<usize>) -> Self {
-        Self { side, pieces, semantics: None, sent: Vec::new(), has_sent_words: false }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    User,
-    Assistant,
-    System,
-}
-
-impl Side {
-    pub(super) fn of(role: Role) -> Self {
-        match role {
-            Role::System | Role::Developer => Self::System,
-            Role::User | Role::Tool => Self::User,
-            Role::Assistant => Self::Assistant,
-        }
-    }
-}
-
-/// A part that will be written, and how.
-#[derive(Clone, Copy)]
-pub(super) struct Piece<'r> {
-    pub(super) at: Position,
-    pub(super) part: &'r Part<'r>,
-    pub(super) spelling: Spelling,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spelling {
-    Plain,
-    /// A system message among the user's words, marked as one.
-    Marked,
-    /// Without the whitespace at its end.
-    Trimmed,
-    /// Media that cannot be sent, named by their kind.
-    Omitted,
-    /// Without its citations.
-    Uncited,
-}
 
 impl<'r> Turns<'r> {
     pub(super) fn of(
@@ -87,16 +17,8 @@ impl<'r> Turns<'r> {
         target: &'r Target,
         reporter: &mut Reporter<'_>,
     ) -> Self {
-        let parts = request.messages.iter().map(|message| message.parts.len()).sum();
-        let turns = Vec::with_capacity(request.messages.len());
-        let pieces = Vec::with_capacity(parts);
-        let mut gathering = Gathering {
-            target,
-            reporter,
-            turns: Self { system: Vec::new(), turns, pieces },
-            held: Vec::new(),
-            is_parted: false,
-        };
+        let turns = Self::with_room_for(request);
+        let mut gathering = Gathering { target, reporter, turns, held: Vec::new() };
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
         for (index, message) in request.messages.iter().enumerate() {
             gathering.reporter.turn_to(message.semantics().place());
@@ -112,16 +34,12 @@ impl<'r> Turns<'r> {
         gathering.turns
     }
 
-    pub(super) fn pieces_of(&self, turn: &Turn<'_>) -> &[Piece<'r>] {
-        &self.pieces[turn.pieces.clone()]
-    }
-
     /// Whether the last turn of the assistant calls tools without having thought.
     pub(super) fn lack_thinking(&self) -> bool {
         let last = self.turns.iter().rfind(|turn| turn.side == Side::Assistant);
         let pieces = last.map_or(&[] as &[_], |turn| self.pieces_of(turn));
         let thinks = |piece: &Piece<'_>| matches!(piece.part.content(), Content::Reasoning(_));
-        pieces.iter().any(is_call) && !pieces.iter().any(thinks)
+        pieces.iter().any(Piece::is_call) && !pieces.iter().any(thinks)
     }
 
     /// How many cache marks there are.
@@ -148,8 +66,6 @@ struct Gathering<'r, 'g, 'l> {
     turns: Turns<'r>,
     /// Late system messages that wait for the end of the user's turn.
     held: Vec<HeldBack<'r>>,
-    /// Whether a message in between had nothing to say here. The turns stay apart, so that what was sent before stays as it was.
-    is_parted: bool,
 }
 
 struct HeldBack<'r> {
@@ -168,8 +84,7 @@ impl<'r> Gathering<'r, '_, '_> {
     /// Puts a message into the system prompt.
     fn lift(&mut self, index: usize, message: &'r Message<'r>) {
         let from = self.admit(Side::System, index, message);
-        let Turns { system, turns: _, pieces } = &mut self.turns;
-        system.extend(pieces.drain(from..));
+        self.turns.lift(from);
     }
 
     fn report_role(&mut self, message: &Message<'_>) {
@@ -252,59 +167,22 @@ impl<'r> Gathering<'r, '_, '_> {
 
     /// Makes a turn of the pieces from a number on, or adds them to the last.
     fn extend(&mut self, side: Side, from: usize) {
-        let pieces = from..self.turns.pieces.len();
-        if pieces.is_empty() {
-            self.is_parted = true;
-            if side == Side::Assistant {
-                self.send();
-            }
-            return;
+        if from == self.turns.pieces.len() {
+            return self.turns.part(side);
         }
-        let is_parted = std::mem::take(&mut self.is_parted);
-        // What the assistant says in a row is one turn, whatever stood between: nobody was asked there.
-        let may_join = side == Side::Assistant || !is_parted || self.are_results(from);
-        match self.turns.turns.last_mut() {
-            Some(turn) if turn.side == side && may_join => {
-                turn.pieces.end = pieces.end;
-            }
-            _ => self.turns.turns.push(Turn::new(side, pieces)),
+        self.turns.join(side, from);
+        // Behind results that share a turn stands whatever the user says next.
+        if let Some(turn) = self.turns.turns.last_mut() {
+            turn.is_parted = false;
         }
-    }
-
-    /// The assistant has its turn, and nothing of it can be sent.
-    fn send(&mut self) {
-        let Some(turn) = self.turns.turns.last_mut() else { return };
-        let pieces = &self.turns.pieces[turn.pieces.clone()];
-        let begin = turn.sent.last().copied().unwrap_or_default();
-        turn.has_sent_words |= !pieces[begin..].iter().all(is_result);
-        turn.sent.push(pieces.len());
-    }
-
-    /// Whether the last turn and the pieces from a number on begin with results: those of one round share a message,
-    /// whatever stood between them.
-    fn are_results(&self, from: usize) -> bool {
-        let is_result = |at: usize| self.turns.pieces.get(at).is_some_and(is_result);
-        let takes_results = |turn: &Turn<'_>| is_result(turn.pieces.start) && !turn.has_sent_words;
-        self.turns.turns.last().is_some_and(takes_results) && is_result(from)
     }
 
     /// Puts what a side says of a message behind all pieces, and answers from which number on it stands there.
     fn admit(&mut self, side: Side, index: usize, message: &'r Message<'r>) -> usize {
-        let pieces = &mut self.turns.pieces;
-        let from = pieces.len();
-        for (part_index, part) in message.parts.iter().enumerate() {
-            if admits(part, side, self.target, self.reporter) {
-                let at = (index, part_index);
-                pieces.push(Piece { at, part, spelling: Spelling::Plain });
-            }
-        }
-        if pieces.len() == from && side == Side::User {
-            pieces.extend(omitted(message).map(|(part_index, part)| {
-                let at = (index, part_index);
-                Piece { at, part, spelling: Spelling::Omitted }
-            }));
-        }
-        from
+        let Self { target, reporter, turns, held: _ } = self;
+        turns.admit(index, message, |part| {
+            admits(part, side, target, reporter).then_some(Spelling::Plain)
+        })
     }
 
     /// Sees to an assistant who has the last word: older models go on from there, newer ones refuse.
@@ -312,7 +190,7 @@ impl<'r> Gathering<'r, '_, '_> {
     fn end(&mut self) {
         let Some(turn) = self.turns.turns.last() else { return };
         let pieces = &mut self.turns.pieces[turn.pieces.clone()];
-        if turn.side != Side::Assistant || pieces.iter().any(is_call) {
+        if turn.side != Side::Assistant || pieces.iter().any(Piece::is_call) {
             return;
         }
         if self.target.family.prefill {
@@ -331,10 +209,6 @@ impl<'r> Gathering<'r, '_, '_> {
             self.reporter.dropped(piece.part, reason);
         }
     }
-}
-
-pub(super) fn is_call(piece: &Piece<'_>) -> bool {
-    matches!(piece.part.content(), Content::ToolCall(_))
 }
 
 fn trim(piece: &mut Piece<'_>, reporter: &mut Reporter<'_>) {

@@ -91,14 +91,13 @@ impl<'x, 'r> Scribe<'x, 'r> {
     fn request(mut self, writer: &mut Writer) {
         let mut object = Object::open(writer, self.extras(""));
         self.model(&mut object);
-        let (system, turns) = self.turns();
-        let contents = object.key("contents");
-        contents.begin_array();
-        turns.iter().for_each(|turn| self.content(contents, turn));
-        contents.end_array();
-        if let Some(system) = &system {
-            self.content(object.key("systemInstruction"), system);
-        }
+        let turns = self.turns();
+        object.key("contents").array(|contents| {
+            for turn in &turns.turns {
+                self.content(contents, (turn.side, turn.semantics), turns.pieces_of(turn));
+            }
+        });
+        self.system(&mut object, &turns.system);
         object.list_unless_empty("tools", |writer| self.tools(writer));
         self.tool_config(&mut object);
         self.generation_config(&mut object);

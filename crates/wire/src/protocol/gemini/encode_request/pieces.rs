@@ -12,32 +12,19 @@ use crate::protocol::arguments::Change;
 use crate::protocol::calls::REDIRECTED;
 use crate::protocol::gemini::encode_response::{report_custom_call, report_refusal};
 use crate::protocol::gemini::types::{FOREIGN_CALL_SIGNATURE, SELF};
+use crate::protocol::turns::Piece;
 use crate::protocol::words::{in_words, remnant};
 use crate::protocol::{Field, media_type};
 use crate::target::Vendor;
 
 use super::Scribe;
-use super::contents::{Piece, Pieces, WrittenPart};
+use super::contents::written;
 use super::part::{KeptPieces, MediaDetail, Pen, resolution, write_part};
 use super::result::{MediaPlace, is_media, is_reordered, texts_count, write_result};
 
 impl<'x> Scribe<'x, '_> {
-    /// The pieces that another protocol's message has to say here; the others are reported.
-    pub(super) fn admitted(
-        &mut self,
-        pieces: impl ExactSizeIterator<Item = Piece<'x>>,
-    ) -> Pieces<'x> {
-        let mut admitted = Pieces::with_capacity(pieces.len());
-        for Piece { at, part } in pieces {
-            if self.admits(&part) {
-                let part = block_in_words(&part).map_or(part, WrittenPart::instead);
-                admitted.push(Piece { at, part });
-            }
-        }
-        admitted
-    }
-
-    fn admits(&mut self, part: &Part<'_>) -> bool {
+    /// Whether a part of another protocol's message can be sent; what cannot is reported.
+    pub(super) fn admits(&mut self, part: &Part<'_>) -> bool {
         let place = part.semantics().place();
         let signed = part.semantics().artefact();
         self.reporter.turn_to(place);
@@ -184,7 +171,7 @@ impl<'x> Scribe<'x, '_> {
     pub(super) fn pieces(&mut self, writer: &mut Writer, pieces: &[Piece<'x>]) {
         let is_given = |part: &Part<'_>| !part.semantics().place().is_root();
         let mut unsigned = self.target.family.needs_thought_signature;
-        let parts = pieces.iter().map(|piece| &*piece.part);
+        let parts = pieces.iter().map(|piece| piece.part);
         self.kept_pieces = KeptPieces::of(parts, |name, written| self.tool_name(name) == *written);
         let mut handed: Option<Text<'_>> = None;
         let mut behind: Vec<Part<'_>> = Vec::new();
@@ -193,25 +180,28 @@ impl<'x> Scribe<'x, '_> {
             let next = || pieces.get(index + 1).filter(|_| !self.is_same());
             match piece.part.content() {
                 Content::ToolCall(call) => {
-                    let mut signature = self.signature(&piece.part).or(handed.take());
-                    let may_sign = !(self.is_same() && is_given(&piece.part));
+                    let mut signature = self.signature(piece.part).or(handed.take());
+                    let may_sign = !(self.is_same() && is_given(piece.part));
                     if std::mem::take(&mut unsigned) && signature.is_none() && may_sign {
-                        signature = Some(self.sentinel(&piece.part));
+                        signature = Some(self.sentinel(piece.part));
                     }
                     self.call(writer, piece, call, signature);
                 }
                 Content::ToolResult(result) => {
                     behind.extend(self.result(writer, piece, result));
                 }
-                Content::Reasoning(thought) if next().is_some_and(|it| takes_seal(&it.part)) => {
-                    handed = self.signature(&piece.part);
+                Content::Reasoning(thought)
+                    if next().is_some_and(|it| takes_seal(&written(it))) =>
+                {
+                    handed = self.signature(piece.part);
                     if thought.texts.iter().any(|text| !text.is_empty()) {
-                        write_part(writer, &piece.part, &self.pen(None));
+                        write_part(writer, piece.part, &self.pen(None));
                     }
                 }
                 _ => {
-                    let signature = self.signature(&piece.part).or(handed.take());
-                    write_part(writer, &piece.part, &self.pen(signature));
+                    let part = written(piece);
+                    let signature = self.signature(&part).or(handed.take());
+                    write_part(writer, &part, &self.pen(signature));
                 }
             }
         }
@@ -265,10 +255,10 @@ impl<'x> Scribe<'x, '_> {
         match own {
             None => {
                 let reason = "the client pairs by name alone";
-                self.reporter.synthesised((&*piece.part, field), reason);
+                self.reporter.synthesised((piece.part, field), reason);
             }
             Some(_) if calls.is_some_and(|calls| calls.is_redirected(piece.at)) => {
-                self.reporter.repaired((&*piece.part, field), REDIRECTED);
+                self.reporter.repaired((piece.part, field), REDIRECTED);
             }
             Some(_) => {}
         }
@@ -285,14 +275,14 @@ impl<'x> Scribe<'x, '_> {
         let name = self.tool_name(&call.name);
         if name != call.name {
             let reason = "the name does not fit the vendor's alphabet";
-            self.reporter.renamed((&*piece.part, Field::CallName), reason);
+            self.reporter.renamed((piece.part, Field::CallName), reason);
         }
-        report_custom_call(&mut self.reporter, &piece.part);
+        report_custom_call(&mut self.reporter, piece.part);
         let id = self.id(piece, (call.id.as_ref(), Field::CallId));
         let pen = Pen { name: Some(name), id, ..self.pen(signature) };
-        let change = write_part(writer, &piece.part, &pen).or_else(|| subtle_change(call));
+        let change = write_part(writer, piece.part, &pen).or_else(|| subtle_change(call));
         if let Some((kind, reason)) = change {
-            self.reporter.lose((&*piece.part, Field::CallArguments), kind, reason);
+            self.reporter.lose((piece.part, Field::CallArguments), kind, reason);
         }
     }
 
@@ -300,10 +290,10 @@ impl<'x> Scribe<'x, '_> {
     fn result<'p>(
         &mut self,
         writer: &mut Writer,
-        piece: &'p Piece<'_>,
+        piece: &Piece<'_>,
         result: &'p ToolResult<'p>,
     ) -> Vec<Part<'p>> {
-        let part = &*piece.part;
+        let part = piece.part;
         let signature = self.signature(part);
         let result = &*self.sendable(result);
         let name = match self.is_same() {
@@ -402,15 +392,10 @@ impl<'x> Scribe<'x, '_> {
         let named = self.calls.and_then(|calls| calls.result_name(piece.at, result));
         named.unwrap_or_else(|| {
             let reason = "no call with this id names the tool";
-            self.reporter.synthesised((&*piece.part, Field::ResultName), reason);
+            self.reporter.synthesised((piece.part, Field::ResultName), reason);
             Text::literal(UNKNOWN_TOOL)
         })
     }
-}
-
-/// The words of another vendor's block that has any.
-fn block_in_words(part: &Part<'_>) -> Option<Part<'static>> {
-    if matches!(part.content(), Content::Opaque(_)) { in_words(part) } else { None }
 }
 
 /// What happens to arguments without a visible change: nothing at all becomes an object, and the vendor's numbers are
