@@ -311,7 +311,8 @@ fn parts<'r>(request: &'r Request<'r>) -> impl Iterator<Item = &'r Content<'r>> 
     request.messages.iter().flat_map(|message| &message.parts).map(Part::content)
 }
 
-fn calls<'r>(request: &'r Request<'r>) -> impl Iterator<Item = &'r ToolCall<'r>> {
+/// The calls of the history.
+pub(super) fn calls<'r>(request: &'r Request<'r>) -> impl Iterator<Item = &'r ToolCall<'r>> {
     parts(request).filter_map(|content| match content {
         Content::ToolCall(call) => Some(&**call),
         _ => None,

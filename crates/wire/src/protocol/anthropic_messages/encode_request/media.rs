@@ -15,11 +15,19 @@ use crate::target::Family;
 
 /// A file as it can be sent.
 enum Sendable<'m> {
-    Image { mime: &'static str, data: &'m Text<'m> },
-    ImageUrl(&'m Text<'m>),
-    Pdf(&'m Text<'m>),
+    Base64 { mime: &'static str, data: &'m Text<'m> },
     PlainText(Text<'m>),
-    DocumentUrl(&'m Text<'m>),
+    Url { kind: MediaKind, url: &'m Text<'m> },
+}
+
+impl Sendable<'_> {
+    fn is_image(&self) -> bool {
+        match self {
+            Self::Base64 { mime, .. } => mime.starts_with("image/"),
+            Self::PlainText(_) => false,
+            Self::Url { kind, .. } => *kind == MediaKind::Image,
+        }
+    }
 }
 
 /// Whether a file can be sent, with what is lost of it reported.
@@ -44,9 +52,9 @@ pub(super) fn admits(
         return false;
     }
     let sendable = sendable(media).filter(|it| match it {
-        Sendable::Image { .. } | Sendable::ImageUrl(_) => family.inputs.image,
-        Sendable::Pdf(_) | Sendable::DocumentUrl(_) => family.inputs.pdf,
         Sendable::PlainText(_) => true,
+        it if it.is_image() => family.inputs.image,
+        _ => family.inputs.pdf,
     });
     match &sendable {
         Some(Sendable::PlainText(text)) if text.is_blank() => {
@@ -65,18 +73,13 @@ fn report_type(
     place: Place,
     reporter: &mut Reporter<'_>,
 ) {
-    let declared = media.source.mime().map(|mime| plain_type(mime));
     let sent = match sendable {
-        Sendable::Image { mime, .. } => *mime,
-        Sendable::Pdf(_) => "application/pdf",
+        Sendable::Base64 { mime, .. } => *mime,
         Sendable::PlainText(_) => "text/plain",
-        Sendable::ImageUrl(_) | Sendable::DocumentUrl(_) => {
-            return;
-        }
+        Sendable::Url { .. } => return,
     };
-    let (kind, reason) = match declared.as_deref() {
+    let (kind, reason) = match media.source.mime().map(plain_type) {
         Some(declared) if declared == sent => return,
-        Some("image/jpg") if sent == "image/jpeg" => return,
         Some(_) if sent == "text/plain" => {
             (LossKind::Approximated, "Messages takes text documents as plain text")
         }
@@ -89,17 +92,14 @@ fn report_type(
 /// Writes a file that was admitted.
 pub(super) fn write(writer: &mut Writer, media: &Media<'_>, block: Block<'_>) {
     let Some(sendable) = sendable(media) else { return };
-    let (kind, title) = match &sendable {
-        Sendable::Image { .. } | Sendable::ImageUrl(_) => ("image", None),
-        Sendable::Pdf(_) | Sendable::PlainText(_) | Sendable::DocumentUrl(_) => {
-            ("document", media.name.as_ref())
-        }
+    let (kind, title) = match sendable.is_image() {
+        true => ("image", None),
+        false => ("document", media.name.as_ref()),
     };
     block.media(writer, kind, title, |writer| {
         writer.object(|source| match &sendable {
-            Sendable::Image { mime, data } => write_base64(source, mime, data),
-            Sendable::Pdf(data) => write_base64(source, "application/pdf", data),
-            Sendable::ImageUrl(url) | Sendable::DocumentUrl(url) => {
+            Sendable::Base64 { mime, data } => write_base64(source, mime, data),
+            Sendable::Url { url, .. } => {
                 source.word("type", "url");
                 source.field("url", *url);
             }
@@ -161,36 +161,26 @@ fn write_base64(source: &mut Writer, mime: &str, data: &Text<'_>) {
 
 fn sendable<'m>(media: &'m Media<'m>) -> Option<Sendable<'m>> {
     match (&media.source, media.kind) {
-        (Source::Url { url, .. }, MediaKind::Image) => Some(Sendable::ImageUrl(url)),
-        (Source::Url { url, .. }, MediaKind::Document) => Some(Sendable::DocumentUrl(url)),
+        (Source::File { .. }, _) | (_, MediaKind::Audio | MediaKind::Video) => None,
+        (Source::Url { url, .. }, kind) => Some(Sendable::Url { kind, url }),
+        (Source::Base64 { mime, data }, _) => sendable_bytes(mime.as_ref(), data),
         (Source::Text { text, .. }, MediaKind::Document) => {
             Some(Sendable::PlainText(text.reborrow()))
         }
-        (Source::Base64 { mime, data }, MediaKind::Image | MediaKind::Document) => {
-            sendable_bytes(mime.as_ref(), data)
-        }
-        (Source::Url { .. } | Source::Base64 { .. }, MediaKind::Audio | MediaKind::Video)
-        | (Source::Text { .. }, MediaKind::Image | MediaKind::Audio | MediaKind::Video)
-        | (Source::File { .. }, _) => None,
+        (Source::Text { .. }, MediaKind::Image) => None,
     }
 }
 
 fn sendable_bytes<'m>(mime: Option<&Text<'_>>, data: &'m Text<'m>) -> Option<Sendable<'m>> {
     let start = data.to_str();
-    if let Some(mime) = image_type(&start) {
-        return Some(Sendable::Image { mime, data });
+    if let Some(mime) = type_of_bytes(&start) {
+        return Some(Sendable::Base64 { mime, data });
     }
-    if start.starts_with("JVBERi") {
-        return Some(Sendable::Pdf(data));
-    }
-    match &*plain_type(mime?) {
-        "image/png" => Some(Sendable::Image { mime: "image/png", data }),
-        "image/jpeg" | "image/jpg" => Some(Sendable::Image { mime: "image/jpeg", data }),
-        "image/gif" => Some(Sendable::Image { mime: "image/gif", data }),
-        "image/webp" => Some(Sendable::Image { mime: "image/webp", data }),
-        "application/pdf" => Some(Sendable::Pdf(data)),
-        mime if is_text(mime) => decoded(&start).map(|text| Sendable::PlainText(Text::plain(text))),
-        _ => None,
+    let stated = plain_type(mime?);
+    match STARTS.iter().find(|(_, mime)| *mime == stated) {
+        Some((_, mime)) => Some(Sendable::Base64 { mime, data }),
+        None if is_text(&stated) => decoded(&start).map(|it| Sendable::PlainText(Text::plain(it))),
+        None => None,
     }
 }
 
@@ -198,26 +188,28 @@ fn is_text(mime: &str) -> bool {
     mime.starts_with("text/") || matches!(mime, "application/json" | "application/xml")
 }
 
-/// The type alone, in lower case and without its parameters.
+/// The type alone, in lower case, by its registered name and without its parameters.
 fn plain_type(mime: &Text<'_>) -> String {
     let text = mime.to_str();
-    text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let plain = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if plain == "image/jpg" { "image/jpeg".to_owned() } else { plain }
 }
 
-/// The type of an image by the first bytes of its base64.
-fn image_type(data: &str) -> Option<&'static str> {
-    let is_webp = data.starts_with("UklGR") && data.get(12..16) == Some("RUJQ");
-    if data.starts_with("iVBORw0KGgo") {
-        Some("image/png")
-    } else if data.starts_with("/9j/") || data.starts_with("_9j_") {
-        Some("image/jpeg")
-    } else if data.starts_with("R0lGOD") {
-        Some("image/gif")
-    } else if is_webp {
-        Some("image/webp")
-    } else {
-        None
-    }
+/// How the base64 of the files begins that can be sent.
+const STARTS: [(&str, &str); 6] = [
+    ("iVBORw0KGgo", "image/png"),
+    ("/9j/", "image/jpeg"),
+    ("_9j_", "image/jpeg"),
+    ("R0lGOD", "image/gif"),
+    ("UklGR", "image/webp"),
+    ("JVBERi", "application/pdf"),
+];
+
+fn type_of_bytes(data: &str) -> Option<&'static str> {
+    let (_, mime) = STARTS.iter().find(|(start, _)| data.starts_with(start))?;
+    // Not every file that begins like this one is an image.
+    let is_other = *mime == "image/webp" && data.get(12..16) != Some("RUJQ");
+    (!is_other).then_some(*mime)
 }
 
 /// The text that base64 holds; none if it is no text.

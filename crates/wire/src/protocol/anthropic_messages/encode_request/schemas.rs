@@ -66,11 +66,6 @@ fn report_spelling(at: At, reporter: &mut Reporter<'_>) {
     }
 }
 
-/// Reports that a tool without a schema has one here.
-pub(super) fn report_absent(place: Place, reporter: &mut Reporter<'_>) {
-    reporter.synthesised((place, Field::ToolParameters), "a schema is required");
-}
-
 /// The schema of a tool's arguments, which must be an object by its first word. Fixture `request/schema/root-anyof-in-a-tool`.
 fn with_object_root<'s>(schema: Json<'s>, at: At, reporter: &mut Reporter<'_>) -> Json<'s> {
     if schema::root_is_object(&schema) && !has_choice(&schema) {

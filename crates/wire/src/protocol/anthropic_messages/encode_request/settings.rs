@@ -42,11 +42,6 @@ impl<'r> Plan<'r> {
         let max_tokens = Some(fit_limit(limit, &mut thought, target, reporter));
         Self { max_tokens, thought }
     }
-
-    /// Whether the model is asked to think.
-    pub(super) fn thinks(&self) -> bool {
-        self.thought.is_on()
-    }
 }
 
 /// The limit that leaves room for the thinking and that the model can reach.

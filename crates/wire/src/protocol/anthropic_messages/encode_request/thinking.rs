@@ -2,7 +2,6 @@
 
 use crate::conversation::{AllowedMode, Request, ThinkingMode, ThinkingShow, ToolChoice};
 use crate::loss::LossKind;
-use crate::place::Place;
 use crate::protocol::Field;
 use crate::protocol::effort::unknown_effort;
 use crate::protocol::reporter::Reporter;
@@ -215,24 +214,23 @@ fn is_forced(request: &Request<'_>) -> bool {
 
 /// Whether thinking is shown. Clients that cannot ask for it are shown all there is.
 fn display(request: &Request<'_>, form: Form, reporter: &mut Reporter<'_>) -> Option<&'static str> {
-    let root = Place::default();
     match &request.thinking.show {
         Some(ThinkingShow::Hidden) => Some("omitted"),
         Some(ThinkingShow::Shown(word)) => {
             let is_plain = word.as_ref().is_none_or(|word| *word == "auto");
             let kind = if is_plain { LossKind::Renamed } else { LossKind::Approximated };
-            reporter.lose((root, Field::ThinkingShow), kind, "thinking is shown as a summary");
+            reporter.lose(Field::ThinkingShow, kind, "thinking is shown as a summary");
             Some("summarized")
         }
         None if !reporter.source().conventions().can_ask_for_thoughts => {
             let reason = "thinking is shown to clients that cannot ask for it";
-            reporter.synthesised((root, Field::ThinkingShow), reason);
+            reporter.synthesised(Field::ThinkingShow, reason);
             Some("summarized")
         }
         None => {
             if matches!(form, Form::Budget(_)) {
                 let reason = "models with a thinking budget show their thinking by default";
-                reporter.synthesised((root, Field::ThinkingShow), reason);
+                reporter.synthesised(Field::ThinkingShow, reason);
             }
             None
         }

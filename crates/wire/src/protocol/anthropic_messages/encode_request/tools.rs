@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use super::caching::write_marker;
 use super::{Encoding, schemas};
 use crate::conversation::{
-    AllowedMode, Content, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool,
-    NamespaceTool, Tool, ToolCall, ToolChoice, ToolKind,
+    AllowedMode, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool, NamespaceTool,
+    Tool, ToolChoice, ToolKind,
 };
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::types::SELF;
+use crate::protocol::calls::calls;
 use crate::protocol::choosing::Offer;
 use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::namespaces::Spaced;
@@ -53,7 +54,7 @@ impl<'r> Encoding<'r, '_> {
             }
         });
         self.has_tools = list == IsWritten::Yes;
-        if !self.has_tools && !self.is_own() && self.called().next().is_some() {
+        if !self.has_tools && !self.is_own() && calls(request).next().is_some() {
             self.write_stand_ins(body);
         }
     }
@@ -119,18 +120,17 @@ impl<'r> Encoding<'r, '_> {
     ) {
         let semantics = spaced.tool.semantics();
         let is_strict = function.strict == Some(true);
-        let (schema, is_strict) = match self.own {
-            Some(_) => (function.parameters.clone(), is_strict),
+        let (schema, is_strict, extras, cache) = match self.own {
+            Some(_) => {
+                let (extras, cache) = (semantics.extras(), semantics.cache());
+                (function.parameters.clone(), is_strict, extras, cache)
+            }
             None => {
                 let is_strict = is_strict && self.target.family.schema_output;
-                (Some(self.schema(spaced.tool, function, is_strict)), is_strict)
+                (Some(self.schema(spaced.tool, function, is_strict)), is_strict, None, None)
             }
         };
-        let (extras, cache) = match self.own {
-            Some(_) => (semantics.extras().map(|extras| (extras, "")), semantics.cache()),
-            None => (None, None),
-        };
-        let mut object = Object::open(list, extras);
+        let mut object = Object::open(list, extras.map(|extras| (extras, "")));
         object.field("name", name);
         let description = spaced.description(function.description.as_ref());
         object.optional("description", description.as_ref());
@@ -160,7 +160,7 @@ impl<'r> Encoding<'r, '_> {
         }
         let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let Some(parameters) = &function.parameters else {
-            schemas::report_absent(place, &mut self.reporter);
+            self.reporter.synthesised((place, Field::ToolParameters), "a schema is required");
             return schemas::NO_ARGUMENTS;
         };
         let language = schema_language::of_parameters(self.reporter.source(), tool);
@@ -232,22 +232,13 @@ impl<'r> Encoding<'r, '_> {
         self.reporter.lose(Field::ToolChoice, kind, reason);
         let mut seen = BTreeSet::new();
         body.key("tools").array(|list| {
-            for name in self.called().map(|call| self.calls.name(&call.name)) {
+            for name in calls(self.request).map(|call| self.calls.name(&call.name)) {
                 if seen.insert(name.to_str().into_owned()) {
                     write_plain(list, &name, None, &ANY_SCHEMA);
                 }
             }
         });
         body.key("tool_choice").object(|choice| choice.word("type", "none"));
-    }
-
-    /// The calls of the history.
-    fn called(&self) -> impl Iterator<Item = &ToolCall<'r>> {
-        let parts = self.request.messages.iter().flat_map(|message| &message.parts);
-        parts.filter_map(|part| match part.content() {
-            Content::ToolCall(call) => Some(&**call),
-            _ => None,
-        })
     }
 
     /// Whether the choice allows a tool; one that it does not is not declared.
@@ -262,32 +253,34 @@ impl<'r> Encoding<'r, '_> {
     /// Writes how the model may choose, as far as there is something to choose from.
     /// Fixture `request/tools/no-parallel-calls-needs-a-choice-object`.
     pub(super) fn write_tool_choice(&mut self, body: &mut Object<'_, '_>) {
-        let (root, request) = (Place::default(), self.request);
+        let request = self.request;
         if !self.has_tools && !self.is_own() {
             let kind = match request.tool_choice {
                 None => return self.report_parallel(),
                 Some(ToolChoice::Auto | ToolChoice::None) => LossKind::Implied,
                 Some(_) => LossKind::Dropped,
             };
-            self.reporter.lose((root, Field::ToolChoice), kind, "there is no tool to choose");
+            self.reporter.lose(Field::ToolChoice, kind, "there is no tool to choose");
             return self.report_parallel();
         }
         let is_serial = request.parallel_tool_calls == Some(false);
-        let choice = match self.choice() {
-            Some(Choice::Other(json)) => return body.field("tool_choice", json),
+        if let Some(ToolChoice::Other { protocol: SELF, json }) = &request.tool_choice
+            && self.is_own()
+        {
+            return body.field("tool_choice", json);
+        }
+        let (kind, name) = match self.choice() {
             Some(choice) => choice,
-            None if is_serial => Choice::Auto,
+            None if is_serial => ("auto", None),
             None => return,
         };
-        let takes_serial = self.is_own() || !matches!(choice, Choice::None);
+        let takes_serial = self.is_own() || kind != "none";
         if !takes_serial {
             self.report_parallel();
         }
         let mut object = Object::open(body.key("tool_choice"), self.extras("tool_choice"));
-        object.word("type", choice.word());
-        if let Choice::Tool(name) = &choice {
-            object.field("name", name);
-        }
+        object.word("type", kind);
+        object.optional("name", name.as_ref());
         object.optional("disable_parallel_tool_use", (is_serial && takes_serial).then_some(&true));
         object.close();
     }
@@ -301,52 +294,49 @@ impl<'r> Encoding<'r, '_> {
         }
     }
 
-    /// The choice that can be written, with what it weakens reported.
-    fn choice(&mut self) -> Option<Choice<'r>> {
-        let root = Place::default();
-        let choice = match self.request.tool_choice.as_ref()? {
-            ToolChoice::Auto => Choice::Auto,
-            ToolChoice::None => Choice::None,
-            ToolChoice::Required => Choice::Any,
+    /// The type of the choice that can be written and the tool that it names, with what it weakens reported.
+    fn choice(&mut self) -> Option<(&'static str, Option<Text<'r>>)> {
+        let (kind, name) = match self.request.tool_choice.as_ref()? {
+            ToolChoice::Auto => ("auto", None),
+            ToolChoice::None => ("none", None),
+            ToolChoice::Required => ("any", None),
             ToolChoice::Named { name, form: _ } => {
                 // What is declared is what is offered, so that only a name can be missing.
                 if !self.is_own() {
                     Offer::of(self.request, |_| true).choice(self.request, &mut self.reporter)?;
                 }
-                Choice::Tool(self.calls.name(name))
+                ("tool", Some(self.calls.name(name)))
             }
             ToolChoice::Allowed { mode, tools: _ } => {
                 let reason = "only the allowed tools are declared";
-                self.reporter.approximated((root, Field::ToolChoice), reason);
+                self.reporter.approximated(Field::ToolChoice, reason);
                 match mode {
-                    AllowedMode::Auto => Choice::Auto,
-                    AllowedMode::Required => Choice::Any,
+                    AllowedMode::Auto => ("auto", None),
+                    AllowedMode::Required => ("any", None),
                 }
             }
-            ToolChoice::Other { protocol: SELF, json } if self.is_own() => Choice::Other(json),
             ToolChoice::Other { .. } => {
                 let reason = "a choice that only its own protocol has";
-                self.reporter.dropped((root, Field::ToolChoice), reason);
+                self.reporter.dropped(Field::ToolChoice, reason);
                 return None;
             }
         };
-        Some(self.unforced(choice))
-    }
-
-    /// Models that think do not let themselves be forced. Fixture `request/thinking/forced-tool-with-thinking`.
-    fn unforced(&mut self, choice: Choice<'r>) -> Choice<'r> {
-        let is_forced = matches!(choice, Choice::Any | Choice::Tool(_));
-        let refuses = match self.target.family.forced_tool_choice {
-            ForcedToolChoice::Always => false,
-            ForcedToolChoice::WithoutThinking => self.plan.thinks(),
-            ForcedToolChoice::Never => true,
-        };
-        if !is_forced || !refuses || self.is_own() {
-            return choice;
+        if matches!(kind, "auto" | "none") || !self.refuses_force() {
+            return Some((kind, name));
         }
         let reason = "the model cannot be made to call a tool while it thinks";
         self.reporter.approximated(Field::ToolChoice, reason);
-        Choice::Auto
+        Some(("auto", None))
+    }
+
+    /// Models that think do not let themselves be forced. Fixture `request/thinking/forced-tool-with-thinking`.
+    fn refuses_force(&self) -> bool {
+        let refuses = match self.target.family.forced_tool_choice {
+            ForcedToolChoice::Always => false,
+            ForcedToolChoice::WithoutThinking => self.plan.thought.is_on(),
+            ForcedToolChoice::Never => true,
+        };
+        refuses && !self.is_own()
     }
 }
 
@@ -368,25 +358,3 @@ fn write_search(object: &mut Writer, settings: &mut Settings<'_>) {
 
 /// Why a name is spelled otherwise.
 pub(super) const ALIAS: &str = "a name or an id of another alphabet or length";
-
-/// A choice as this protocol states it.
-enum Choice<'r> {
-    Auto,
-    Any,
-    None,
-    /// A tool by the name that it is declared under.
-    Tool(Text<'r>),
-    /// One that only this protocol has.
-    Other(&'r Json<'r>),
-}
-
-impl Choice<'_> {
-    fn word(&self) -> &'static str {
-        match self {
-            Self::Auto | Self::Other(_) => "auto",
-            Self::Any => "any",
-            Self::None => "none",
-            Self::Tool(_) => "tool",
-        }
-    }
-}

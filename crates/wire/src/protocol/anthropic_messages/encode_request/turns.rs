@@ -23,7 +23,8 @@ impl<'r> Turns<'r> {
         for (index, message) in request.messages.iter().enumerate() {
             gathering.reporter.turn_to(message.semantics().place());
             if index < leading {
-                gathering.lead(index, message);
+                gathering.report_role(message);
+                gathering.lift(index, message);
             } else {
                 gathering.add(index, message);
             }
@@ -75,12 +76,6 @@ struct HeldBack<'r> {
 }
 
 impl<'r> Gathering<'r, '_, '_> {
-    /// Takes one of the leading system messages.
-    fn lead(&mut self, index: usize, message: &'r Message<'r>) {
-        self.report_role(message);
-        self.lift(index, message);
-    }
-
     /// Puts a message into the system prompt.
     fn lift(&mut self, index: usize, message: &'r Message<'r>) {
         let from = self.admit(Side::System, index, message);

@@ -52,7 +52,7 @@ impl<'a> Draft<'a> {
                 let step =
                     if is_camel { Step::SystemInstruction } else { Step::SystemInstructionSnake };
                 let place = Place::default().step(step);
-                set(&mut self.system, content(reader, place, Standing::Slot))
+                set(&mut self.system, content(reader, place, Some(Role::System)))
             }
             "tools" => self.tools(reader),
             "toolConfig" => self.tool_config(reader),
@@ -79,7 +79,7 @@ impl<'a> Draft<'a> {
     fn contents(&mut self, reader: &mut Reader<'a>) -> Result<()> {
         self.request.messages.reserve(messages_expected(reader));
         read_each(reader, Place::default(), Step::Contents, |reader, place| {
-            self.request.messages.push(content(reader, place, Standing::Turn)?);
+            self.request.messages.push(content(reader, place, None)?);
             Ok(())
         })
     }
@@ -116,25 +116,21 @@ fn read_model<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
     Ok(name.filter(|name| !name.is_empty()).map_or(model, Text::plain))
 }
 
-/// Where a content stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    /// It is the system instruction.
-    Slot,
-    Turn,
-}
-
-/// Reads a content: a role and its parts.
-fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Result<Message<'a>> {
+/// Reads a content: a role and its parts. The role may be that of its place, whatever it states.
+fn content<'a>(
+    reader: &mut Reader<'a>,
+    place: Place,
+    role_of_place: Option<Role>,
+) -> Result<Message<'a>> {
     let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
-    let (role, unread) = match standing {
-        Standing::Slot => (Some(Role::System), Unread::All),
-        Standing::Turn => read_first(reader, "role", usual_role),
+    let (role, unread) = match role_of_place {
+        Some(role) => (Some(role), Unread::All),
+        None => read_first(reader, "role", usual_role),
     };
     let mut message = Message::new(role.unwrap_or_default(), Parts::default());
     unread.read(reader, "", &mut extras, |key, reader| match key {
-        "role" if standing == Standing::Turn => put(&mut message.role, read_role(reader)),
+        "role" if role_of_place.is_none() => put(&mut message.role, read_role(reader)),
         "parts" => {
             message.parts = read_message_parts(reader, place)?;
             part::join_sealed(&mut message.parts);
@@ -142,7 +138,7 @@ fn content<'a>(reader: &mut Reader<'a>, place: Place, standing: Standing) -> Res
         }
         _ => Ok(()),
     })?;
-    if standing == Standing::Turn && message.role == Role::System {
+    if role_of_place.is_none() && message.role == Role::System {
         semantics.add_shape(AMONG_TURNS);
     }
     semantics.keep(extras);

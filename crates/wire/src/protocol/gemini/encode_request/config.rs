@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::{AllowedMode, AllowedTool, OutputFormat, OutputSchema, ToolChoice};
+use crate::conversation::{AllowedMode, OutputFormat, OutputSchema, ToolChoice};
 use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
@@ -164,8 +164,11 @@ impl<'x> Scribe<'x, '_> {
             self.tool_choice(object);
             self.declared(object, TOOL_CONFIG_SCOPE);
             self.server_side(object);
-            self.parallel();
-        })
+        });
+        if self.decoded.request.parallel_tool_calls == Some(false) {
+            let reason = "the model may always call several tools at once";
+            self.reporter.dropped(Field::ParallelToolCalls, reason);
+        }
     }
 
     /// Models that take hosted tools beside functions have to be asked to show the calls of both. Of a model that
@@ -213,7 +216,10 @@ impl<'x> Scribe<'x, '_> {
                     AllowedMode::Required => "ANY",
                 };
                 object.word("mode", word);
-                self.report_nameless(tools);
+                if tools.iter().any(|tool| tool.name.is_none()) {
+                    let reason = "only functions can be allowed by name";
+                    self.reporter.approximated(Field::ToolChoice, reason);
+                }
                 self.allowed(object, tools.iter().filter_map(|tool| tool.name.as_ref()));
             }
             ToolChoice::Other { .. } => {}
@@ -224,19 +230,6 @@ impl<'x> Scribe<'x, '_> {
         object.key("allowedFunctionNames").array(|list| {
             names.for_each(|name| list.value(&self.tool_name(name)));
         });
-    }
-
-    fn report_nameless(&mut self, tools: &[AllowedTool<'_>]) {
-        if tools.iter().any(|tool| tool.name.is_none()) {
-            self.reporter.approximated(Field::ToolChoice, "only functions can be allowed by name");
-        }
-    }
-
-    fn parallel(&mut self) {
-        if self.decoded.request.parallel_tool_calls == Some(false) {
-            let reason = "the model may always call several tools at once";
-            self.reporter.dropped(Field::ParallelToolCalls, reason);
-        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::loss::{LossKind, Report};
 use crate::protocol::calls::Calls;
 use crate::protocol::gemini::types::{MODEL_PREFIX, SELF};
 use crate::protocol::object::Object;
-use crate::protocol::reporter::Reporter;
+use crate::protocol::reporter::{Reporter, Subject};
 use crate::protocol::semantics::Extras;
 use crate::protocol::{DecodedRequest, Field, tier};
 use crate::target::{ModelPlace, Target};
@@ -88,6 +88,18 @@ impl<'x, 'r> Scribe<'x, 'r> {
         self.calls.map_or_else(|| name.reborrow(), |calls| calls.name(name))
     }
 
+    /// The same for a tool that `at` names, with a word about a name that is not its own.
+    fn known_name<'t>(&mut self, name: &'t Text<'_>, at: impl Into<Subject>) -> Text<'t>
+    where
+        'x: 't,
+    {
+        let known = self.tool_name(name);
+        if known != *name {
+            self.reporter.renamed(at, "the name does not fit the vendor's alphabet");
+        }
+        known
+    }
+
     fn request(mut self, writer: &mut Writer) {
         let mut object = Object::open(writer, self.extras(""));
         self.model(&mut object);
@@ -122,7 +134,9 @@ impl<'x, 'r> Scribe<'x, 'r> {
     fn rest(&mut self, object: &mut Object<'_, '_>) {
         self.labels(object);
         tier::write(object, "serviceTier", &self.decoded.request, &mut self.reporter);
-        self.store();
+        if self.decoded.request.store == Some(true) {
+            self.reporter.dropped(Field::Store, "answers are not kept");
+        }
         self.declared(object, "");
     }
 
@@ -134,12 +148,6 @@ impl<'x, 'r> Scribe<'x, 'r> {
             if within == scope {
                 object.field(key, json);
             }
-        }
-    }
-
-    fn store(&mut self) {
-        if self.decoded.request.store == Some(true) {
-            self.reporter.dropped(Field::Store, "answers are not kept");
         }
     }
 }

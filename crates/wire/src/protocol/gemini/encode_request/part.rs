@@ -17,7 +17,7 @@ pub(in super::super) struct Pen<'t> {
     /// Whether the part came in this protocol, so that its extras come back.
     pub same: bool,
     /// Whether a part says how closely it is to be looked at.
-    pub media_detail: MediaDetail,
+    pub media_detail: bool,
     pub signature: Option<Text<'t>>,
     /// The name of the tool that is called.
     pub name: Option<Text<'t>>,
@@ -66,14 +66,6 @@ fn written<'t>(arguments: &'t Arguments<'_>) -> Cow<'t, str> {
         Arguments::Json(json) => json.as_str().into(),
         Arguments::Text(text) => text.to_str(),
     }
-}
-
-/// Whether the detail of media is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) enum MediaDetail {
-    #[default]
-    Omitted,
-    Written,
 }
 
 impl Pen<'_> {
@@ -157,7 +149,7 @@ fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pe
     let is_written = match pen.same {
         // What the part itself states of it comes back with its extras.
         true => part.semantics().extras().is_none(),
-        false => pen.media_detail == MediaDetail::Written,
+        false => pen.media_detail,
     };
     let level = media.detail.as_ref().filter(|_| is_written).and_then(resolution);
     object.optional("mediaResolution", level.as_ref());
@@ -184,21 +176,17 @@ fn mime_of<'m>(media: &'m Media<'_>) -> Text<'m> {
 }
 
 fn guess(media: &Media<'_>) -> &'static str {
-    let address = match &media.source {
-        Source::Url { url, .. } => url.to_str(),
-        Source::Base64 { data, .. } => {
-            let known = media_type::of_data(&data.to_str());
-            let is_likely = matches!(media.kind, MediaKind::Image | MediaKind::Document);
-            return known.filter(|_| is_likely).unwrap_or(default_mime(media.kind));
+    let is_likely = matches!(media.kind, MediaKind::Image | MediaKind::Document);
+    let known = match &media.source {
+        Source::Url { url, .. } => {
+            let mut names = media.name.iter().chain([url]);
+            let known = names.find_map(|name| media_type::of_name(&name.to_str()));
+            known.filter(|mime| is_of_kind(media.kind, mime))
         }
-        Source::Text { .. } | Source::File { .. } => return default_mime(media.kind),
+        Source::Base64 { data, .. } if is_likely => media_type::of_data(&data.to_str()),
+        Source::Base64 { .. } | Source::Text { .. } | Source::File { .. } => None,
     };
-    let name = media.name.as_ref().map(Text::to_str);
-    let known = name.as_deref().and_then(media_type::of_name);
-    match known.or_else(|| media_type::of_name(&address)) {
-        Some(mime) if is_of_kind(media.kind, mime) => mime,
-        _ => default_mime(media.kind),
-    }
+    known.unwrap_or(default_mime(media.kind))
 }
 
 /// Whether media of a kind may be of that type; a document may be anything that can be read.

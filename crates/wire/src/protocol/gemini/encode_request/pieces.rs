@@ -19,7 +19,7 @@ use crate::target::Vendor;
 
 use super::Scribe;
 use super::contents::written;
-use super::part::{KeptPieces, MediaDetail, Pen, resolution, write_part};
+use super::part::{KeptPieces, Pen, resolution, write_part};
 use super::result::{MediaPlace, is_media, is_reordered, texts_count, write_result};
 
 impl<'x> Scribe<'x, '_> {
@@ -52,7 +52,7 @@ impl<'x> Scribe<'x, '_> {
                     false
                 }
             },
-            Content::Media(media) => self.admits_media(part, media, self.media_detail()),
+            Content::Media(media) => self.admits_media(part, media, MediaPlace::Behind),
             Content::Opaque(opaque) => self.admits_opaque(part, opaque),
             Content::Refusal(_) => {
                 report_refusal(&mut self.reporter, place);
@@ -95,12 +95,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     /// Reports what becomes of media; false if they cannot be sent.
-    fn admits_media(
-        &mut self,
-        part: &Part<'_>,
-        media: &Media<'_>,
-        media_detail: MediaDetail,
-    ) -> bool {
+    fn admits_media(&mut self, part: &Part<'_>, media: &Media<'_>, place: MediaPlace) -> bool {
         let inputs = self.target.family.inputs;
         let accepted = match media.kind {
             MediaKind::Image => inputs.image,
@@ -132,35 +127,25 @@ impl<'x> Scribe<'x, '_> {
                 (true, LossKind::Synthesised, "the vendor wants a media type; this one is a guess")
             }
             Source::Url { .. } | Source::Base64 { .. } => {
-                self.detail(part, media, media_detail);
+                self.detail(part, media, place);
                 return true;
             }
         };
         self.reporter.lose(part, kind, reason);
         if is_sent {
-            self.detail(part, media, media_detail);
+            self.detail(part, media, place);
         }
         is_sent
     }
 
-    /// Whether a part can state the detail of its media.
-    fn media_detail(&self) -> MediaDetail {
-        match self.target.family.media_resolution_by_part {
-            true => MediaDetail::Written,
-            false => MediaDetail::Omitted,
-        }
-    }
-
-    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>, media_detail: MediaDetail) {
+    fn detail(&mut self, part: &Part<'_>, media: &Media<'_>, place: MediaPlace) {
         let Some(detail) = &media.detail else { return };
-        let (kind, reason) = match (resolution(detail), media_detail) {
-            (Some(_), MediaDetail::Written) => {
-                (LossKind::Approximated, "sent as a media resolution")
-            }
-            (Some(_), MediaDetail::Omitted) => {
-                (LossKind::Approximated, "the model takes no detail level per part")
-            }
-            (None, _) => (LossKind::Implied, "Gemini has no such detail level"),
+        // The parts inside a result have no field for it.
+        let is_written = place == MediaPlace::Behind && self.target.family.media_resolution_by_part;
+        let (kind, reason) = match resolution(detail) {
+            Some(_) if is_written => (LossKind::Approximated, "sent as a media resolution"),
+            Some(_) => (LossKind::Approximated, "the model takes no detail level per part"),
+            None => (LossKind::Implied, "Gemini has no such detail level"),
         };
         self.reporter.lose((part, Field::MediaDetail), kind, reason);
     }
@@ -217,7 +202,8 @@ impl<'x> Scribe<'x, '_> {
 
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
         let (same, pieces) = (self.is_same(), self.kept_pieces);
-        Pen { same, pieces, media_detail: self.media_detail(), signature, ..Pen::default() }
+        let media_detail = self.target.family.media_resolution_by_part;
+        Pen { same, pieces, media_detail, signature, ..Pen::default() }
     }
 
     /// The signature that this vendor issued for a part. A foreign one is withheld.
@@ -272,11 +258,7 @@ impl<'x> Scribe<'x, '_> {
         call: &ToolCall<'_>,
         signature: Option<Text<'_>>,
     ) {
-        let name = self.tool_name(&call.name);
-        if name != call.name {
-            let reason = "the name does not fit the vendor's alphabet";
-            self.reporter.renamed((piece.part, Field::CallName), reason);
-        }
+        let name = self.known_name(&call.name, (piece.part, Field::CallName));
         report_custom_call(&mut self.reporter, piece.part);
         let id = self.id(piece, (call.id.as_ref(), Field::CallId));
         let pen = Pen { name: Some(name), id, ..self.pen(signature) };
@@ -298,65 +280,55 @@ impl<'x> Scribe<'x, '_> {
         let result = &*self.sendable(result);
         let name = match self.is_same() {
             // In a request of another protocol its call may have another name.
-            true => result.name.as_ref().map(|name| self.own_name(part, name)),
+            // Fixture `request/results/result-name-outside-the-alphabet`.
+            true => {
+                let own = result.name.as_ref();
+                own.map(|name| self.known_name(name, (part, Field::ResultName)))
+            }
             false => Some(self.result_name(piece, result)),
         };
         let id = self.id(piece, (result.call_id.as_ref(), Field::ResultCallId));
         let pen = Pen { name, id, ..self.pen(signature) };
-        let inside = self.media_inside(result);
-        let place = if inside { MediaPlace::Inside } else { MediaPlace::Behind };
+        let place = self.media_place(result);
         write_result(writer, part, result, &pen, place);
-        self.report_result(part, result, inside);
-        let behind = result.output.parts().iter().filter(|part| !inside && is_media(part));
-        behind.cloned().collect()
-    }
-
-    /// The name that a result of this protocol states, as its call has it here.
-    /// Fixture `request/results/result-name-outside-the-alphabet`.
-    fn own_name<'t>(&mut self, part: &Part<'_>, stated: &'t Text<'_>) -> Text<'t>
-    where
-        'x: 't,
-    {
-        let name = self.tool_name(stated);
-        if name != *stated {
-            let reason = "the name does not fit the vendor's alphabet";
-            self.reporter.renamed((part, Field::ResultName), reason);
+        self.report_result(part, result);
+        if place == MediaPlace::Inside {
+            return Vec::new();
         }
-        name
+        let behind: Vec<_> = result.output.parts().iter().filter(|part| is_media(part)).collect();
+        for part in &behind {
+            self.reporter.approximated(*part, "media of a result are sent after it");
+        }
+        behind.into_iter().cloned().collect()
     }
 
-    fn media_inside(&self, result: &ToolResult<'_>) -> bool {
+    fn media_place(&self, result: &ToolResult<'_>) -> MediaPlace {
         let own = matches!(result.output, ResultOutput::Object { .. });
-        own || self.is_same() || self.target.family.media_in_results
+        match own || self.is_same() || self.target.family.media_in_results {
+            true => MediaPlace::Inside,
+            false => MediaPlace::Behind,
+        }
     }
 
     /// The result as it can be sent: documents in plain text and blocks of another vendor by their words, and what is
     /// left of media that the vendor does not take.
     fn sendable<'r>(&mut self, result: &'r ToolResult<'r>) -> Cow<'r, ToolResult<'r>> {
-        // The parts inside a result have no field for it.
-        let media_detail = match self.media_inside(result) {
-            true => MediaDetail::Omitted,
-            false => self.media_detail(),
-        };
         let is_plain = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
         let ResultOutput::Parts(parts) = &result.output else { return Cow::Borrowed(result) };
         if parts.iter().all(is_plain) {
             return Cow::Borrowed(result);
         }
-        let sent = parts.iter().filter_map(|part| self.result_part(part, media_detail)).collect();
+        let place = self.media_place(result);
+        let sent = parts.iter().filter_map(|part| self.result_part(part, place)).collect();
         let ToolResult { call_id, name, output: _, is_error, form } = result;
         let (call_id, name) = (call_id.clone(), name.clone());
         let output = ResultOutput::Parts(sent);
         Cow::Owned(ToolResult { call_id, name, output, is_error: *is_error, form: *form })
     }
 
-    fn result_part<'r>(
-        &mut self,
-        part: &'r Part<'r>,
-        media_detail: MediaDetail,
-    ) -> Option<Part<'r>> {
+    fn result_part<'r>(&mut self, part: &'r Part<'r>, place: MediaPlace) -> Option<Part<'r>> {
         match part.content() {
-            Content::Media(media) if !self.admits_media(part, media, media_detail) => remnant(part),
+            Content::Media(media) if !self.admits_media(part, media, place) => remnant(part),
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => in_words(part),
             Content::Opaque(opaque) if opaque.protocol != SELF => {
                 self.admits_opaque(part, opaque);
@@ -366,7 +338,7 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
-    fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>, inside: bool) {
+    fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>) {
         if result.form == CallForm::Custom {
             self.reporter.approximated(part, "the result of a tool that became a function");
         }
@@ -377,10 +349,6 @@ impl<'x> Scribe<'x, '_> {
         if texts_count(result) > 1 {
             let reason = "several texts of a result become one";
             self.reporter.approximated((part, Field::ResultOutput), reason);
-        }
-        for part in result.output.parts().iter().filter(|part| !inside && is_media(part)) {
-            let reason = "media of a result are sent after it";
-            self.reporter.approximated(part, reason);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::conversation::{
     CustomTool, FunctionTool, HostedService, HostedTool, NamespaceTool, Tool, ToolKind,
 };
-use crate::json::{Json, Kind, Text, Writer};
+use crate::json::{Json, Kind, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEMA, SELF};
@@ -36,12 +36,11 @@ impl<'x> Scribe<'x, '_> {
         let mut functions = Vec::new();
         tools.iter().for_each(|tool| self.flatten(tool, None, &mut functions));
         if !functions.is_empty() {
-            writer.begin_object();
-            writer.literal_key("functionDeclarations");
-            writer.begin_array();
-            functions.iter().for_each(|tool| self.declaration(writer, *tool));
-            writer.end_array();
-            writer.end_object();
+            writer.object(|object| {
+                object.array_field("functionDeclarations", |list| {
+                    functions.iter().for_each(|tool| self.declaration(list, *tool));
+                });
+            });
         }
         let beside = functions.is_empty() || self.target.family.hosted_with_function_tools;
         for tool in tools {
@@ -119,7 +118,7 @@ impl<'x> Scribe<'x, '_> {
         let (parameters_key, response_key) = self.schema_keys(tool);
         let extras = tool.semantics().extras().filter(|_| self.is_same());
         let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
-        object.field("name", &self.offered(tool, name));
+        object.field("name", &self.known_name(name, (tool, Field::ToolName)));
         object.optional("description", spaced.description(description.as_ref()).as_ref());
         let schemas = [
             (parameters_key, Field::ToolParameters, parameters),
@@ -130,13 +129,15 @@ impl<'x> Scribe<'x, '_> {
             object.optional(key, schema.as_ref());
         }
         object.close();
-        self.strict(tool, *strict);
+        if *strict == Some(true) {
+            self.reporter.approximated((tool, Field::ToolStrict), "arguments are not checked");
+        }
     }
 
     fn custom(&mut self, writer: &mut Writer, spaced: Spaced<'_>, custom: &CustomTool<'_>) {
         let tool = spaced.tool;
         writer.begin_object();
-        writer.field("name", &self.offered(tool, &custom.name));
+        writer.field("name", &self.known_name(&custom.name, (tool, Field::ToolName)));
         writer.optional("description", spaced.description(custom.description.as_ref()).as_ref());
         match self.language() {
             SchemaLanguage::GeminiJsonSchema => {
@@ -159,26 +160,6 @@ impl<'x> Scribe<'x, '_> {
         };
         let is_response = is_json_schema(RESPONSE_JSON_SCHEMA);
         (parameters, if is_response { "responseJsonSchema" } else { "response" })
-    }
-
-    /// The name under which a tool is offered.
-    fn offered<'t>(&mut self, tool: &Tool<'_>, name: &'t Text<'_>) -> Text<'t>
-    where
-        'x: 't,
-    {
-        let offered = self.tool_name(name);
-        if offered != *name {
-            let reason = "the name does not fit the vendor's alphabet";
-            self.reporter.renamed((tool, Field::ToolName), reason);
-        }
-        offered
-    }
-
-    fn strict(&mut self, tool: &Tool<'_>, strict: Option<bool>) {
-        if strict == Some(true) {
-            let (place, reason) = (tool.semantics().place(), "arguments are not checked");
-            self.reporter.approximated((place, Field::ToolStrict), reason);
-        }
     }
 
     /// A tool's schema in the language that the model takes; none if it says that there is nothing to give.
