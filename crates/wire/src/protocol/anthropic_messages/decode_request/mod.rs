@@ -59,8 +59,11 @@ impl<'a> Decoding<'a> {
             "output_config" => {
                 settings::output_config(request, self.semantics.anthropic_mut(), reader)?;
             }
+            // There it stood in beta.
             "output_format" => {
-                settings::output_format(request, reader)?;
+                if settings::is_schema(reader) {
+                    request.output = settings::read_format(reader, "output_format")?;
+                }
                 self.semantics.add_shape(OUTPUT_FORMAT);
             }
             _ => return self.declared(key, reader),

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::json::{Kind, Reader};
 use crate::protocol::anthropic_messages::AnthropicSemantics;
 use crate::protocol::anthropic_messages::types::SELF;
-use crate::protocol::object::{Members, put, read_object, set};
+use crate::protocol::object::{Members, read_object, set};
 use crate::protocol::semantics::Extras;
 
 pub(super) fn tool_choice<'a>(
@@ -107,22 +107,14 @@ pub(super) fn output_config<'a>(
     Ok(())
 }
 
-/// Reads the output format where it stood in beta.
-pub(super) fn output_format<'a>(
-    request: &mut Request<'a>,
-    reader: &mut Members<'_, 'a>,
-) -> Result<()> {
-    match is_schema(reader) {
-        true => put(&mut request.output, read_format(reader, "output_format")),
-        false => Ok(()),
-    }
-}
-
-fn is_schema(reader: &Reader<'_>) -> bool {
+pub(super) fn is_schema(reader: &Reader<'_>) -> bool {
     matches!(reader.peek_tag("type"), Ok(Some(kind)) if kind == "json_schema")
 }
 
-fn read_format<'a>(reader: &mut Members<'_, 'a>, scope: &'static str) -> Result<OutputFormat<'a>> {
+pub(super) fn read_format<'a>(
+    reader: &mut Members<'_, 'a>,
+    scope: &'static str,
+) -> Result<OutputFormat<'a>> {
     let mut schema = OutputSchema::default();
     reader.inside(scope, |key, reader| match key {
         "type" => reader.skip(),

@@ -14,7 +14,7 @@ pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Too
     let mut ahead = reader.checkpoint();
     // Most tools leave their type out, and in search of it the whole of them would be passed.
     if ahead.enter_by_tag("type").is_none()
-        && let Ok((tool, Typed::No)) = read_function(&mut ahead, Unread::All, place)
+        && let Ok((tool, false)) = read_function(&mut ahead, Unread::All, place)
     {
         *reader = ahead;
         return Ok(tool);
@@ -29,26 +29,20 @@ pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Too
     }
 }
 
-/// Whether a tool says of what type it is.
-enum Typed {
-    Yes,
-    No,
-}
-
+/// Reads a tool of the client, and whether it says of what type it is.
 fn read_function<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
     place: Place,
-) -> Result<(Tool<'a>, Typed)> {
+) -> Result<(Tool<'a>, bool)> {
     let (mut name, mut description, mut parameters, mut strict) = (None, None, None, None);
-    let mut typed = Typed::No;
+    let mut is_typed = false;
     let mut semantics = NodeSemantics::at(place);
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader| match key {
         "type" => {
-            reader.skip()?;
-            typed = Typed::Yes;
-            Ok(())
+            is_typed = true;
+            reader.skip()
         }
         "name" => set(&mut name, reader.string()),
         "description" => set(&mut description, reader.string()),
@@ -63,7 +57,7 @@ fn read_function<'a>(
     semantics.keep(extras);
     let name = name.ok_or_else(|| missing("name"))?;
     let function = FunctionTool { name, description, parameters, strict, output_schema: None };
-    Ok((Tool::new(ToolKind::Function(function)).with_semantics(semantics), typed))
+    Ok((Tool::new(ToolKind::Function(function)).with_semantics(semantics), is_typed))
 }
 
 fn read_hosted<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Tool<'a>> {
@@ -72,15 +66,13 @@ fn read_hosted<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Res
     Ok(Tool::new(ToolKind::Hosted(hosted)).with_semantics(NodeSemantics::at(place)))
 }
 
+/// The service of a type, which has a date behind its name.
 fn service_of(kind: &str) -> HostedService {
-    let is = |name: &str| kind.strip_prefix(name).is_some_and(|date| date.starts_with('_'));
-    if is("web_search") {
-        HostedService::WebSearch
-    } else if is("web_fetch") {
-        HostedService::WebFetch
-    } else if is("code_execution") {
-        HostedService::CodeExecution
-    } else {
-        HostedService::Other
-    }
+    const SERVICES: [(&str, HostedService); 3] = [
+        ("web_search_", HostedService::WebSearch),
+        ("web_fetch_", HostedService::WebFetch),
+        ("code_execution_", HostedService::CodeExecution),
+    ];
+    let known = SERVICES.into_iter().find(|(name, _)| kind.starts_with(name));
+    known.map_or(HostedService::Other, |(_, service)| service)
 }

@@ -13,14 +13,6 @@ use crate::schema::SchemaLanguage;
 pub(super) const NO_ARGUMENTS: Json<'static> =
     Json::literal(r#"{"type":"object","properties":{}}"#);
 
-/// What a schema is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
-    Tool,
-    StrictTool,
-    Output,
-}
-
 /// Where a schema stands: its node and its field.
 #[derive(Clone, Copy)]
 pub(super) struct At {
@@ -33,41 +25,33 @@ pub(super) struct At {
 /// The schema as the target takes it, with what it loses reported.
 pub(super) fn translate<'s>(
     schema: &Json<'s>,
-    asked: Use,
+    to: SchemaLanguage,
     at: At,
     reporter: &mut Reporter<'_>,
 ) -> Json<'s> {
-    let to = match asked {
-        Use::Tool => SchemaLanguage::JsonSchema,
-        Use::StrictTool | Use::Output => SchemaLanguage::AnthropicStrict,
-    };
     let translated = schema::translate(schema, at.language, to);
     for loss in translated.losses {
         reporter.within(at.place, (at.field, &loss.pointer), loss.kind, loss.reason);
     }
     if translated.json.as_str() != schema.as_str() || at.language == SchemaLanguage::GeminiSchema {
-        report_spelling(at, reporter);
-    }
-    match asked {
-        Use::Output => translated.json,
-        Use::Tool | Use::StrictTool => with_object_root(translated.json, at, reporter),
-    }
-}
-
-/// Reports that a schema is spelled otherwise. Gemini has a field for each of its two languages, so that a schema of the
-/// older one comes back in another field.
-fn report_spelling(at: At, reporter: &mut Reporter<'_>) {
-    let reason = "rewritten in the target's schema keywords";
-    match (at.language, at.field) {
-        (SchemaLanguage::GeminiSchema, Field::ToolParameters) => {
-            reporter.renamed(at.place, reason);
+        let reason = "rewritten in the target's schema keywords";
+        match (at.language, at.field) {
+            // Gemini has a field for each of its two languages, so that a schema of the older one comes back in another field.
+            (SchemaLanguage::GeminiSchema, Field::ToolParameters) => {
+                reporter.renamed(at.place, reason);
+            }
+            _ => reporter.renamed((at.place, at.field), reason),
         }
-        _ => reporter.renamed((at.place, at.field), reason),
     }
+    translated.json
 }
 
 /// The schema of a tool's arguments, which must be an object by its first word. Fixture `request/schema/root-anyof-in-a-tool`.
-fn with_object_root<'s>(schema: Json<'s>, at: At, reporter: &mut Reporter<'_>) -> Json<'s> {
+pub(super) fn with_object_root<'s>(
+    schema: Json<'s>,
+    at: At,
+    reporter: &mut Reporter<'_>,
+) -> Json<'s> {
     if schema::root_is_object(&schema) && !has_choice(&schema) {
         return schema;
     }

@@ -15,6 +15,7 @@ use crate::protocol::object::Object;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::turns::Turns;
 use crate::protocol::{Fate, Field, tier};
+use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Sampling, Target, Vendor};
 
 /// What has to be decided before anything is written.
@@ -115,32 +116,29 @@ impl<'r> Encoding<'r, '_> {
         if thought.is_on() && family.vendor != Vendor::Anthropic {
             rules = while_thinking(rules);
         }
-        let of = |accepts| {
-            if self.target.anthropic_version.takes_sampling() { accepts } else { Accepts::Nothing }
-        };
-        let temperature =
-            self.fitted(Field::Temperature, sampling.temperature.as_ref(), of(rules.temperature));
+        if !self.target.anthropic_version.takes_sampling() {
+            let nothing = Accepts::Nothing;
+            rules = Sampling { temperature: nothing, top_p: nothing, top_k: nothing, ..rules };
+        }
         let is_either = sampling.top_p.is_some() && !rules.temperature_with_top_p;
-        let temperature = match temperature {
-            Some(number) if is_either && number.as_f64() == Some(1.0) => {
-                let reason = "it is the default, and the model accepts either it or `top_p`";
-                self.reporter.implied(Field::Temperature, reason);
-                None
-            }
-            temperature => temperature,
-        };
-        let has_temperature = temperature.is_some();
+        let temperature = sampling.temperature.as_ref();
+        let mut temperature = self.fitted(Field::Temperature, temperature, rules.temperature);
+        if is_either && temperature.as_ref().and_then(Number::as_f64) == Some(1.0) {
+            let reason = "it is the default, and the model accepts either it or `top_p`";
+            self.reporter.implied(Field::Temperature, reason);
+            temperature = None;
+        }
         body.optional("temperature", temperature.as_ref());
         let top_p = match &sampling.top_p {
-            Some(_) if has_temperature && is_either => {
+            Some(_) if temperature.is_some() && is_either => {
                 let reason = "the model takes it or the temperature, not both";
                 self.reporter.dropped(Field::TopP, reason);
                 None
             }
-            top_p => self.fitted(Field::TopP, top_p.as_ref(), of(rules.top_p)),
+            top_p => self.fitted(Field::TopP, top_p.as_ref(), rules.top_p),
         };
         body.optional("top_p", top_p.as_ref());
-        let top_k = self.fitted(Field::TopK, sampling.top_k.as_ref(), of(rules.top_k));
+        let top_k = self.fitted(Field::TopK, sampling.top_k.as_ref(), rules.top_k);
         let top_k = top_k.map(|number| self.whole(Field::TopK, number));
         body.optional("top_k", top_k.as_ref());
     }
@@ -272,7 +270,8 @@ impl<'r> Encoding<'r, '_> {
         };
         let (place, language) = (Place::default(), self.output_language);
         let at = schemas::At { place, field: Field::OutputSchema, language };
-        let schema = schemas::translate(schema, schemas::Use::Output, at, &mut self.reporter);
+        let schema =
+            schemas::translate(schema, SchemaLanguage::AnthropicStrict, at, &mut self.reporter);
         Some(described(schema, output.description.as_ref(), &mut self.reporter))
     }
 

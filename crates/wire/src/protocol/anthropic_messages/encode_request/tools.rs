@@ -19,6 +19,7 @@ use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::{IsWritten, Object};
 use crate::protocol::{Field, namespaces, schema_language};
+use crate::schema::SchemaLanguage;
 use crate::target::ForcedToolChoice;
 
 /// The arguments of a tool that takes free text.
@@ -158,14 +159,16 @@ impl<'r> Encoding<'r, '_> {
             let reason = "Messages enforces schemas only for tools marked strict";
             self.reporter.synthesised((place, Field::ToolStrict), reason);
         }
-        let asked = if is_strict { schemas::Use::StrictTool } else { schemas::Use::Tool };
         let Some(parameters) = &function.parameters else {
             self.reporter.synthesised((place, Field::ToolParameters), "a schema is required");
             return schemas::NO_ARGUMENTS;
         };
         let language = schema_language::of_parameters(self.reporter.source(), tool);
         let at = schemas::At { place, field: Field::ToolParameters, language };
-        schemas::translate(parameters, asked, at, &mut self.reporter)
+        let to =
+            if is_strict { SchemaLanguage::AnthropicStrict } else { SchemaLanguage::JsonSchema };
+        let schema = schemas::translate(parameters, to, at, &mut self.reporter);
+        schemas::with_object_root(schema, at, &mut self.reporter)
     }
 
     fn write_custom(
@@ -255,12 +258,8 @@ impl<'r> Encoding<'r, '_> {
     pub(super) fn write_tool_choice(&mut self, body: &mut Object<'_, '_>) {
         let request = self.request;
         if !self.has_tools && !self.is_own() {
-            let kind = match request.tool_choice {
-                None => return self.report_parallel(),
-                Some(ToolChoice::Auto | ToolChoice::None) => LossKind::Implied,
-                Some(_) => LossKind::Dropped,
-            };
-            self.reporter.lose(Field::ToolChoice, kind, "there is no tool to choose");
+            // A choice among nothing is none, which is reported.
+            Offer::default().choice(request, &mut self.reporter);
             return self.report_parallel();
         }
         let is_serial = request.parallel_tool_calls == Some(false);

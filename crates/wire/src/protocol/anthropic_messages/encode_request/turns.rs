@@ -18,7 +18,7 @@ impl<'r> Turns<'r> {
         reporter: &mut Reporter<'_>,
     ) -> Self {
         let turns = Self::with_room_for(request);
-        let mut gathering = Gathering { target, reporter, turns, held: Vec::new() };
+        let mut gathering = Gathering { target, reporter, turns, held: Vec::new(), moved: 0 };
         let leading = request.messages.iter().take_while(|it| it.role.instructs()).count();
         for (index, message) in request.messages.iter().enumerate() {
             gathering.reporter.turn_to(message.semantics().place());
@@ -66,13 +66,9 @@ struct Gathering<'r, 'g, 'l> {
     reporter: &'g mut Reporter<'l>,
     turns: Turns<'r>,
     /// Late system messages that wait for the end of the user's turn.
-    held: Vec<HeldBack<'r>>,
-}
-
-struct HeldBack<'r> {
-    index: usize,
-    message: &'r Message<'r>,
-    moved: bool,
+    held: Vec<(usize, &'r Message<'r>)>,
+    /// How many of them the user has spoken behind.
+    moved: usize,
 }
 
 impl<'r> Gathering<'r, '_, '_> {
@@ -97,10 +93,8 @@ impl<'r> Gathering<'r, '_, '_> {
             Role::System | Role::Developer => self.late(index, message),
             Role::User | Role::Tool => {
                 let from = self.admit(Side::User, index, message);
-                if from < self.turns.pieces.len() && !self.held.is_empty() {
-                    // Those before one that has moved have moved as well.
-                    let unmoved = self.held.iter_mut().rev().take_while(|held| !held.moved);
-                    unmoved.for_each(|held| held.moved = true);
+                if from < self.turns.pieces.len() {
+                    self.moved = self.held.len();
                 }
                 self.extend(Side::User, from);
             }
@@ -125,7 +119,7 @@ impl<'r> Gathering<'r, '_, '_> {
                 self.lift(index, message);
             }
             LateSystem::Native if self.target.family.system_among_turns => {
-                self.held.push(HeldBack { index, message, moved: false });
+                self.held.push((index, message));
             }
             LateSystem::Native | LateSystem::Inline => self.mark(index, message),
         }
@@ -144,14 +138,15 @@ impl<'r> Gathering<'r, '_, '_> {
     /// Places the late system messages: the role is legal only right after the user's turn.
     fn settle(&mut self) {
         let follows_user = self.turns.turns.last().is_some_and(|turn| turn.side == Side::User);
-        for HeldBack { index, message, moved } in std::mem::take(&mut self.held) {
+        let moved = std::mem::take(&mut self.moved);
+        for (rank, (index, message)) in std::mem::take(&mut self.held).into_iter().enumerate() {
             self.reporter.turn_to(message.semantics().place());
             if !follows_user {
                 self.mark(index, message);
                 continue;
             }
             self.report_role(message);
-            if moved {
+            if rank < moved {
                 let reason = "moved behind the user's turn, the nearest legal place";
                 self.reporter.renamed(message, reason);
             }
@@ -174,7 +169,7 @@ impl<'r> Gathering<'r, '_, '_> {
 
     /// Puts what a side says of a message behind all pieces, and answers from which number on it stands there.
     fn admit(&mut self, side: Side, index: usize, message: &'r Message<'r>) -> usize {
-        let Self { target, reporter, turns, held: _ } = self;
+        let Self { target, reporter, turns, .. } = self;
         turns.admit(index, message, |part| {
             admits(part, side, target, reporter).then_some(Spelling::Plain)
         })
@@ -227,42 +222,35 @@ pub(super) fn admits(
     if semantics.citations().iter().any(|citation| citation.protocol() != SELF) {
         reporter.dropped((place, Field::Citations), "citations in another vendor's format");
     }
-    match part.content() {
+    let (kind, reason) = match part.content() {
         Content::Text(text) | Content::Refusal(text) => {
             withhold(semantics, reporter);
-            !is_blank(text, semantics, reporter)
+            return !is_blank(text, semantics, reporter);
         }
         Content::ToolCall(_) | Content::ToolResult(_) if side != Side::System => {
             withhold(semantics, reporter);
-            true
+            return true;
         }
-        Content::Media(_) if reporter.is_same() => true,
+        Content::Media(_) if reporter.is_same() => return true,
         Content::Media(inner) if side == Side::User => {
-            media::admits(inner, place, &target.family, reporter)
+            return media::admits(inner, place, &target.family, reporter);
         }
-        Content::Reasoning(_) if side == Side::Assistant && is_ours(semantics) => true,
-        Content::Opaque(opaque) if opaque.protocol == SELF => true,
+        Content::Reasoning(_) if side == Side::Assistant && is_ours(semantics) => return true,
+        Content::Opaque(opaque) if opaque.protocol == SELF => return true,
         Content::Reasoning(_) | Content::Opaque(_) if semantics.artefact().is_some() => {
-            reporter.withheld(place, "only its own vendor can read it");
-            false
+            (LossKind::Withheld, "only its own vendor can read it")
         }
-        Content::Reasoning(_) => {
-            reporter.dropped(place, "thinking without a signature is refused");
-            false
-        }
-        Content::Opaque(opaque) => {
-            let (kind, reason) = match opaque.json.reader().peek_tag("encrypted_content") {
-                Ok(Some(_)) => (LossKind::Withheld, "only its own vendor can read it"),
-                Ok(None) | Err(_) => (LossKind::Dropped, "only its own vendor has it"),
-            };
-            reporter.lose(place, kind, reason);
-            false
-        }
+        Content::Reasoning(_) => (LossKind::Dropped, "thinking without a signature is refused"),
+        Content::Opaque(opaque) => match opaque.json.reader().peek_tag("encrypted_content") {
+            Ok(Some(_)) => (LossKind::Withheld, "only its own vendor can read it"),
+            Ok(None) | Err(_) => (LossKind::Dropped, "only its own vendor has it"),
+        },
         Content::Media(_) | Content::ToolCall(_) | Content::ToolResult(_) => {
-            reporter.dropped(place, "not available for this role");
-            false
+            (LossKind::Dropped, "not available for this role")
         }
-    }
+    };
+    reporter.lose(place, kind, reason);
+    false
 }
 
 fn is_ours(semantics: &NodeSemantics<'_>) -> bool {

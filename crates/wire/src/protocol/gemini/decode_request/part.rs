@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::gemini::types::name::{PART_NAMES, camel};
-use crate::protocol::gemini::types::{SELF, Shape, THOUGHT_TRUE};
+use crate::protocol::gemini::types::{RESOLUTIONS, SELF, Shape, THOUGHT_TRUE};
 use crate::protocol::object::{Members, put, read_object, set};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{Artefact, ArtefactKind, media_type};
@@ -115,17 +115,12 @@ impl<'a> PartDraft<'a> {
             "fileData" if is_first => self.data = Some(self.file_data(reader)?),
             "thought" if reader.kind()? == Kind::Boolean => self.is_thought = reader.boolean()?,
             "thoughtSignature" => self.signature = Some(reader.string()?),
-            "mediaResolution" => {
-                self.detail = detail(&mut reader.checkpoint());
-                return Ok(());
-            }
+            "mediaResolution" => self.detail = detail(&mut reader.checkpoint()),
             "text" | "functionCall" | "functionResponse" | "inlineData" | "fileData" => {
                 self.further.get_or_insert_with(|| key.to_owned());
-                return Ok(());
             }
             _ => {
                 self.unknown.get_or_insert_with(|| key.to_owned());
-                return Ok(());
             }
         }
         Ok(())
@@ -304,12 +299,8 @@ fn is_public(uri: &str) -> bool {
 /// The detail of an image that a media resolution amounts to.
 fn detail(reader: &mut Reader<'_>) -> Option<Text<'static>> {
     let level = reader.peek_tag("level").ok()??;
-    match &*level.to_str() {
-        "MEDIA_RESOLUTION_LOW" => Some(Text::literal("low")),
-        "MEDIA_RESOLUTION_HIGH" => Some(Text::literal("high")),
-        "MEDIA_RESOLUTION_ULTRA_HIGH" => Some(Text::literal("original")),
-        _ => None,
-    }
+    let (detail, _) = RESOLUTIONS.into_iter().find(|(_, known)| level == *known)?;
+    Some(Text::literal(detail))
 }
 
 fn missing(field: &str) -> Error {

@@ -6,7 +6,9 @@ use crate::conversation::{Arguments, Content, Media, MediaKind, Part, Source, To
 use crate::json::{Json, Text, Writer};
 use crate::protocol::arguments::Change;
 use crate::protocol::gemini::decode_request::partial::{is_in_pieces, kept_pieces, rejoined};
-use crate::protocol::gemini::types::{CALL_PIECES_KEPT, PIECE_KEY, SELF, THOUGHT_TRUE};
+use crate::protocol::gemini::types::{
+    CALL_PIECES_KEPT, PIECE_KEY, RESOLUTIONS, SELF, THOUGHT_TRUE,
+};
 use crate::protocol::object::Object;
 use crate::protocol::semantics::Extras;
 use crate::protocol::{arguments, media_type};
@@ -152,19 +154,17 @@ fn write_media(writer: &mut Writer, part: &Part<'_>, media: &Media<'_>, pen: &Pe
         false => pen.media_detail,
     };
     let level = media.detail.as_ref().filter(|_| is_written).and_then(resolution);
-    object.optional("mediaResolution", level.as_ref());
+    if let Some(level) = level {
+        object.key("mediaResolution").object(|it| it.word("level", level));
+    }
     modifiers(&mut object, part, pen);
     object.close();
 }
 
-/// The media resolution that an image's detail amounts to.
-pub(super) fn resolution(detail: &Text<'_>) -> Option<Json<'static>> {
-    match &*detail.to_str() {
-        "low" => Some(Json::literal(r#"{"level":"MEDIA_RESOLUTION_LOW"}"#)),
-        "high" => Some(Json::literal(r#"{"level":"MEDIA_RESOLUTION_HIGH"}"#)),
-        "original" => Some(Json::literal(r#"{"level":"MEDIA_RESOLUTION_ULTRA_HIGH"}"#)),
-        _ => None,
-    }
+/// The level of media resolution that an image's detail amounts to.
+pub(super) fn resolution(detail: &Text<'_>) -> Option<&'static str> {
+    let (_, level) = RESOLUTIONS.into_iter().find(|(known, _)| *detail == *known)?;
+    Some(level)
 }
 
 /// The declared type, or a guess by the address and the kind, since the vendor demands one. Fixture `request/media/image-urls`.

@@ -35,23 +35,20 @@ impl<'x> Scribe<'x, '_> {
             Content::Text(text) if part.is_blank() => {
                 match text.is_empty() {
                     true => self.report_answer_semantics(part),
-                    false => {
-                        self.reporter.repaired(place, "the vendor refuses a blank text");
-                    }
+                    false => self.reporter.repaired(place, "the vendor refuses a blank text"),
                 }
                 false
             }
-            Content::Reasoning(_) => match signed.map(|artefact| artefact.issuer()) {
-                Some(SELF) => true,
-                Some(_) => {
-                    self.reporter.withheld(place, "only its issuer can read it");
-                    false
-                }
-                None => {
-                    self.reporter.dropped(place, "thoughts without a signature are not sent back");
-                    false
-                }
-            },
+            Content::Reasoning(_) => {
+                let issuer = signed.map(|artefact| artefact.issuer());
+                let (kind, reason) = match issuer {
+                    Some(SELF) => return true,
+                    Some(_) => (LossKind::Withheld, "only its issuer can read it"),
+                    None => (LossKind::Dropped, "thoughts without a signature are not sent back"),
+                };
+                self.reporter.lose(place, kind, reason);
+                false
+            }
             Content::Media(media) => self.admits_media(part, media, MediaPlace::Behind),
             Content::Opaque(opaque) => self.admits_opaque(part, opaque),
             Content::Refusal(_) => {
@@ -277,7 +274,7 @@ impl<'x> Scribe<'x, '_> {
     ) -> Vec<Part<'p>> {
         let part = piece.part;
         let signature = self.signature(part);
-        let result = &*self.sendable(result);
+        let output = self.sendable(&result.output);
         let name = match self.is_same() {
             // In a request of another protocol its call may have another name.
             // Fixture `request/results/result-name-outside-the-alphabet`.
@@ -289,41 +286,40 @@ impl<'x> Scribe<'x, '_> {
         };
         let id = self.id(piece, (result.call_id.as_ref(), Field::ResultCallId));
         let pen = Pen { name, id, ..self.pen(signature) };
-        let place = self.media_place(result);
-        write_result(writer, part, result, &pen, place);
-        self.report_result(part, result);
+        let place = self.media_place(&result.output);
+        write_result(writer, part, (&output, result.is_error), &pen, place);
+        self.report_result(part, result.form, &output);
         if place == MediaPlace::Inside {
             return Vec::new();
         }
-        let behind: Vec<_> = result.output.parts().iter().filter(|part| is_media(part)).collect();
+        let parts = output.parts().iter().filter(|part| is_media(part));
+        let behind: Vec<Part<'p>> = parts.cloned().collect();
         for part in &behind {
-            self.reporter.approximated(*part, "media of a result are sent after it");
+            self.reporter.approximated(part, "media of a result are sent after it");
         }
-        behind.into_iter().cloned().collect()
+        behind
     }
 
-    fn media_place(&self, result: &ToolResult<'_>) -> MediaPlace {
-        let own = matches!(result.output, ResultOutput::Object { .. });
+    fn media_place(&self, output: &ResultOutput<'_>) -> MediaPlace {
+        let own = matches!(output, ResultOutput::Object { .. });
         match own || self.is_same() || self.target.family.media_in_results {
             true => MediaPlace::Inside,
             false => MediaPlace::Behind,
         }
     }
 
-    /// The result as it can be sent: documents in plain text and blocks of another vendor by their words, and what is
-    /// left of media that the vendor does not take.
-    fn sendable<'r>(&mut self, result: &'r ToolResult<'r>) -> Cow<'r, ToolResult<'r>> {
+    /// What a tool answered as it can be sent: documents in plain text and blocks of another vendor by their words, and what
+    /// is left of media that the vendor does not take.
+    fn sendable<'r>(&mut self, output: &'r ResultOutput<'r>) -> Cow<'r, ResultOutput<'r>> {
         let is_plain = |part: &Part<'_>| matches!(part.content(), Content::Text(_));
-        let ResultOutput::Parts(parts) = &result.output else { return Cow::Borrowed(result) };
-        if parts.iter().all(is_plain) {
-            return Cow::Borrowed(result);
+        let place = self.media_place(output);
+        match output {
+            ResultOutput::Parts(parts) if !parts.iter().all(is_plain) => {
+                let sent = parts.iter().filter_map(|part| self.result_part(part, place));
+                Cow::Owned(ResultOutput::Parts(sent.collect()))
+            }
+            _ => Cow::Borrowed(output),
         }
-        let place = self.media_place(result);
-        let sent = parts.iter().filter_map(|part| self.result_part(part, place)).collect();
-        let ToolResult { call_id, name, output: _, is_error, form } = result;
-        let (call_id, name) = (call_id.clone(), name.clone());
-        let output = ResultOutput::Parts(sent);
-        Cow::Owned(ToolResult { call_id, name, output, is_error: *is_error, form: *form })
     }
 
     fn result_part<'r>(&mut self, part: &'r Part<'r>, place: MediaPlace) -> Option<Part<'r>> {
@@ -338,15 +334,15 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
-    fn report_result(&mut self, part: &Part<'_>, result: &ToolResult<'_>) {
-        if result.form == CallForm::Custom {
+    fn report_result(&mut self, part: &Part<'_>, form: CallForm, output: &ResultOutput<'_>) {
+        if form == CallForm::Custom {
             self.reporter.approximated(part, "the result of a tool that became a function");
         }
-        if is_reordered(result) {
+        if is_reordered(output) {
             let reason = "the text of a result comes before its media";
             self.reporter.renamed((part, Field::ResultOutput), reason);
         }
-        if texts_count(result) > 1 {
+        if texts_count(output) > 1 {
             let reason = "several texts of a result become one";
             self.reporter.approximated((part, Field::ResultOutput), reason);
         }

@@ -1,6 +1,6 @@
 //! Writing the results of tools: an object for the vendor, with media beside it.
 
-use crate::conversation::{Content, Part, ResultOutput, ToolResult};
+use crate::conversation::{Content, Part, ResultOutput};
 use crate::json::{Text, Writer};
 use crate::protocol::gemini::types::SELF;
 use crate::protocol::object::Object;
@@ -25,7 +25,7 @@ pub(super) enum MediaPlace {
 pub(super) fn write_result(
     writer: &mut Writer,
     part: &Part<'_>,
-    result: &ToolResult<'_>,
+    (output, is_error): (&ResultOutput<'_>, Option<bool>),
     pen: &Pen<'_>,
     place: MediaPlace,
 ) {
@@ -34,13 +34,17 @@ pub(super) fn write_result(
     let mut inside = Object::open(object.key(key), pen.extras(part, key));
     inside.optional("id", pen.id.as_ref());
     inside.optional("name", pen.name.as_ref());
-    match &result.output {
+    match output {
         ResultOutput::Object { response, .. } => inside.field("response", response),
-        ResultOutput::Parts(parts) => write_output(inside.key("response"), result, parts),
+        ResultOutput::Parts(parts) => {
+            let key = if is_error == Some(true) { ERROR } else { OUTPUT };
+            let text = Text::joined(parts.iter().filter_map(text_of), "\n").unwrap_or_default();
+            inside.key("response").object(|object| object.field(key, &text));
+        }
     }
     if place == MediaPlace::Inside {
-        let whole = matches!(result.output, ResultOutput::Object { .. });
-        let parts = result.output.parts().iter().filter(|part| whole || is_media(part));
+        let whole = matches!(output, ResultOutput::Object { .. });
+        let parts = output.parts().iter().filter(|part| whole || is_media(part));
         inside.list_unless_empty("parts", |writer| {
             parts.for_each(|part| write_inner(writer, part, pen.same));
         });
@@ -50,21 +54,15 @@ pub(super) fn write_result(
     object.close();
 }
 
-fn write_output(writer: &mut Writer, result: &ToolResult<'_>, parts: &[Part<'_>]) {
-    let key = if result.is_error == Some(true) { ERROR } else { OUTPUT };
-    let text = Text::joined(parts.iter().filter_map(text_of), "\n").unwrap_or_default();
-    writer.object(|object| object.field(key, &text));
-}
-
 /// How many texts a result has; more than one are joined.
-pub(super) fn texts_count(result: &ToolResult<'_>) -> usize {
-    result.output.parts().iter().filter_map(text_of).count()
+pub(super) fn texts_count(output: &ResultOutput<'_>) -> usize {
+    output.parts().iter().filter_map(text_of).count()
 }
 
 /// Whether media of a result come before its text, where they cannot stand here.
-pub(super) fn is_reordered(result: &ToolResult<'_>) -> bool {
-    let mut parts = result.output.parts().iter().skip_while(|part| !is_media(part));
-    matches!(result.output, ResultOutput::Parts(_)) && parts.any(|part| text_of(part).is_some())
+pub(super) fn is_reordered(output: &ResultOutput<'_>) -> bool {
+    let mut parts = output.parts().iter().skip_while(|part| !is_media(part));
+    matches!(output, ResultOutput::Parts(_)) && parts.any(|part| text_of(part).is_some())
 }
 
 /// Whether a part of a result can stand beside its object.

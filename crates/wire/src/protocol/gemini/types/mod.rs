@@ -32,6 +32,13 @@ pub(super) const MODEL_PREFIX: &str = "models/";
 /// Fixture `request/tools/calls-from-elsewhere-towards-gemini-3`.
 pub(super) const FOREIGN_CALL_SIGNATURE: &str = "skip_thought_signature_validator";
 
+/// The detail of an image, and the level of media resolution that it amounts to.
+pub(super) const RESOLUTIONS: [(&str, &str); 3] = [
+    ("low", "MEDIA_RESOLUTION_LOW"),
+    ("high", "MEDIA_RESOLUTION_HIGH"),
+    ("original", "MEDIA_RESOLUTION_ULTRA_HIGH"),
+];
+
 namespace! {
     /// What only Gemini can say of a request.
     pub struct GeminiSemantics {
