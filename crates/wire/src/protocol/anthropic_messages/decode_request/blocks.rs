@@ -142,17 +142,21 @@ fn read_source<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<(Source<'a>, S
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
-    let (mut mime, mut data, mut shape) = (None, None, CONTENT_SOURCE);
-    let key_of_data = match &*kind.to_str() {
-        "base64" | "text" => "data",
-        "url" => "url",
-        "file" => "file_id",
-        "content" => "content",
+    let (mut mime, mut data, mut shape) = (None, None, Shape::default());
+    let (key_of_data, source): (_, fn(_, Text<'a>) -> Source<'a>) = match &*kind.to_str() {
+        "base64" => ("data", |mime, data| Source::Base64 { mime, data }),
+        "text" => ("data", |mime, text| Source::Text { mime, text }),
+        "url" => ("url", |mime, url| Source::Url { mime, url }),
+        "file" => ("file_id", |mime, id| Source::File { mime, id }),
+        "content" => ("content", |_, text| Source::Text { mime: None, text }),
         _ => {
             *reader.reader = start;
             return reader.skip().map(|()| None);
         }
     };
+    if key_of_data == "content" {
+        shape = CONTENT_SOURCE.with(Shape::RESPELLED);
+    }
     unread.read(reader.reader, "source", reader.extras, |key, reader| match key {
         "type" => reader.skip(),
         "media_type" => set(&mut mime, reader.string()),
@@ -163,28 +167,16 @@ fn read_source<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<(Source<'a>, S
         _ if key == key_of_data && key == "content" => {
             let words = words_of(&mut reader.checkpoint()).unwrap_or_default();
             data = Some(words).filter(|words| !words.is_empty());
-            shape = CONTENT_SOURCE.with(CONTENT_BLOCKS);
+            shape = shape.with(CONTENT_BLOCKS);
             Ok(())
         }
         _ => Ok(()),
     })?;
-    let Some(data) = data else {
-        return match key_of_data {
-            "content" => Ok(None),
-            key => Err(missing(key).under_key("source")),
-        };
-    };
-    let source = match &*kind.to_str() {
-        "base64" => Source::Base64 { mime, data },
-        "text" => Source::Text { mime, text: data },
-        "url" => Source::Url { mime, url: data },
-        "file" => Source::File { mime, id: data },
-        _ => {
-            let source = Source::Text { mime: None, text: data };
-            return Ok(Some((source, shape.with(Shape::RESPELLED))));
-        }
-    };
-    Ok(Some((source, Shape::default())))
+    match data {
+        Some(data) => Ok(Some((source(mime, data), shape))),
+        None if key_of_data == "content" => Ok(None),
+        None => Err(missing(key_of_data).under_key("source")),
+    }
 }
 
 /// Reads the result of a search as a document of its texts; the rest of it is kept as it stands. None if there are no

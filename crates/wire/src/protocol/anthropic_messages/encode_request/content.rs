@@ -132,7 +132,7 @@ impl<'r> Encoding<'r, '_> {
             self.reporter.renamed((piece.part, Field::CallName), ALIAS);
         }
         let id = self.calls.call_id(piece.at, call);
-        let id = self.id(piece.at, id, call.id.as_ref(), (piece, Field::CallId));
+        let id = self.id(piece, id, call.id.as_ref(), Field::CallId);
         if call.form == CallForm::Custom {
             self.reporter
                 .renamed(piece.part, "free text is sent as the only argument of a function");
@@ -145,16 +145,16 @@ impl<'r> Encoding<'r, '_> {
     /// The id to write for a call or a result, with what it changes reported.
     fn id<'t>(
         &mut self,
-        at: Position,
+        piece: &Piece<'_>,
         id: Text<'t>,
         own: Option<&Text<'_>>,
-        (piece, field): (&Piece<'_>, Field),
+        field: Field,
     ) -> Text<'t> {
-        let other = self.fresh_ids.get(&at);
+        let other = self.fresh_ids.get(&piece.at);
         let loss = match own {
             None => Some((LossKind::Synthesised, "Messages pairs results with calls by id")),
             Some(_) if other.is_some() => Some((LossKind::Repaired, "two calls have one id")),
-            Some(_) if self.calls.is_redirected(at) => Some((LossKind::Repaired, REDIRECTED)),
+            Some(_) if self.calls.is_redirected(piece.at) => Some((LossKind::Repaired, REDIRECTED)),
             Some(_) => None,
         };
         if let Some((kind, reason)) = loss {
@@ -175,8 +175,14 @@ impl<'r> Encoding<'r, '_> {
             let reason = "there is no call that this result answers";
             self.reporter.dropped((place, Field::ResultName), reason);
         }
-        let id = self.id(piece.at, id, result.call_id.as_ref(), (piece, Field::ResultCallId));
-        self.report_name(piece, result);
+        let id = self.id(piece, id, result.call_id.as_ref(), Field::ResultCallId);
+        if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
+            let reason = "only the call names the tool, and there is no such call";
+            self.reporter.dropped((place, Field::ResultName), reason);
+        }
+        if result.form == CallForm::Custom {
+            self.reporter.renamed(place, "the result of a function");
+        }
         let (text, has_failed) = self.result_text(place, &result.output);
         let is_error = result.is_error.unwrap_or(false) || has_failed;
         let (text, pieces) = match self.blank_text(result.output.parts()) {
@@ -220,17 +226,6 @@ impl<'r> Encoding<'r, '_> {
                     |part: &&Part<'_>| admits(part, Side::User, self.target, &mut self.reporter);
                 parts.iter().filter(|part| admits(part)).map(piece).collect()
             }
-        }
-    }
-
-    /// Reports what a result no longer says of its call.
-    fn report_name(&mut self, piece: &Piece<'_>, result: &ToolResult<'_>) {
-        if result.name.is_some() && !self.calls.is_answer(piece.at, result) {
-            let reason = "only the call names the tool, and there is no such call";
-            self.reporter.dropped((piece.part, Field::ResultName), reason);
-        }
-        if result.form == CallForm::Custom {
-            self.reporter.renamed(piece.part, "the result of a function");
         }
     }
 

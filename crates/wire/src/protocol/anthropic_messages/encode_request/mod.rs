@@ -12,6 +12,7 @@ mod thinking;
 mod tools;
 mod turns;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use self::caching::Caching;
@@ -59,6 +60,7 @@ pub(in super::super) fn encode_request(
         plan: prepared.plan,
         fresh_ids: prepared.fresh_ids,
         allowed: allowed(request),
+        used_names: BTreeSet::new(),
         has_tools: false,
         marks_to_skip: prepared.turns.marks().saturating_sub(MARKS_MAX),
     };
@@ -113,6 +115,8 @@ struct Encoding<'r, 'l> {
     fresh_ids: FreshIds,
     /// The names of the tools that the choice allows, if it names any.
     allowed: Option<BTreeSet<&'r Text<'r>>>,
+    /// The names of the tools that are declared so far.
+    used_names: BTreeSet<Cow<'r, str>>,
     has_tools: bool,
     caching: Caching<'r>,
     /// Whether no other tool follows.

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::caching::write_marker;
 use super::{Encoding, schemas};
 use crate::conversation::{
-    AllowedMode, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool, NamespaceTool,
-    Tool, ToolChoice, ToolKind,
+    AllowedMode, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool, Tool,
+    ToolChoice, ToolKind,
 };
 use crate::json::{Json, Text, Writer};
 use crate::loss::LossKind;
@@ -47,11 +47,10 @@ impl<'r> Encoding<'r, '_> {
     /// Writes the tools that the choice allows, or stand-ins for those that the history has called.
     pub(super) fn write_tools(&mut self, body: &mut Object<'_, '_>) {
         let request = self.request;
-        let mut used = BTreeSet::new();
         let list = body.list_unless_empty("tools", |list| {
             for (index, tool) in request.tools.iter().enumerate() {
                 self.is_last_tool = index + 1 == request.tools.len();
-                self.write_tool(list, tool, None, &mut used);
+                self.write_tool(list, Spaced { tool, namespace: None });
             }
         });
         self.has_tools = list == IsWritten::Yes;
@@ -60,56 +59,49 @@ impl<'r> Encoding<'r, '_> {
         }
     }
 
-    fn write_tool(
-        &mut self,
-        list: &mut Writer,
-        tool: &'r Tool<'r>,
-        namespace: Option<&'r NamespaceTool<'r>>,
-        used: &mut BTreeSet<Cow<'r, str>>,
-    ) {
-        let place = tool.semantics().place();
-        let spaced = Spaced { tool, namespace };
+    fn write_tool(&mut self, list: &mut Writer, spaced: Spaced<'r>) {
+        let tool = spaced.tool;
         match &tool.kind {
             ToolKind::Function(function) => {
-                if self.is_allowed(place, &function.name) {
-                    let name = self.tool_name(place, &function.name, namespace, used);
+                if let Some(name) = self.tool_name(spaced, &function.name) {
                     self.write_function(list, spaced, function, &name);
                 }
             }
             ToolKind::Custom(custom) => {
-                if self.is_allowed(place, &custom.name) {
-                    let name = self.tool_name(place, &custom.name, namespace, used);
+                if let Some(name) = self.tool_name(spaced, &custom.name) {
                     self.write_custom(list, spaced, custom, &name);
                 }
             }
-            ToolKind::Hosted(hosted) => self.write_hosted(list, place, hosted, used),
+            ToolKind::Hosted(hosted) => {
+                self.write_hosted(list, tool.semantics().place(), hosted);
+            }
             ToolKind::Namespace(inner) => {
-                self.reporter.renamed(place, "namespaces are flattened");
+                self.reporter.renamed(tool, "namespaces are flattened");
                 namespaces::report_description(&mut self.reporter, (tool, inner));
                 for tool in &inner.tools {
-                    self.write_tool(list, tool, Some(inner), used);
+                    self.write_tool(list, Spaced { tool, namespace: Some(inner) });
                 }
             }
         }
     }
 
-    /// The name under which a tool is declared; a namespace tells apart what would be the same.
-    fn tool_name(
-        &mut self,
-        place: Place,
-        own: &'r Text<'r>,
-        namespace: Option<&NamespaceTool<'_>>,
-        used: &mut BTreeSet<Cow<'r, str>>,
-    ) -> Cow<'r, str> {
+    /// The name under which a tool is declared; a namespace tells apart what would be the same. None if the choice does not
+    /// allow the tool, which is not declared then.
+    fn tool_name(&mut self, spaced: Spaced<'r>, own: &'r Text<'r>) -> Option<Cow<'r, str>> {
+        let Spaced { tool, namespace } = spaced;
+        if self.allowed.as_ref().is_some_and(|names| !names.contains(own)) {
+            self.reporter.approximated(tool, "only the allowed tools are declared");
+            return None;
+        }
         let mut name = self.calls.name(own).into_str();
-        if let (Some(namespace), true) = (namespace, used.contains(&name)) {
+        if let (Some(namespace), true) = (namespace, self.used_names.contains(&name)) {
             name = format!("{}_{name}", namespace.name.to_str()).into();
         }
         if *own != *name {
-            self.reporter.renamed((place, Field::ToolName), ALIAS);
+            self.reporter.renamed((tool, Field::ToolName), ALIAS);
         }
-        used.insert(name.clone());
-        name
+        self.used_names.insert(name.clone());
+        Some(name)
     }
 
     fn write_function(
@@ -192,13 +184,7 @@ impl<'r> Encoding<'r, '_> {
         write_plain(list, &Text::plain(name), description.as_ref(), &CUSTOM_SCHEMA);
     }
 
-    fn write_hosted(
-        &mut self,
-        list: &mut Writer,
-        place: Place,
-        hosted: &HostedTool<'_>,
-        used: &mut BTreeSet<Cow<'r, str>>,
-    ) {
+    fn write_hosted(&mut self, list: &mut Writer, place: Place, hosted: &HostedTool<'_>) {
         let (kind, name) = match hosted.service {
             _ if hosted.protocol == SELF => return list.value(&hosted.json),
             HostedService::WebSearch => ("web_search_20250305", "web_search"),
@@ -208,7 +194,7 @@ impl<'r> Encoding<'r, '_> {
                 return self.reporter.dropped(place, "the vendor hosts no such tool");
             }
         };
-        if !used.insert(name.into()) {
+        if !self.used_names.insert(name.into()) {
             return self.reporter.implied(place, "two tools of one vendor are one of the other's");
         }
         let mut settings = Settings::of(hosted);
@@ -242,15 +228,6 @@ impl<'r> Encoding<'r, '_> {
             }
         });
         body.key("tool_choice").object(|choice| choice.word("type", "none"));
-    }
-
-    /// Whether the choice allows a tool; one that it does not is not declared.
-    fn is_allowed(&mut self, place: Place, name: &Text<'_>) -> bool {
-        let is_allowed = self.allowed.as_ref().is_none_or(|names| names.contains(name));
-        if !is_allowed {
-            self.reporter.approximated(place, "only the allowed tools are declared");
-        }
-        is_allowed
     }
 
     /// Writes how the model may choose, as far as there is something to choose from.

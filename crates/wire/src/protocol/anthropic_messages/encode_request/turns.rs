@@ -45,10 +45,7 @@ impl<'r> Turns<'r> {
 
     /// How many cache marks there are.
     pub(super) fn marks(&self) -> usize {
-        let marks = |pieces: &[Piece<'_>]| -> usize {
-            pieces.iter().map(|piece| marks_of(piece.part)).sum()
-        };
-        marks(&self.system) + marks(&self.pieces)
+        self.system.iter().chain(&self.pieces).map(|piece| marks_of(piece.part)).sum()
     }
 }
 
@@ -89,28 +86,25 @@ impl<'r> Gathering<'r, '_, '_> {
     }
 
     fn add(&mut self, index: usize, message: &'r Message<'r>) {
-        match message.role {
-            Role::System | Role::Developer => self.late(index, message),
-            Role::User | Role::Tool => {
-                let from = self.admit(Side::User, index, message);
-                if from < self.turns.pieces.len() {
-                    self.moved = self.held.len();
-                }
-                self.extend(Side::User, from);
-            }
-            Role::Assistant => {
+        let side = Side::of(message.role);
+        match side {
+            Side::System => return self.late(index, message),
+            Side::User => {}
+            Side::Assistant => {
                 self.settle();
                 self.reporter.turn_to(message.semantics().place());
-                let from = self.admit(Side::Assistant, index, message);
-                self.extend(Side::Assistant, from);
             }
+        }
+        let before = self.turns.pieces.len();
+        self.say(side, index, message);
+        if before < self.turns.pieces.len() {
+            self.moved = self.held.len();
         }
     }
 
     fn late(&mut self, index: usize, message: &'r Message<'r>) {
         if message.parts.iter().all(|part| matches!(part.content(), Content::Opaque(_))) {
-            let from = self.admit(Side::System, index, message);
-            return self.extend(Side::System, from);
+            return self.say(Side::System, index, message);
         }
         match self.target.late_system {
             LateSystem::Lift => {
@@ -150,9 +144,14 @@ impl<'r> Gathering<'r, '_, '_> {
                 let reason = "moved behind the user's turn, the nearest legal place";
                 self.reporter.renamed(message, reason);
             }
-            let from = self.admit(Side::System, index, message);
-            self.extend(Side::System, from);
+            self.say(Side::System, index, message);
         }
+    }
+
+    /// Adds what a side says of a message to the turns.
+    fn say(&mut self, side: Side, index: usize, message: &'r Message<'r>) {
+        let from = self.admit(side, index, message);
+        self.extend(side, from);
     }
 
     /// Makes a turn of the pieces from a number on, or adds them to the last.
