@@ -3,7 +3,7 @@
 use super::blocks::{missing, read_cache_marker};
 use crate::conversation::{FunctionTool, HostedService, HostedTool, Tool, ToolKind};
 use crate::error::Result;
-use crate::json::{Kind, Reader, Text};
+use crate::json::{Kind, Reader};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::object::{Unread, read_tag, set};
@@ -21,9 +21,10 @@ pub(super) fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Too
     }
     match read_tag(reader, "type")? {
         (Some(kind), _) if kind != "custom" => {
-            let tool = read_hosted(&mut start, place, kind)?;
+            let service = service_of(&kind.to_str());
+            let hosted = HostedTool { protocol: SELF, service, kind, json: start.raw()? };
             *reader = start;
-            Ok(tool)
+            Ok(Tool::new(ToolKind::Hosted(hosted)).with_semantics(NodeSemantics::at(place)))
         }
         (_, unread) => read_function(reader, unread, place).map(|(tool, _)| tool),
     }
@@ -58,12 +59,6 @@ fn read_function<'a>(
     let name = name.ok_or_else(|| missing("name"))?;
     let function = FunctionTool { name, description, parameters, strict, output_schema: None };
     Ok((Tool::new(ToolKind::Function(function)).with_semantics(semantics), is_typed))
-}
-
-fn read_hosted<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Tool<'a>> {
-    let service = service_of(&kind.to_str());
-    let hosted = HostedTool { protocol: SELF, service, kind, json: reader.raw()? };
-    Ok(Tool::new(ToolKind::Hosted(hosted)).with_semantics(NodeSemantics::at(place)))
 }
 
 /// The service of a type, which has a date behind its name.

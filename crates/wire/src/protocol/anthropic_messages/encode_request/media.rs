@@ -179,7 +179,10 @@ fn sendable_bytes<'m>(mime: Option<&Text<'_>>, data: &'m Text<'m>) -> Option<Sen
     let stated = plain_type(mime?);
     match STARTS.iter().find(|(_, mime)| *mime == stated) {
         Some((_, mime)) => Some(Sendable::Base64 { mime, data }),
-        None if is_text(&stated) => decoded(&start).map(|it| Sendable::PlainText(Text::plain(it))),
+        None if is_text(&stated) => {
+            let text = String::from_utf8(base64::decode(&start)?).ok()?;
+            Some(Sendable::PlainText(Text::plain(text)))
+        }
         None => None,
     }
 }
@@ -210,9 +213,4 @@ fn type_of_bytes(data: &str) -> Option<&'static str> {
     // Not every file that begins like this one is an image.
     let is_other = *mime == "image/webp" && data.get(12..16) != Some("RUJQ");
     (!is_other).then_some(*mime)
-}
-
-/// The text that base64 holds; none if it is no text.
-fn decoded(data: &str) -> Option<String> {
-    String::from_utf8(base64::decode(data)?).ok()
 }

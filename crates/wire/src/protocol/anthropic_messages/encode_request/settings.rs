@@ -76,17 +76,6 @@ fn fit_limit<'r>(
     Number::from(fit)
 }
 
-/// What a model takes of sampling while it thinks, where only the protocol is known and not the model.
-/// Fixture `request/thinking/sampling-beside-thinking`.
-fn while_thinking(rules: Sampling) -> Sampling {
-    Sampling {
-        temperature: Accepts::Only(1.0),
-        top_p: Accepts::Between { min: 0.95, max: 1.0 },
-        top_k: Accepts::Nothing,
-        ..rules
-    }
-}
-
 impl<'r> Encoding<'r, '_> {
     pub(super) fn write_settings(&mut self, body: &mut Object<'_, '_>) {
         self.write_sampling(body);
@@ -114,11 +103,13 @@ impl<'r> Encoding<'r, '_> {
         let family = &self.target.family;
         let mut rules: Sampling = *family.sampling_for(effort);
         if thought.is_on() && family.vendor != Vendor::Anthropic {
-            rules = while_thinking(rules);
+            // Only the protocol is known and not the model. Fixture `request/thinking/sampling-beside-thinking`.
+            rules.temperature = Accepts::Only(1.0);
+            rules.top_p = Accepts::Between { min: 0.95, max: 1.0 };
+            rules.top_k = Accepts::Nothing;
         }
         if !self.target.anthropic_version.takes_sampling() {
-            let nothing = Accepts::Nothing;
-            rules = Sampling { temperature: nothing, top_p: nothing, top_k: nothing, ..rules };
+            [rules.temperature, rules.top_p, rules.top_k] = [Accepts::Nothing; 3];
         }
         let is_either = sampling.top_p.is_some() && !rules.temperature_with_top_p;
         let temperature = sampling.temperature.as_ref();

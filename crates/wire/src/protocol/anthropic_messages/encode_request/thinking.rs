@@ -69,8 +69,7 @@ impl Thought {
                 ThinkingShow::Shown(_) => LossKind::Dropped,
                 ThinkingShow::Hidden => LossKind::Implied,
             };
-            let reason = "there is no thinking to show";
-            reporter.lose(Field::ThinkingShow, kind, reason);
+            reporter.lose(Field::ThinkingShow, kind, "there is no thinking to show");
         }
         thought
     }

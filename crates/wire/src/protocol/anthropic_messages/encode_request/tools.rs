@@ -264,9 +264,7 @@ impl<'r> Encoding<'r, '_> {
     /// Reports how many calls may come at once where none can come.
     fn report_parallel(&mut self) {
         if self.request.parallel_tool_calls.is_some() {
-            let reason = "there is no tool to call";
-            let field = Field::ParallelToolCalls;
-            self.reporter.implied(field, reason);
+            self.reporter.implied(Field::ParallelToolCalls, "there is no tool to call");
         }
     }
 
@@ -292,8 +290,7 @@ impl<'r> Encoding<'r, '_> {
                 }
             }
             ToolChoice::Other { .. } => {
-                let reason = "a choice that only its own protocol has";
-                self.reporter.dropped(Field::ToolChoice, reason);
+                self.reporter.dropped(Field::ToolChoice, "a choice that only its own protocol has");
                 return None;
             }
         };

@@ -108,8 +108,7 @@ impl<'r> Gathering<'r, '_, '_> {
         }
         match self.target.late_system {
             LateSystem::Lift => {
-                let reason = "lifted to the beginning, as configured";
-                self.reporter.approximated(message, reason);
+                self.reporter.approximated(message, "lifted to the beginning, as configured");
                 self.lift(index, message);
             }
             LateSystem::Native if self.target.family.system_among_turns => {
@@ -121,8 +120,7 @@ impl<'r> Gathering<'r, '_, '_> {
 
     /// Puts a system message among the user's words.
     fn mark(&mut self, index: usize, message: &'r Message<'r>) {
-        let reason = "a late system message is marked text of the user";
-        self.reporter.approximated(message, reason);
+        self.reporter.approximated(message, "a late system message is marked text of the user");
         let from = self.admit(Side::System, index, message);
         let pieces = &mut self.turns.pieces[from..];
         pieces.iter_mut().for_each(|piece| piece.spelling = Spelling::Marked);
@@ -187,15 +185,11 @@ impl<'r> Gathering<'r, '_, '_> {
                 trim(piece, self.reporter);
             }
         } else if self.turns.turns.len() > 1 {
-            self.drop_last();
-        }
-    }
-
-    fn drop_last(&mut self) {
-        let Some(turn) = self.turns.turns.pop() else { return };
-        let reason = "the model does not continue an assistant message";
-        for piece in self.turns.pieces.drain(turn.pieces.start..) {
-            self.reporter.dropped(piece.part, reason);
+            let reason = "the model does not continue an assistant message";
+            for piece in self.turns.pieces.drain(turn.pieces.start..) {
+                self.reporter.dropped(piece.part, reason);
+            }
+            self.turns.turns.pop();
         }
     }
 }
@@ -221,6 +215,7 @@ pub(super) fn admits(
     if semantics.citations().iter().any(|citation| citation.protocol() != SELF) {
         reporter.dropped((place, Field::Citations), "citations in another vendor's format");
     }
+    let is_ours = semantics.artefact().is_some_and(|artefact| artefact.issuer() == SELF);
     let (kind, reason) = match part.content() {
         Content::Text(text) | Content::Refusal(text) => {
             withhold(semantics, reporter);
@@ -234,7 +229,7 @@ pub(super) fn admits(
         Content::Media(inner) if side == Side::User => {
             return media::admits(inner, place, &target.family, reporter);
         }
-        Content::Reasoning(_) if side == Side::Assistant && is_ours(semantics) => return true,
+        Content::Reasoning(_) if side == Side::Assistant && is_ours => return true,
         Content::Opaque(opaque) if opaque.protocol == SELF => return true,
         Content::Reasoning(_) | Content::Opaque(_) if semantics.artefact().is_some() => {
             (LossKind::Withheld, "only its own vendor can read it")
@@ -250,10 +245,6 @@ pub(super) fn admits(
     };
     reporter.lose(place, kind, reason);
     false
-}
-
-fn is_ours(semantics: &NodeSemantics<'_>) -> bool {
-    semantics.artefact().is_some_and(|artefact| artefact.issuer() == SELF)
 }
 
 fn withhold(semantics: &NodeSemantics<'_>, reporter: &mut Reporter<'_>) {

@@ -127,30 +127,22 @@ fn joined<'a>(parts: Parts<'a>, calls: Vec<JoinedCall>) -> Parts<'a> {
         if let (true, Content::Opaque(opaque)) = (is_piece, written.content()) {
             before.push(opaque.json.clone());
         }
+        let is_apart = !is_piece && matches!(written.content(), Content::ToolCall(_));
         let mut part = match (call, is_piece) {
             (Some(call), _) => call_part(call),
-            (None, false) => apart(written),
+            (None, false) => written,
             (None, true) => continue,
         };
-        keep_pieces(&mut part, before.drain(..));
+        if is_apart {
+            part.semantics_mut().add_shape(APART_FROM_PIECES);
+        }
+        for json in before.drain(..) {
+            part.semantics_mut().add_shape(CALL_PIECES_KEPT);
+            part.semantics_mut().extras_mut().keep(CALL_PIECES, PIECE_KEY.into(), json);
+        }
         joined.push(part);
     }
     joined
-}
-
-/// A part that no pieces make up.
-fn apart(mut part: Part<'_>) -> Part<'_> {
-    if matches!(part.content(), Content::ToolCall(_)) {
-        part.semantics_mut().add_shape(APART_FROM_PIECES);
-    }
-    part
-}
-
-fn keep_pieces<'a>(part: &mut Part<'a>, pieces: impl Iterator<Item = Json<'a>>) {
-    for json in pieces {
-        part.semantics_mut().add_shape(CALL_PIECES_KEPT);
-        part.semantics_mut().extras_mut().keep(CALL_PIECES, PIECE_KEY.into(), json);
-    }
 }
 
 /// The pieces of calls that are kept on a part. A null is what a piece stated, and none.

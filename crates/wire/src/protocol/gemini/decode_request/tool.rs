@@ -28,9 +28,14 @@ impl<'a> super::Draft<'a> {
 fn tool_object<'a>(reader: &mut Reader<'a>, place: Place, tools: &mut Vec<Tool<'a>>) -> Result<()> {
     // Every member is a tool, or null.
     read_object(reader, "", &mut Extras::default(), |key, reader| match key {
-        "functionDeclarations" => declarations(reader, place, Step::FunctionDeclarations, tools),
-        "function_declarations" => {
-            declarations(reader, place, Step::FunctionDeclarationsSnake, tools)
+        "functionDeclarations" | "function_declarations" => {
+            let is_camel = key == "functionDeclarations";
+            let camel = is_camel.then_some(Step::FunctionDeclarations);
+            let step = camel.unwrap_or(Step::FunctionDeclarationsSnake);
+            read_each(reader, place, step, |reader, place| {
+                tools.push(function(reader, place)?);
+                Ok(())
+            })
         }
         _ => {
             tools.push(hosted(key, place, reader.raw()?));
@@ -56,19 +61,6 @@ fn hosted<'a>(key: &str, place: Place, json: Json<'a>) -> Tool<'a> {
     let tool = HostedTool { protocol: SELF, service, kind, json };
     let place = step.map_or(place, |step| place.step(step));
     Tool::new(ToolKind::Hosted(tool)).with_semantics(NodeSemantics::at(place))
-}
-
-/// Reads the list of functions and adds them to `tools`.
-fn declarations<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-    step: Step,
-    tools: &mut Vec<Tool<'a>>,
-) -> Result<()> {
-    read_each(reader, place, step, |reader, place| {
-        tools.push(function(reader, place)?);
-        Ok(())
-    })
 }
 
 fn function<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {

@@ -39,7 +39,7 @@ impl<'x> Scribe<'x, '_> {
         let effort = request.thinking.effort.as_ref();
         let effort = effort.and_then(|word| Effort::parse(&word.to_str()));
         let accepted = *self.target.family.sampling_for(effort);
-        let penalties = accepted.penalties;
+        let (penalties, is_foreign) = (accepted.penalties, !self.is_same());
         let limits = [
             ("temperature", Field::Temperature, &sampling.temperature, accepted.temperature),
             ("topP", Field::TopP, &sampling.top_p, accepted.top_p),
@@ -51,8 +51,17 @@ impl<'x> Scribe<'x, '_> {
             ("candidateCount", Field::Candidates, &sampling.candidates, Accepts::Anything),
         ];
         for (key, field, number, accepts) in limits {
-            if let Some(number) = number {
-                self.number(object, (key, field), number, accepts);
+            let Some(number) = number else { continue };
+            match field {
+                Field::TopLogprobs
+                    if is_foreign && self.reporter.alternatives(sampling).is_none() => {}
+                Field::Seed if is_foreign && !fits_32_bits(number) => {
+                    self.reporter.dropped(field, "the vendor's seeds have 32 bits");
+                }
+                _ => {
+                    let fit = self.reporter.fitted(field, number.reborrow(), accepts);
+                    object.optional(key, fit.as_ref());
+                }
             }
         }
         self.logprobs(object, accepted.logprobs);
@@ -60,42 +69,19 @@ impl<'x> Scribe<'x, '_> {
         object.optional("maxOutputTokens", limit.as_ref());
     }
 
-    /// Writes a number as far as the model accepts it.
-    fn number(
-        &mut self,
-        object: &mut Object<'_, '_>,
-        (key, field): (&'static str, Field),
-        number: &Number<'_>,
-        accepts: Accepts,
-    ) {
-        let sampling = &self.decoded.request.sampling;
-        let is_foreign = !self.is_same();
-        if is_foreign
-            && field == Field::TopLogprobs
-            && self.reporter.alternatives(sampling).is_none()
-        {
-            return;
-        }
-        if is_foreign && field == Field::Seed && !fits_32_bits(number) {
-            return self.reporter.dropped(field, "the vendor's seeds have 32 bits");
-        }
-        object.optional(key, self.reporter.fitted(field, number.reborrow(), accepts).as_ref());
-    }
-
     fn logprobs(&mut self, object: &mut Object<'_, '_>, accepts: Accepts) {
         let sampling = &self.decoded.request.sampling;
-        let Some(logprobs) = sampling.logprobs else {
+        let is_taken = self.is_same() || accepts != Accepts::Nothing;
+        match sampling.logprobs {
+            Some(logprobs) if is_taken => object.field("responseLogprobs", &logprobs),
+            Some(_) => self.reporter.dropped(Field::Logprobs, "the model refuses the parameter"),
             // Their number is accepted only beside the wish for them.
             // Fixture `request/sampling/alternatives-without-log-probabilities`.
-            if !self.is_same() && sampling.alternatives().is_some() && accepts != Accepts::Nothing {
+            None if is_taken && !self.is_same() && sampling.alternatives().is_some() => {
                 object.field("responseLogprobs", &true);
             }
-            return;
-        };
-        if self.is_same() || accepts != Accepts::Nothing {
-            return object.field("responseLogprobs", &logprobs);
+            None => {}
         }
-        self.reporter.dropped(Field::Logprobs, "the model refuses the parameter");
     }
 
     fn stop(&mut self, object: &mut Object<'_, '_>) {
@@ -144,8 +130,7 @@ impl<'x> Scribe<'x, '_> {
         let key = if is_json_schema { "responseJsonSchema" } else { "responseSchema" };
         if let Some(schema) = schema {
             let schema = self.translated((Place::default(), Field::OutputSchema), schema, from);
-            let schema = described(schema, description.as_ref(), &mut self.reporter);
-            object.field(key, &schema);
+            object.field(key, &described(schema, description.as_ref(), &mut self.reporter));
         } else {
             report_description(description.as_ref(), &mut self.reporter);
             self.reporter.renamed(Field::OutputFormat, "without a schema it becomes JSON mode");
@@ -163,19 +148,15 @@ impl<'x> Scribe<'x, '_> {
         body.unless_empty("toolConfig", extras, |object| {
             self.tool_choice(object);
             self.declared(object, TOOL_CONFIG_SCOPE);
-            self.server_side(object);
+            // Models that take hosted tools beside functions have to be asked to show the calls of both. Of a model that is not
+            // known it is not known either. Fixture `request/hosted/calls-of-hosted-tools-show-anyway`.
+            if self.mixes_tools && self.target.family.name != Family::UNKNOWN.name {
+                object.field("includeServerSideToolInvocations", &true);
+            }
         });
         if self.decoded.request.parallel_tool_calls == Some(false) {
             let reason = "the model may always call several tools at once";
             self.reporter.dropped(Field::ParallelToolCalls, reason);
-        }
-    }
-
-    /// Models that take hosted tools beside functions have to be asked to show the calls of both. Of a model that
-    /// is not known it is not known either. Fixture `request/hosted/calls-of-hosted-tools-show-anyway`.
-    fn server_side(&self, config: &mut Object<'_, '_>) {
-        if self.mixes_tools && self.target.family.name != Family::UNKNOWN.name {
-            config.field("includeServerSideToolInvocations", &true);
         }
     }
 

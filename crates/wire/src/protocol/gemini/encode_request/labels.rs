@@ -1,7 +1,7 @@
 //! Writing labels: of the metadata of other protocols only what the vendor takes as one.
 //! Fixture `request/fields/metadata-that-is-no-label`.
 
-use crate::json::{Json, Kind, Writer, push_key};
+use crate::json::{Json, Kind, push_key};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::Field;
@@ -22,39 +22,29 @@ impl Scribe<'_, '_> {
         if self.is_same() {
             return object.field("labels", metadata);
         }
-        let (labels, written) = self.fitting_labels(metadata);
-        if written > 0 {
-            object.field("labels", &Json::trusted(labels.into()));
-        }
-    }
-
-    /// The members of an object that can be labels, as an object, and how many there are.
-    fn fitting_labels(&mut self, metadata: &Json<'_>) -> (String, usize) {
-        let mut writer = Writer::default();
         let mut written = 0;
-        writer.begin_object();
-        let read = metadata.reader().object(|key, reader| {
-            let value = match reader.kind()? {
-                Kind::String => Some(reader.string()?),
-                _ => {
-                    reader.skip()?;
-                    None
+        let labels = Json::of_object(|labels| {
+            let read = metadata.reader().object(|key, reader| {
+                let value = match reader.kind()? {
+                    Kind::String => Some(reader.string()?),
+                    _ => reader.skip().map(|()| None)?,
+                };
+                match value.filter(|value| is_key(&key) && is_value(&value.to_str())) {
+                    Some(value) if written < LABELS_MAX => {
+                        labels.field(&key, &value);
+                        written += 1;
+                    }
+                    _ => self.report_label(&key),
                 }
-            };
-            match value.filter(|value| is_key(&key) && is_value(&value.to_str())) {
-                Some(value) if written < LABELS_MAX => {
-                    writer.field(&key, &value);
-                    written += 1;
-                }
-                _ => self.report_label(&key),
+                Ok(())
+            });
+            if read.is_err() {
+                self.reporter.dropped(Field::Metadata, "labels are pairs of short texts");
             }
-            Ok(())
         });
-        writer.end_object();
-        if read.is_err() {
-            self.reporter.dropped(Field::Metadata, "labels are pairs of short texts");
+        if written > 0 {
+            object.field("labels", &labels);
         }
-        (writer.into_string(), written)
     }
 
     fn report_label(&mut self, key: &str) {

@@ -113,7 +113,12 @@ impl<'x, 'r> Scribe<'x, 'r> {
         object.list_unless_empty("tools", |writer| self.tools(writer));
         self.tool_config(&mut object);
         self.generation_config(&mut object);
-        self.rest(&mut object);
+        self.labels(&mut object);
+        tier::write(&mut object, "serviceTier", &self.decoded.request, &mut self.reporter);
+        if self.decoded.request.store == Some(true) {
+            self.reporter.dropped(Field::Store, "answers are not kept");
+        }
+        self.declared(&mut object, "");
         object.close();
     }
 
@@ -128,16 +133,6 @@ impl<'x, 'r> Scribe<'x, 'r> {
                 self.reporter.synthesised(field, reason);
             }
         }
-    }
-
-    /// Writes the fields that stand beside the conversation.
-    fn rest(&mut self, object: &mut Object<'_, '_>) {
-        self.labels(object);
-        tier::write(object, "serviceTier", &self.decoded.request, &mut self.reporter);
-        if self.decoded.request.store == Some(true) {
-            self.reporter.dropped(Field::Store, "answers are not kept");
-        }
-        self.declared(object, "");
     }
 
     /// Writes the fields of an object that only this protocol has, for its own requests.

@@ -176,36 +176,24 @@ fn mime_of<'m>(media: &'m Media<'_>) -> Text<'m> {
 }
 
 fn guess(media: &Media<'_>) -> &'static str {
+    // A document may be anything that can be read.
+    let (family, default) = match media.kind {
+        MediaKind::Image => ("image/", "image/jpeg"),
+        MediaKind::Audio => ("audio/", "audio/wav"),
+        MediaKind::Video => ("video/", "video/mp4"),
+        MediaKind::Document => ("", "application/pdf"),
+    };
     let is_likely = matches!(media.kind, MediaKind::Image | MediaKind::Document);
     let known = match &media.source {
         Source::Url { url, .. } => {
             let mut names = media.name.iter().chain([url]);
             let known = names.find_map(|name| media_type::of_name(&name.to_str()));
-            known.filter(|mime| is_of_kind(media.kind, mime))
+            known.filter(|mime| mime.starts_with(family))
         }
         Source::Base64 { data, .. } if is_likely => media_type::of_data(&data.to_str()),
         Source::Base64 { .. } | Source::Text { .. } | Source::File { .. } => None,
     };
-    known.unwrap_or(default_mime(media.kind))
-}
-
-/// Whether media of a kind may be of that type; a document may be anything that can be read.
-fn is_of_kind(kind: MediaKind, mime: &str) -> bool {
-    match kind {
-        MediaKind::Image => mime.starts_with("image/"),
-        MediaKind::Audio => mime.starts_with("audio/"),
-        MediaKind::Video => mime.starts_with("video/"),
-        MediaKind::Document => true,
-    }
-}
-
-fn default_mime(kind: MediaKind) -> &'static str {
-    match kind {
-        MediaKind::Image => "image/jpeg",
-        MediaKind::Audio => "audio/wav",
-        MediaKind::Video => "video/mp4",
-        MediaKind::Document => "application/pdf",
-    }
+    known.unwrap_or(default)
 }
 
 fn write_call(writer: &mut Writer, part: &Part<'_>, call: &ToolCall<'_>, pen: &Pen<'_>) -> Change {

@@ -70,8 +70,7 @@ impl<'x> Scribe<'x, '_> {
             (semantics.logprobs().is_some(), Field::PartLogprobs),
         ];
         for (_, field) in stated.into_iter().filter(|(is_stated, _)| *is_stated) {
-            let reason = "metadata of an answer is not sent back";
-            self.reporter.dropped((semantics, field), reason);
+            self.reporter.dropped((semantics, field), "metadata of an answer is not sent back");
         }
     }
 
@@ -165,7 +164,9 @@ impl<'x> Scribe<'x, '_> {
                     let mut signature = self.signature(piece.part).or(handed.take());
                     let may_sign = !(self.is_same() && is_given(piece.part));
                     if std::mem::take(&mut unsigned) && signature.is_none() && may_sign {
-                        signature = Some(self.sentinel(piece.part));
+                        let reason = "the model wants a signature on calls that it did not make";
+                        self.reporter.synthesised((piece.part, Field::Signature), reason);
+                        signature = Some(Text::literal(FOREIGN_CALL_SIGNATURE));
                     }
                     self.call(writer, piece, call, signature);
                 }
@@ -193,10 +194,6 @@ impl<'x> Scribe<'x, '_> {
         self.reporter.turn_home();
     }
 
-    fn sends_ids(&self) -> bool {
-        self.is_same() || self.target.family.call_ids
-    }
-
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
         let (same, pieces) = (self.is_same(), self.kept_pieces);
         let media_detail = self.target.family.media_resolution_by_part;
@@ -214,12 +211,6 @@ impl<'x> Scribe<'x, '_> {
         None
     }
 
-    fn sentinel(&mut self, part: &Part<'_>) -> Text<'static> {
-        let reason = "the model wants a signature on calls that it did not make";
-        self.reporter.synthesised((part, Field::Signature), reason);
-        Text::literal(FOREIGN_CALL_SIGNATURE)
-    }
-
     /// The id of a call or a result. Those of another protocol that have none get one: every result has a name here, and one
     /// of another call would be taken for theirs. Fixture `request/results/chat-repeated-result-before-a-call-without-id`.
     /// A result with the id of a later call answers one without an id. Fixture `request/ids/chat-result-with-the-id-of-a-later-call`.
@@ -231,14 +222,16 @@ impl<'x> Scribe<'x, '_> {
     where
         'x: 't,
     {
-        let calls = self.calls.filter(|_| !self.is_same() && self.sends_ids());
+        if !self.is_same() && !self.target.family.call_ids {
+            return None;
+        }
+        let calls = self.calls.filter(|_| !self.is_same());
         let Some(id) = calls.and_then(|calls| calls.paired_id(piece.at)) else {
-            return own.filter(|_| self.sends_ids()).map(Text::reborrow);
+            return own.map(Text::reborrow);
         };
         match own {
             None => {
-                let reason = "the client pairs by name alone";
-                self.reporter.synthesised((piece.part, field), reason);
+                self.reporter.synthesised((piece.part, field), "the client pairs by name alone");
             }
             Some(_) if calls.is_some_and(|calls| calls.is_redirected(piece.at)) => {
                 self.reporter.repaired((piece.part, field), REDIRECTED);
@@ -282,7 +275,14 @@ impl<'x> Scribe<'x, '_> {
                 let own = result.name.as_ref();
                 own.map(|name| self.known_name(name, (part, Field::ResultName)))
             }
-            false => Some(self.result_name(piece, result)),
+            false => {
+                let named = self.calls.and_then(|calls| calls.result_name(piece.at, result));
+                if named.is_none() {
+                    let reason = "no call with this id names the tool";
+                    self.reporter.synthesised((part, Field::ResultName), reason);
+                }
+                named.or(Some(Text::literal(UNKNOWN_TOOL)))
+            }
         };
         let id = self.id(piece, (result.call_id.as_ref(), Field::ResultCallId));
         let pen = Pen { name, id, ..self.pen(signature) };
@@ -346,19 +346,6 @@ impl<'x> Scribe<'x, '_> {
             let reason = "several texts of a result become one";
             self.reporter.approximated((part, Field::ResultOutput), reason);
         }
-    }
-
-    /// The name of the tool that a result comes from, which this protocol demands.
-    fn result_name<'t>(&mut self, piece: &Piece<'_>, result: &'t ToolResult<'_>) -> Text<'t>
-    where
-        'x: 't,
-    {
-        let named = self.calls.and_then(|calls| calls.result_name(piece.at, result));
-        named.unwrap_or_else(|| {
-            let reason = "no call with this id names the tool";
-            self.reporter.synthesised((piece.part, Field::ResultName), reason);
-            Text::literal(UNKNOWN_TOOL)
-        })
     }
 }
 

@@ -38,7 +38,13 @@ impl<'x> Scribe<'x, '_> {
         if !functions.is_empty() {
             writer.object(|object| {
                 object.array_field("functionDeclarations", |list| {
-                    functions.iter().for_each(|tool| self.declaration(list, *tool));
+                    for spaced in &functions {
+                        match &spaced.tool.kind {
+                            ToolKind::Function(function) => self.function(list, *spaced, function),
+                            ToolKind::Custom(custom) => self.custom(list, *spaced, custom),
+                            ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
+                        }
+                    }
                 });
             });
         }
@@ -104,29 +110,26 @@ impl<'x> Scribe<'x, '_> {
         }
     }
 
-    fn declaration(&mut self, writer: &mut Writer, spaced: Spaced<'_>) {
-        match &spaced.tool.kind {
-            ToolKind::Function(function) => self.function(writer, spaced, function),
-            ToolKind::Custom(custom) => self.custom(writer, spaced, custom),
-            ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
-        }
-    }
-
     fn function(&mut self, writer: &mut Writer, spaced: Spaced<'_>, function: &FunctionTool<'_>) {
         let tool = spaced.tool;
         let FunctionTool { name, description, parameters, strict, output_schema } = function;
-        let (parameters_key, response_key) = self.schema_keys(tool);
         let extras = tool.semantics().extras().filter(|_| self.is_same());
         let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
         object.field("name", &self.known_name(name, (tool, Field::ToolName)));
         object.optional("description", spaced.description(description.as_ref()).as_ref());
+        let keys = [("parameters", "parametersJsonSchema"), ("response", "responseJsonSchema")];
         let schemas = [
-            (parameters_key, Field::ToolParameters, parameters),
-            (response_key, Field::ToolOutputSchema, output_schema),
+            (PARAMETERS_JSON_SCHEMA, Field::ToolParameters, parameters),
+            (RESPONSE_JSON_SCHEMA, Field::ToolOutputSchema, output_schema),
         ];
-        for (key, field, schema) in schemas {
+        for ((key, key_of_json_schema), (shape, field, schema)) in keys.into_iter().zip(schemas) {
+            // The key names the schema language: its own, or the one that the model takes.
+            let is_json_schema = match self.is_same() {
+                true => tool.semantics().has_shape(shape),
+                false => self.language() == SchemaLanguage::GeminiJsonSchema,
+            };
             let schema = schema.as_ref().and_then(|schema| self.schema(tool, field, schema));
-            object.optional(key, schema.as_ref());
+            object.optional(if is_json_schema { key_of_json_schema } else { key }, schema.as_ref());
         }
         object.close();
         if *strict == Some(true) {
@@ -146,20 +149,6 @@ impl<'x> Scribe<'x, '_> {
             _ => writer.field("parameters", &CUSTOM_SCHEMA),
         }
         writer.end_object();
-    }
-
-    /// The keys of a function's schemas, which name the schema language: its own, or the one that the model takes.
-    fn schema_keys(&self, tool: &Tool<'_>) -> (&'static str, &'static str) {
-        let is_json_schema = |shape| match self.is_same() {
-            true => tool.semantics().has_shape(shape),
-            false => self.language() == SchemaLanguage::GeminiJsonSchema,
-        };
-        let parameters = match is_json_schema(PARAMETERS_JSON_SCHEMA) {
-            true => "parametersJsonSchema",
-            false => "parameters",
-        };
-        let is_response = is_json_schema(RESPONSE_JSON_SCHEMA);
-        (parameters, if is_response { "responseJsonSchema" } else { "response" })
     }
 
     /// A tool's schema in the language that the model takes; none if it says that there is nothing to give.
