@@ -56,30 +56,21 @@ pub(super) fn admits(
         it if it.is_image() => family.inputs.image,
         _ => family.inputs.pdf,
     });
-    match &sendable {
+    let sent = match &sendable {
+        None => {
+            reporter.dropped(place, "Messages does not take files of this type");
+            return false;
+        }
         Some(Sendable::PlainText(text)) if text.is_blank() => {
             reporter.repaired(place, "a document without text has no effect");
             return false;
         }
-        Some(sendable) => report_type(sendable, media, place, reporter),
-        None => reporter.dropped(place, "Messages does not take files of this type"),
-    }
-    sendable.is_some()
-}
-
-fn report_type(
-    sendable: &Sendable<'_>,
-    media: &Media<'_>,
-    place: Place,
-    reporter: &mut Reporter<'_>,
-) {
-    let sent = match sendable {
-        Sendable::Base64 { mime, .. } => *mime,
-        Sendable::PlainText(_) => "text/plain",
-        Sendable::Url { .. } => return,
+        Some(Sendable::PlainText(_)) => "text/plain",
+        Some(Sendable::Base64 { mime, .. }) => *mime,
+        Some(Sendable::Url { .. }) => return true,
     };
     let (kind, reason) = match media.source.mime().map(plain_type) {
-        Some(declared) if declared == sent => return,
+        Some(declared) if declared == sent => return true,
         Some(_) if sent == "text/plain" => {
             (LossKind::Approximated, "Messages takes text documents as plain text")
         }
@@ -87,6 +78,7 @@ fn report_type(
         None => (LossKind::Synthesised, "the type is detected from the data"),
     };
     reporter.lose(place, kind, reason);
+    true
 }
 
 /// Writes a file that was admitted.

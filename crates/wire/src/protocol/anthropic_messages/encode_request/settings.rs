@@ -35,8 +35,7 @@ impl<'r> Plan<'r> {
         let limit = match &request.max_output_tokens {
             Some(limit) => (limit.reborrow(), LossKind::Approximated),
             None => {
-                let (kind, reason) = (LossKind::Synthesised, "Messages requires a token limit");
-                reporter.lose(Field::MaxOutputTokens, kind, reason);
+                reporter.synthesised(Field::MaxOutputTokens, "Messages requires a token limit");
                 (Number::from(target.required_output_tokens()), LossKind::Synthesised)
             }
         };
@@ -248,11 +247,8 @@ impl<'r> Encoding<'r, '_> {
     fn output_schema(&mut self, output: &'r OutputSchema<'r>) -> Option<Json<'r>> {
         if let Some(strict) = output.strict {
             let kind = if strict { LossKind::Implied } else { LossKind::Approximated };
-            self.reporter.lose(
-                Field::OutputSchemaStrict,
-                kind,
-                "output schemas are always strict in Messages",
-            );
+            let reason = "output schemas are always strict in Messages";
+            self.reporter.lose(Field::OutputSchemaStrict, kind, reason);
         }
         let Some(schema) = &output.schema else {
             self.reporter.dropped(Field::OutputFormat, "there is no schema to hold to");

@@ -62,14 +62,12 @@ impl Thought {
         if family.thinking == Thinking::Unknown && thought.is_on() && is_forced(request) {
             thought = mapping.giving_way(thought);
         }
-        thought.display =
-            thought.is_on().then(|| display(request, thought.form, reporter)).flatten();
-        if let (false, Some(show)) = (thought.is_on(), &request.thinking.show) {
-            let kind = match show {
-                ThinkingShow::Shown(_) => LossKind::Dropped,
-                ThinkingShow::Hidden => LossKind::Implied,
-            };
-            reporter.lose(Field::ThinkingShow, kind, "there is no thinking to show");
+        let none = "there is no thinking to show";
+        match &request.thinking.show {
+            _ if thought.is_on() => thought.display = display(request, thought.form, reporter),
+            Some(ThinkingShow::Shown(_)) => reporter.dropped(Field::ThinkingShow, none),
+            Some(ThinkingShow::Hidden) => reporter.implied(Field::ThinkingShow, none),
+            None => {}
         }
         thought
     }

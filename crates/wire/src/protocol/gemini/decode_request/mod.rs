@@ -132,7 +132,12 @@ fn content<'a>(
     unread.read(reader, "", &mut extras, |key, reader| match key {
         "role" if role_of_place.is_none() => put(&mut message.role, read_role(reader)),
         "parts" => {
-            message.parts = read_message_parts(reader, place)?;
+            let mut joining = Joining::default();
+            read_each(reader, place, Step::Parts, |reader, place| {
+                joining.push(part_or_piece(reader, place)?);
+                Ok(())
+            })?;
+            message.parts = joining.finish().0;
             part::join_sealed(&mut message.parts);
             Ok(())
         }
@@ -168,16 +173,6 @@ fn usual_role(word: &str) -> Option<Role> {
         "model" => Some(Role::Assistant),
         _ => None,
     }
-}
-
-/// Reads the parts of a content, the calls among them from their pieces.
-fn read_message_parts<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Parts<'a>> {
-    let mut joining = Joining::default();
-    read_each(reader, place, Step::Parts, |reader, place| {
-        joining.push(part_or_piece(reader, place)?);
-        Ok(())
-    })?;
-    Ok(joining.finish().0)
 }
 
 /// Reads the parts of a result.

@@ -132,33 +132,28 @@ impl<'a> PartDraft<'a> {
         self.further.take().or(unknown)
     }
 
-    fn finish(&mut self, extras: Extras<'a>) -> Part<'a> {
-        let content = self.content();
-        let mut semantics = NodeSemantics::at(self.place).shaped(self.shape).keeping(extras);
-        if let Some(signature) = self.signature.take() {
-            semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
-        }
-        Part::new(content).with_semantics(semantics)
-    }
-
     /// Tells thoughts from text, and media how closely they are looked at.
-    fn content(&mut self) -> Content<'a> {
-        let data = self.data.take().unwrap_or_else(|| Content::Text(Text::default()));
-        match data {
+    fn finish(mut self, extras: Extras<'a>) -> Part<'a> {
+        let content = match self.data.unwrap_or_else(|| Content::Text(Text::default())) {
             Content::Text(text) if self.is_thought => {
                 let texts = if text.is_empty() { Vec::new() } else { vec![text] };
                 Content::Reasoning(Box::new(Reasoning { form: ReasoningForm::Summary, texts }))
             }
             mut content => {
                 if let Content::Media(media) = &mut content {
-                    media.detail = self.detail.take();
+                    media.detail = self.detail;
                 }
                 if self.is_thought {
                     self.shape = self.shape.with(THOUGHT_TRUE);
                 }
                 content
             }
+        };
+        let mut semantics = NodeSemantics::at(self.place).shaped(self.shape).keeping(extras);
+        if let Some(signature) = self.signature {
+            semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Signature, signature));
         }
+        Part::new(content).with_semantics(semantics)
     }
 
     fn inline_data(&mut self, reader: &mut Members<'_, 'a>) -> Result<Content<'a>> {
@@ -303,6 +298,6 @@ fn detail(reader: &mut Reader<'_>) -> Option<Text<'static>> {
     Some(Text::literal(detail))
 }
 
-fn missing(field: &str) -> Error {
+pub(super) fn missing(field: &str) -> Error {
     Error::new(ErrorKind::Missing, format!("expected `{field}`"))
 }

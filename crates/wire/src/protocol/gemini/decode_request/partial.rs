@@ -90,16 +90,14 @@ impl<'a> Joining<'a> {
                 self.joiner.pass(&part);
                 self.parts.push(part);
             }
-            PartOrPiece::Piece(piece) => self.piece(*piece),
-        }
-    }
-
-    fn piece(&mut self, piece: WrittenPiece<'a>) {
-        let (mut piece, written) = piece.into_parts();
-        piece.position = self.parts.len();
-        self.parts.push(written);
-        if let Added::Call(call) = self.joiner.add(piece) {
-            self.calls.push(*call);
+            PartOrPiece::Piece(piece) => {
+                let (mut piece, written) = piece.into_parts();
+                piece.position = self.parts.len();
+                self.parts.push(written);
+                if let Added::Call(call) = self.joiner.add(piece) {
+                    self.calls.push(*call);
+                }
+            }
         }
     }
 

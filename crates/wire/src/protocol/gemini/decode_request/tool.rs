@@ -1,7 +1,7 @@
 //! Reading tools: functions and hosted services, several to an object.
 
 use crate::conversation::{FunctionTool, HostedService, HostedTool, Tool, ToolKind};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::json::{Json, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::gemini::types::name::{TOOL_NAMES, camel};
@@ -9,6 +9,7 @@ use crate::protocol::gemini::types::{PARAMETERS_JSON_SCHEMA, RESPONSE_JSON_SCHEM
 use crate::protocol::object::{read_object, set};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
+use super::part::missing;
 use super::read_each;
 
 impl<'a> super::Draft<'a> {
@@ -85,7 +86,7 @@ fn function<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
         }
         _ => Ok(()),
     })?;
-    let name = name.ok_or_else(|| Error::new(ErrorKind::Missing, "expected `name`"))?;
+    let name = name.ok_or_else(|| missing("name"))?;
     let semantics = NodeSemantics::at(place).shaped(shape).keeping(extras);
     let function = FunctionTool { name, description, parameters, strict: None, output_schema };
     Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))

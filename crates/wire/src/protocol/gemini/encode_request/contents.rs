@@ -19,15 +19,8 @@ use crate::target::LateSystem;
 use super::Scribe;
 
 impl<'x> Scribe<'x, '_> {
-    /// Sorts the messages into the system instruction and the turns.
-    pub(super) fn turns(&mut self) -> Turns<'x> {
-        match self.is_same() {
-            true => self.same_turns(),
-            false => self.foreign_turns(),
-        }
-    }
-
-    fn same_turns(&self) -> Turns<'x> {
+    /// Sorts the messages of this protocol into the system instruction and the turns.
+    pub(super) fn same_turns(&self) -> Turns<'x> {
         let request = &self.decoded.request;
         let mut turns = Turns::with_room_for(request);
         for (index, message) in request.messages.iter().enumerate() {
@@ -43,7 +36,8 @@ impl<'x> Scribe<'x, '_> {
         turns
     }
 
-    fn foreign_turns(&mut self) -> Turns<'x> {
+    /// The same for those of another.
+    pub(super) fn foreign_turns(&mut self) -> Turns<'x> {
         let request = &self.decoded.request;
         let mut turns = Turns::with_room_for(request);
         for (index, message) in request.messages.iter().enumerate() {
@@ -63,7 +57,16 @@ impl<'x> Scribe<'x, '_> {
                 Content::Text(_) if instructs => Some(Spelling::Marked),
                 _ => self.spelling(part),
             });
-            self.join(&mut turns, side, message, from);
+            if from < turns.pieces.len() {
+                turns.join(side, from);
+                continue;
+            }
+            if turns.turns.last().is_some_and(|last| last.side != side) {
+                turns.part(side);
+            }
+            if !message.is_blank() {
+                self.reporter.dropped(message, "nothing of the message can be sent");
+            }
         }
         self.reporter.turn_home();
         self.order_results(&mut turns);
@@ -107,19 +110,6 @@ impl<'x> Scribe<'x, '_> {
             Content::Opaque(opaque) if opaque.protocol != SELF => Spelling::InWords,
             _ => Spelling::Plain,
         })
-    }
-
-    /// Adds a message to the turn before it, if that is on the same side, else begins a turn.
-    fn join(&mut self, turns: &mut Turns<'x>, side: Side, message: &'x Message<'x>, from: usize) {
-        if from < turns.pieces.len() {
-            return turns.join(side, from);
-        }
-        if turns.turns.last().is_some_and(|last| last.side != side) {
-            turns.part(side);
-        }
-        if !message.is_blank() {
-            self.reporter.dropped(message, "nothing of the message can be sent");
-        }
     }
 
     /// Puts results first and in the order of their calls, which is how the vendor pairs them.

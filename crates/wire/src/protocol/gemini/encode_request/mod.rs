@@ -103,7 +103,7 @@ impl<'x, 'r> Scribe<'x, 'r> {
     fn request(mut self, writer: &mut Writer) {
         let mut object = Object::open(writer, self.extras(""));
         self.model(&mut object);
-        let turns = self.turns();
+        let turns = if self.is_same() { self.same_turns() } else { self.foreign_turns() };
         object.key("contents").array(|contents| {
             for turn in &turns.turns {
                 self.content(contents, (turn.side, turn.semantics), turns.pieces_of(turn));

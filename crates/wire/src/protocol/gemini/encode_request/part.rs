@@ -55,7 +55,7 @@ impl KeptPieces {
             calls.next().is_some_and(|call| {
                 joined.id == call.id
                     && is_written(&call.name, &joined.name)
-                    && written(&joined.arguments) == written(&call.arguments)
+                    && written_arguments(&joined.arguments) == written_arguments(&call.arguments)
             })
         });
         if are_theirs && calls.next().is_none() { Self::Written } else { Self::Omitted }
@@ -63,7 +63,7 @@ impl KeptPieces {
 }
 
 /// Arguments to the letter, whether they are JSON or came as its text.
-fn written<'t>(arguments: &'t Arguments<'_>) -> Cow<'t, str> {
+pub(super) fn written_arguments<'t>(arguments: &'t Arguments<'_>) -> Cow<'t, str> {
     match arguments {
         Arguments::Json(json) => json.as_str().into(),
         Arguments::Text(text) => text.to_str(),

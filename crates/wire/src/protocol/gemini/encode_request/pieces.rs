@@ -19,7 +19,7 @@ use crate::target::Vendor;
 
 use super::Scribe;
 use super::contents::written;
-use super::part::{KeptPieces, Pen, resolution, write_part};
+use super::part::{KeptPieces, Pen, resolution, write_part, written_arguments};
 use super::result::{MediaPlace, is_media, is_reordered, texts_count, write_result};
 
 impl<'x> Scribe<'x, '_> {
@@ -358,8 +358,7 @@ fn subtle_change(call: &ToolCall<'_>) -> Change {
     let text = match &call.arguments {
         Arguments::Text(text) if is_plain_object(&text.json_body()) => return None,
         Arguments::Json(json) if is_plain_object(json.as_str()) => return None,
-        Arguments::Text(text) => text.to_str(),
-        Arguments::Json(json) => Cow::Borrowed(json.as_str()),
+        arguments => written_arguments(arguments),
     };
     if text.trim() == "null" || !text.is_empty() && text.trim().is_empty() {
         return Some((LossKind::Implied, "no arguments are an empty object"));
