@@ -21,21 +21,16 @@ pub(in super::super) enum Block<'n> {
     /// The same without its citations.
     Uncited(&'n NodeSemantics<'n>),
     /// It came in another.
-    Foreign(Mark),
-}
-
-/// Whether the prompt may be cached up to a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Mark {
+    Foreign,
+    /// The same, and the prompt may be cached up to it.
     Cached,
-    Plain,
 }
 
 impl<'n> Block<'n> {
     fn semantics(&self) -> Option<&'n NodeSemantics<'n>> {
         match self {
             Self::Own(semantics) | Self::Uncited(semantics) => Some(semantics),
-            Self::Foreign(_) => None,
+            Self::Foreign | Self::Cached => None,
         }
     }
 
@@ -53,7 +48,7 @@ impl<'n> Block<'n> {
     pub(in super::super) fn close(&self, mut object: Object<'_, '_>) {
         let marker = self.semantics().and_then(|semantics| semantics.cache());
         object.optional("cache_control", marker.map(|marker| &marker.json));
-        if let Self::Foreign(Mark::Cached) = self {
+        if let Self::Cached = self {
             object.key("cache_control").object(|marker| marker.word("type", "ephemeral"));
         }
         object.close();

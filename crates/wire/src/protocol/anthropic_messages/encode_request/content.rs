@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::blocks::{Block, Mark, write_own, write_reasoning};
+use super::blocks::{Block, write_own, write_reasoning};
 use super::tools::ALIAS;
 use super::turns::admits;
 use super::{Encoding, media};
@@ -31,8 +31,9 @@ impl<'r> Encoding<'r, '_> {
             (pieces, None) => self.write_content(body.key("system"), pieces),
             (pieces, Some(text)) => body.key("system").array(|list| {
                 pieces.iter().for_each(|piece| self.write_piece(list, piece));
-                let mark = if self.caching.is_in_blocks() { Mark::Cached } else { Mark::Plain };
-                Block::Foreign(mark).text(list, &text);
+                let is_cached = self.caching.is_in_blocks();
+                let block = if is_cached { Block::Cached } else { Block::Foreign };
+                block.text(list, &text);
             }),
         }
         self.reporter.turn_home();
@@ -83,8 +84,7 @@ impl<'r> Encoding<'r, '_> {
             Content::ToolCall(call) => self.write_call(list, piece, call, block),
             Content::ToolResult(result) => self.write_result(list, piece, result, block),
             Content::Reasoning(reasoning) => {
-                let block = Block::Foreign(Mark::Plain);
-                write_reasoning(list, reasoning, piece.part.semantics(), block);
+                write_reasoning(list, reasoning, piece.part.semantics(), Block::Foreign);
             }
             // What only another vendor can say is never admitted.
             Content::Opaque(opaque) => list.value(&opaque.json),
@@ -98,26 +98,26 @@ impl<'r> Encoding<'r, '_> {
         match (self.reporter.is_same(), piece.spelling) {
             (true, Spelling::Uncited) => Block::Uncited(semantics),
             (true, _) => Block::Own(semantics),
-            (false, _) if self.caching.marks(piece.part) => Block::Foreign(Mark::Cached),
-            (false, _) => Block::Foreign(self.mark(semantics)),
+            (false, _) if self.caching.marks(piece.part) => Block::Cached,
+            (false, _) => self.marked_block(semantics),
         }
     }
 
-    /// Whether a part's cache mark is among the last four; the others are reported.
-    fn mark(&mut self, semantics: &NodeSemantics<'_>) -> Mark {
-        let Some(marker) = semantics.cache() else { return Mark::Plain };
+    /// A block with the cache mark of its part, if that is among the last four; the others are reported.
+    fn marked_block(&mut self, semantics: &NodeSemantics<'_>) -> Block<'r> {
+        let Some(marker) = semantics.cache() else { return Block::Foreign };
         let place = semantics.place();
         if self.marks_to_skip > 0 {
             self.marks_to_skip -= 1;
             let reason = "Messages takes four cache markers; the last four are kept";
             self.reporter.marker(place, marker, LossKind::Dropped, reason);
-            return Mark::Plain;
+            return Block::Foreign;
         }
         if marker.ttl.is_some() {
             let reason = "cache lifetimes differ between vendors";
             self.reporter.marker(place, marker, LossKind::Approximated, reason);
         }
-        Mark::Cached
+        Block::Cached
     }
 
     fn write_call(
@@ -194,7 +194,7 @@ impl<'r> Encoding<'r, '_> {
             (Some(text), []) => object.field("content", &text),
             (None, pieces) => self.write_content(object.key("content"), pieces),
             (Some(text), pieces) => object.key("content").array(|list| {
-                Block::Foreign(Mark::Plain).text(list, &text);
+                Block::Foreign.text(list, &text);
                 pieces.iter().for_each(|piece| self.write_piece(list, piece));
             }),
         });

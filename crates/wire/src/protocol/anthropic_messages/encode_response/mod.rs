@@ -13,7 +13,7 @@ use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::anthropic_messages::decode_request::blocks::citation as read_citation;
 use crate::protocol::anthropic_messages::encode_request::blocks::{
-    Block, Mark, is_sealed, write_own, write_reasoning,
+    Block, is_sealed, write_own, write_reasoning,
 };
 use crate::protocol::anthropic_messages::fault::write_fault;
 use crate::protocol::anthropic_messages::types::SELF;
@@ -167,7 +167,7 @@ impl Answering {
             let block = Block::Own(semantics);
             return write_own(list, part, block, |name| context.client_name(name));
         }
-        let block = Block::Foreign(Mark::Plain);
+        let block = Block::Foreign;
         match part.content() {
             Content::Text(text) => {
                 // The walk over the answer has reported texts that say nothing.

@@ -5,7 +5,7 @@ use crate::conversation::{Arguments, CallForm, Content, Part, ReasoningForm, Too
 use crate::json::{Encode, Json, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::anthropic_messages::encode_request::blocks::{Block, Mark, write_own};
+use crate::protocol::anthropic_messages::encode_request::blocks::{Block, write_own};
 use crate::protocol::anthropic_messages::encode_response::{
     CITED, FREE_TEXT, ONE_THOUGHT, foreign_citation, report_refusal, withhold,
 };
@@ -64,7 +64,7 @@ impl Current {
     fn block(&self, source: Protocol) -> Block<'_> {
         match source {
             SELF => Block::Own(&self.semantics),
-            _ => Block::Foreign(Mark::Plain),
+            _ => Block::Foreign,
         }
     }
 }
@@ -98,7 +98,7 @@ impl Writing<'_> {
     fn write_sealed(&mut self) {
         for semantics in std::mem::take(&mut self.sealed) {
             frames::block_start(&mut self.out, self.blocks, |writer| {
-                Block::Foreign(Mark::Plain).redacted(writer, &carried(&semantics));
+                Block::Foreign.redacted(writer, &carried(&semantics));
             });
             frames::block_stop(&mut self.out, self.blocks);
             self.blocks += 1;

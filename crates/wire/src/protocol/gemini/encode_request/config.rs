@@ -102,22 +102,20 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn output(&mut self, object: &mut Object<'_, '_>) {
-        let field = match &self.decoded.request.output {
+        let (field, schema) = match &self.decoded.request.output {
             OutputFormat::Unset => return,
             OutputFormat::Text => return object.field("responseMimeType", "text/plain"),
-            OutputFormat::JsonObject => Field::OutputFormat,
-            OutputFormat::JsonSchema(_) => Field::OutputSchema,
+            OutputFormat::JsonObject => (Field::OutputFormat, None),
+            OutputFormat::JsonSchema(schema) => (Field::OutputSchema, Some(&**schema)),
         };
-        let family = &self.target.family;
         let has_tools = !self.decoded.request.tools.is_empty();
-        if !self.is_same() && has_tools && !family.schema_output_with_tools {
-            if let OutputFormat::JsonSchema(schema) = &self.decoded.request.output {
-                report_description(schema.description.as_ref(), &mut self.reporter);
-            }
+        if !self.is_same() && has_tools && !self.target.family.schema_output_with_tools {
+            let description = schema.and_then(|schema| schema.description.as_ref());
+            report_description(description, &mut self.reporter);
             return self.reporter.dropped(field, "the model takes no output format beside tools");
         }
         object.field("responseMimeType", "application/json");
-        if let OutputFormat::JsonSchema(schema) = &self.decoded.request.output {
+        if let Some(schema) = schema {
             self.output_schema(object, schema);
         }
     }
@@ -135,12 +133,11 @@ impl<'x> Scribe<'x, '_> {
             report_description(description.as_ref(), &mut self.reporter);
             self.reporter.renamed(Field::OutputFormat, "without a schema it becomes JSON mode");
         }
-        let (kind, reason) = match strict {
-            None => return,
-            Some(true) => (LossKind::Implied, "Gemini always enforces the schema"),
-            Some(false) => (LossKind::Approximated, "Gemini always enforces the schema"),
-        };
-        self.reporter.lose(Field::OutputSchemaStrict, kind, reason);
+        if let Some(strict) = strict {
+            let kind = if *strict { LossKind::Implied } else { LossKind::Approximated };
+            let reason = "Gemini always enforces the schema";
+            self.reporter.lose(Field::OutputSchemaStrict, kind, reason);
+        }
     }
 
     pub(super) fn tool_config(&mut self, body: &mut Object<'_, '_>) {

@@ -9,7 +9,7 @@ mod result;
 mod thinking;
 mod tool;
 
-pub(super) use part::{KeptPieces, PIECE_BREAK, Pen, text_of, write_part};
+pub(super) use part::{PIECE_BREAK, Pen, pieces_make_calls, text_of, write_part};
 pub(super) use pieces::takes_seal;
 
 use crate::error::Result;
@@ -42,7 +42,7 @@ pub(in super::super) fn encode_request(
         reporter,
         calls: calls.as_ref(),
         mixes_tools: false,
-        kept_pieces: KeptPieces::Omitted,
+        writes_pieces: false,
     };
     scribe.request(&mut writer);
     Ok(writer.into_string())
@@ -68,7 +68,7 @@ struct Scribe<'x, 'r> {
     /// Whether hosted tools are offered beside functions.
     mixes_tools: bool,
     /// Whether the calls of this turn are written by the pieces in which they came.
-    kept_pieces: KeptPieces,
+    writes_pieces: bool,
 }
 
 impl<'x, 'r> Scribe<'x, 'r> {

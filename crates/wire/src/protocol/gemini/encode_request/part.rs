@@ -25,41 +25,32 @@ pub(in super::super) struct Pen<'t> {
     pub name: Option<Text<'t>>,
     /// The id of the call.
     pub id: Option<Text<'t>>,
-    pub pieces: KeptPieces,
+    /// Whether the pieces are written in which calls came, in place of the calls.
+    pub pieces: bool,
 }
 
-/// Whether the pieces are written in which calls came, in place of the calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) enum KeptPieces {
-    #[default]
-    Omitted,
-    Written,
-}
-
-impl KeptPieces {
-    /// Pieces are written as long as they make up the calls of a message: where one of these was edited or is gone, all are written whole.
-    /// `is_written` says whether a call of the first name is written by the second.
-    pub(in super::super) fn of<'p>(
-        parts: impl Iterator<Item = &'p Part<'p>> + Clone,
-        is_written: impl Fn(&Text<'_>, &Text<'_>) -> bool,
-    ) -> Self {
-        if parts.clone().all(|part| kept_pieces(part).next().is_none()) {
-            return Self::Omitted;
-        }
-        let calls = parts.clone().filter(|part| is_in_pieces(part));
-        let mut calls = calls.filter_map(|part| match part.content() {
-            Content::ToolCall(call) => Some(call),
-            _ => None,
-        });
-        let are_theirs = rejoined(parts).iter().all(|joined| {
-            calls.next().is_some_and(|call| {
-                joined.id == call.id
-                    && is_written(&call.name, &joined.name)
-                    && written_arguments(&joined.arguments) == written_arguments(&call.arguments)
-            })
-        });
-        if are_theirs && calls.next().is_none() { Self::Written } else { Self::Omitted }
+/// Whether the pieces that are kept make up the calls of a message: where one of these was edited or is gone, all are written whole.
+/// `is_written` says whether a call of the first name is written by the second.
+pub(in super::super) fn pieces_make_calls<'p>(
+    parts: impl Iterator<Item = &'p Part<'p>> + Clone,
+    is_written: impl Fn(&Text<'_>, &Text<'_>) -> bool,
+) -> bool {
+    if parts.clone().all(|part| kept_pieces(part).next().is_none()) {
+        return false;
     }
+    let calls = parts.clone().filter(|part| is_in_pieces(part));
+    let mut calls = calls.filter_map(|part| match part.content() {
+        Content::ToolCall(call) => Some(call),
+        _ => None,
+    });
+    let are_theirs = rejoined(parts).iter().all(|joined| {
+        calls.next().is_some_and(|call| {
+            joined.id == call.id
+                && is_written(&call.name, &joined.name)
+                && written_arguments(&joined.arguments) == written_arguments(&call.arguments)
+        })
+    });
+    are_theirs && calls.next().is_none()
 }
 
 /// Arguments to the letter, whether they are JSON or came as its text.
@@ -82,7 +73,7 @@ impl Pen<'_> {
 
 /// Writes a part that is not a tool's result, and says what that did to the arguments of a call.
 pub(in super::super) fn write_part(writer: &mut Writer, part: &Part<'_>, pen: &Pen<'_>) -> Change {
-    let writes_pieces = pen.same && pen.pieces == KeptPieces::Written;
+    let writes_pieces = pen.same && pen.pieces;
     if writes_pieces {
         kept_pieces(part).for_each(|piece| writer.value(piece));
     }

@@ -19,7 +19,7 @@ use crate::target::Vendor;
 
 use super::Scribe;
 use super::contents::written;
-use super::part::{KeptPieces, Pen, resolution, write_part, written_arguments};
+use super::part::{Pen, pieces_make_calls, resolution, write_part, written_arguments};
 use super::result::{MediaPlace, is_media, is_reordered, texts_count, write_result};
 
 impl<'x> Scribe<'x, '_> {
@@ -153,7 +153,8 @@ impl<'x> Scribe<'x, '_> {
         let is_given = |part: &Part<'_>| !part.semantics().place().is_root();
         let mut unsigned = self.target.family.needs_thought_signature;
         let parts = pieces.iter().map(|piece| piece.part);
-        self.kept_pieces = KeptPieces::of(parts, |name, written| self.tool_name(name) == *written);
+        let is_written = |name: &Text<'_>, written: &Text<'_>| self.tool_name(name) == *written;
+        self.writes_pieces = pieces_make_calls(parts, is_written);
         let mut handed: Option<Text<'_>> = None;
         let mut behind: Vec<Part<'_>> = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
@@ -195,7 +196,7 @@ impl<'x> Scribe<'x, '_> {
     }
 
     fn pen<'t>(&self, signature: Option<Text<'t>>) -> Pen<'t> {
-        let (same, pieces) = (self.is_same(), self.kept_pieces);
+        let (same, pieces) = (self.is_same(), self.writes_pieces);
         let media_detail = self.target.family.media_resolution_by_part;
         Pen { same, pieces, media_detail, signature, ..Pen::default() }
     }

@@ -127,11 +127,8 @@ impl<'x> Scribe<'x, '_> {
     fn effort(&mut self, object: &mut Object<'_, '_>, effort: Effort) {
         let family = &self.target.family;
         let is_off = effort == Effort::None;
-        let field = if self.decoded.request.thinking.effort.is_some() {
-            Field::ThinkingEffort
-        } else {
-            Field::ThinkingMode
-        };
+        let is_stated = self.decoded.request.thinking.effort.is_some();
+        let field = if is_stated { Field::ThinkingEffort } else { Field::ThinkingMode };
         let changed = match family.thinking {
             target::Thinking::GeminiBudget { .. } => {
                 let budget = effort.budget_for(family);

@@ -1,8 +1,6 @@
 //! Writing tools: functions together, hosted tools each in an object of its own.
 
-use crate::conversation::{
-    CustomTool, FunctionTool, HostedService, HostedTool, NamespaceTool, Tool, ToolKind,
-};
+use crate::conversation::{CustomTool, FunctionTool, HostedService, Tool, ToolKind};
 use crate::json::{Json, Kind, Writer};
 use crate::loss::LossKind;
 use crate::place::Place;
@@ -34,7 +32,9 @@ impl<'x> Scribe<'x, '_> {
     pub(super) fn tools(&mut self, writer: &mut Writer) {
         let tools = &self.decoded.request.tools;
         let mut functions = Vec::new();
-        tools.iter().for_each(|tool| self.flatten(tool, None, &mut functions));
+        for tool in tools {
+            self.flatten(Spaced { tool, namespace: None }, &mut functions);
+        }
         if !functions.is_empty() {
             writer.object(|object| {
                 object.array_field("functionDeclarations", |list| {
@@ -50,61 +50,40 @@ impl<'x> Scribe<'x, '_> {
         }
         let beside = functions.is_empty() || self.target.family.hosted_with_function_tools;
         for tool in tools {
-            match &tool.kind {
-                ToolKind::Hosted(hosted) if hosted.protocol == SELF => {
+            let ToolKind::Hosted(hosted) = &tool.kind else { continue };
+            // The vendor's own tool of that sort, or why it cannot be offered.
+            let counterpart = match hosted.service {
+                _ if hosted.protocol == SELF => {
                     writer.object(|object| object.field(&hosted.kind.to_str(), &hosted.json));
+                    continue;
                 }
-                ToolKind::Hosted(hosted) => {
-                    let is_offered = self.hosted(writer, tool, hosted, beside);
-                    self.mixes_tools |= is_offered && !functions.is_empty();
+                HostedService::Other => Err("the vendor has no such tool"),
+                _ if !beside => Err("the model takes no hosted tools beside functions"),
+                HostedService::WebSearch => Ok("googleSearch"),
+                HostedService::WebFetch => Ok("urlContext"),
+                HostedService::CodeExecution => Ok("codeExecution"),
+            };
+            match counterpart {
+                Ok(key) => {
+                    writer.object(|object| object.field(key, &Json::literal("{}")));
+                    let place = tool.semantics().place();
+                    Settings::of(hosted).report_rest(place, &mut self.reporter);
+                    self.mixes_tools |= !functions.is_empty();
                 }
-                ToolKind::Function(_) | ToolKind::Custom(_) | ToolKind::Namespace(_) => {}
+                Err(reason) => self.reporter.dropped((tool, Field::HostedTool), reason),
             }
         }
-    }
-
-    /// Offers the vendor's own tool of that sort; false if there is none that can be offered.
-    fn hosted(
-        &mut self,
-        writer: &mut Writer,
-        tool: &Tool<'_>,
-        hosted: &HostedTool<'_>,
-        beside: bool,
-    ) -> bool {
-        let place = tool.semantics().place();
-        let counterpart = match hosted.service {
-            HostedService::Other => Err("the vendor has no such tool"),
-            _ if !beside => Err("the model takes no hosted tools beside functions"),
-            HostedService::WebSearch => Ok("googleSearch"),
-            HostedService::WebFetch => Ok("urlContext"),
-            HostedService::CodeExecution => Ok("codeExecution"),
-        };
-        match counterpart {
-            Ok(key) => {
-                writer.object(|object| object.field(key, &Json::literal("{}")));
-                Settings::of(hosted).report_rest(place, &mut self.reporter);
-            }
-            Err(reason) => {
-                self.reporter.dropped((place, Field::HostedTool), reason);
-            }
-        }
-        counterpart.is_ok()
     }
 
     /// Collects the functions of a tool, those of a namespace one by one.
-    fn flatten<'t>(
-        &mut self,
-        tool: &'t Tool<'t>,
-        namespace: Option<&'t NamespaceTool<'t>>,
-        functions: &mut Vec<Spaced<'t>>,
-    ) {
-        match &tool.kind {
-            ToolKind::Function(_) | ToolKind::Custom(_) => {
-                functions.push(Spaced { tool, namespace });
-            }
+    fn flatten<'t>(&mut self, spaced: Spaced<'t>, functions: &mut Vec<Spaced<'t>>) {
+        match &spaced.tool.kind {
+            ToolKind::Function(_) | ToolKind::Custom(_) => functions.push(spaced),
             ToolKind::Namespace(inner) => {
-                namespaces::report_description(&mut self.reporter, (tool, inner));
-                inner.tools.iter().for_each(|tool| self.flatten(tool, Some(inner), functions));
+                namespaces::report_description(&mut self.reporter, (spaced.tool, inner));
+                for tool in &inner.tools {
+                    self.flatten(Spaced { tool, namespace: Some(inner) }, functions);
+                }
             }
             ToolKind::Hosted(_) => {}
         }

@@ -15,7 +15,9 @@ use crate::json::{Json, Text, Writer};
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::gemini::decode_response::is_call;
-use crate::protocol::gemini::encode_request::{KeptPieces, Pen, takes_seal, text_of, write_part};
+use crate::protocol::gemini::encode_request::{
+    Pen, pieces_make_calls, takes_seal, text_of, write_part,
+};
 use crate::protocol::gemini::fault::write_fault;
 use crate::protocol::gemini::types::SELF;
 use crate::protocol::gemini::usage::USAGE;
@@ -43,8 +45,8 @@ pub(in super::super) fn encode_response(
             write_fault(&mut writer, fault);
         }
         _ => {
-            let kept_pieces = KeptPieces::Omitted;
-            ResponseWriter { response, context, reporter, kept_pieces }.write(&mut writer)
+            let writes_pieces = false;
+            ResponseWriter { response, context, reporter, writes_pieces }.write(&mut writer)
         }
     }
     writer.into_string()
@@ -56,7 +58,7 @@ struct ResponseWriter<'x, 'r> {
     context: &'x AnswerContext<'x>,
     reporter: Reporter<'r>,
     /// Whether the calls of this candidate are written by the pieces in which they came.
-    kept_pieces: KeptPieces,
+    writes_pieces: bool,
 }
 
 impl<'x> ResponseWriter<'x, '_> {
@@ -161,8 +163,8 @@ impl<'x> ResponseWriter<'x, '_> {
 
     fn parts(&mut self, list: &mut Writer, parts: &[Part<'_>]) {
         let context = self.context;
-        self.kept_pieces =
-            KeptPieces::of(parts.iter(), |name, written| context.client_name(name) == *written);
+        self.writes_pieces =
+            pieces_make_calls(parts.iter(), |name, it| context.client_name(name) == *it);
         let mut handed = None;
         for (index, part) in parts.iter().enumerate() {
             let next = parts.get(index + 1).filter(|_| !self.reporter.is_same());
@@ -202,7 +204,7 @@ impl<'x> ResponseWriter<'x, '_> {
             _ => report_custom_call(&mut self.reporter, part),
         }
         let mut pen = answer_pen(part, self.context, self.reporter.is_same());
-        pen.pieces = self.kept_pieces;
+        pen.pieces = self.writes_pieces;
         if let Some(artefact) = handed {
             pen.signature = Some(artefact.data().reborrow());
         }
