@@ -71,8 +71,6 @@ pub(super) struct Schemas {
     pub(super) parameters: fn(&Tool<'_>) -> SchemaLanguage,
     pub(super) results: fn(&Tool<'_>) -> SchemaLanguage,
     pub(super) output: fn(&Semantics<'_>) -> SchemaLanguage,
-    /// The language of schemas that are held to strictly, where it is another one.
-    pub(super) strict: Option<SchemaLanguage>,
 }
 
 impl Schemas {
@@ -81,7 +79,6 @@ impl Schemas {
         parameters: |_| SchemaLanguage::JsonSchema,
         results: |_| SchemaLanguage::JsonSchema,
         output: |_| SchemaLanguage::JsonSchema,
-        strict: None,
     };
 }
 

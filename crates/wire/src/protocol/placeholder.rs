@@ -42,6 +42,13 @@ pub(super) fn placeholder(part: &Part<'_>) -> Part<'static> {
     Part::text(words(part)).with_semantics(NodeSemantics::at(part.semantics().place()))
 }
 
+/// The placeholders of a message of which only `sent` can be sent; none if that says anything.
+pub(super) fn placeholders(message: &Message<'_>, sent: &[&Part<'_>]) -> Vec<Part<'static>> {
+    let is_silent = sent.len() < message.parts.len() && sent.iter().all(|part| is_wordless(part));
+    let omitted = is_silent.then(|| omitted(message)).into_iter().flatten();
+    omitted.map(|(_, part)| placeholder(part)).collect()
+}
+
 /// The placeholders of a message among the parts that are sent of it, each where its part stood.
 pub(super) fn in_place<'p>(
     message: &'p Message<'p>,

@@ -5,7 +5,7 @@ use crate::json::Json;
 use crate::place::Place;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{DecodedRequest, Field, Protocol};
-use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool};
+use crate::schema::{SchemaLanguage, SchemaLoss, Strictness, complete_tool, translate};
 
 /// The language of a tool's parameters in a request of `source`'s protocol; a tool that was kept has that of its own.
 pub fn of_parameters(source: Protocol, tool: &Tool<'_>) -> SchemaLanguage {
@@ -24,6 +24,34 @@ fn protocol_of(source: Protocol, tool: &Tool<'_>) -> Protocol {
 /// The language of the output schema of a request.
 pub(super) fn of_output(decoded: &DecodedRequest<'_>) -> SchemaLanguage {
     (decoded.protocol().codec().schemas.output)(decoded.semantics())
+}
+
+/// A schema with its language, and how strictly it is to be kept.
+pub(super) type Schema<'s> = (&'s Json<'s>, SchemaLanguage, Option<bool>);
+
+/// The schema as OpenAI takes it, any JSON Schema or the strict subset of it. What that changed is reported inside `field`,
+/// where `pointer` says.
+pub(super) fn fitted<'s>(
+    reporter: &mut Reporter<'_>,
+    (schema, from, strict): Schema<'s>,
+    (place, field): (Place, Field),
+    pointer: fn(&str) -> &str,
+) -> Json<'s> {
+    if reporter.shares_vendor() {
+        // The same vendor's servers take the same schemas.
+        return schema.reborrow();
+    }
+    let is_strict = strict == Some(true);
+    let to = if is_strict { SchemaLanguage::OpenaiStrict } else { SchemaLanguage::JsonSchema };
+    let fitted = translate(schema, from, to);
+    if is_strict && !fitted.json.same_value(schema) {
+        let reason = "strict schemas require every property and let the optional ones be null";
+        reporter.renamed((place, field), reason);
+    }
+    for loss in fitted.losses {
+        reporter.within(place, (field, pointer(&loss.pointer)), loss.kind, loss.reason);
+    }
+    fitted.json
 }
 
 /// The parameters of a tool, completed with what OpenAI refuses to do without.

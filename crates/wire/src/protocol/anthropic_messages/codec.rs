@@ -7,7 +7,6 @@ use crate::protocol::codec::{Codec, Schemas};
 use crate::protocol::conventions::Conventions;
 use crate::protocol::handing::Rule;
 use crate::protocol::tier::Words;
-use crate::schema::SchemaLanguage;
 use crate::target::Vendor;
 
 pub(in super::super) const CODEC: Codec = Codec {
@@ -43,7 +42,7 @@ pub(in super::super) const CODEC: Codec = Codec {
     declared_of_nodes: super::types::DECLARED,
     declared_of_requests: super::types::AnthropicSemantics::DECLARED,
     is_stop_string: |_| false,
-    schemas: Schemas { strict: Some(SchemaLanguage::AnthropicStrict), ..Schemas::JSON_SCHEMA },
+    schemas: Schemas::JSON_SCHEMA,
     // Models that take `enabled` show what they think unless told otherwise.
     shows_thinking_unasked: |thinking| thinking.mode == Some(ThinkingMode::Enabled),
     call_rules: |target| {

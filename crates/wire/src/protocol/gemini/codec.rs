@@ -44,7 +44,6 @@ pub(in super::super) const CODEC: Codec = Codec {
         parameters: super::types::language_of_parameters,
         results: super::types::language_of_results,
         output: super::types::language_of_output,
-        strict: None,
     },
     shows_thinking_unasked: |_| false,
     call_rules: |target| {

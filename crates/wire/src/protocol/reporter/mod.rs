@@ -16,7 +16,7 @@ use crate::conversation::Candidate;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
 use crate::protocol::field::FieldSet;
-use crate::protocol::semantics::{NodeSemantics, Spelling};
+use crate::protocol::semantics::{Extras, NodeSemantics, Spelling};
 use crate::protocol::{DecodedRequest, Fate, Field, Protocol};
 
 /// The report of one translation in the making: the source, the target, and what is lost between them.
@@ -170,6 +170,16 @@ impl<'r> Reporter<'r> {
     /// Whether what is being written was written in the target's protocol, so that nothing of it is lost and extras come back.
     pub(super) fn is_same(&self) -> bool {
         self.source == self.target
+    }
+
+    /// The extras of a node, if they may be written: those of another protocol may not. `scope` is the object inside the node.
+    pub(super) fn own_extras<'e>(
+        &self,
+        semantics: &'e NodeSemantics<'_>,
+        scope: &'static str,
+    ) -> Option<(&'e Extras<'e>, &'static str)> {
+        let extras = semantics.extras().filter(|_| self.is_same())?;
+        Some((extras, scope))
     }
 
     /// Whether one vendor made both protocols, so that what its servers hold and take is the same.

@@ -38,10 +38,14 @@ impl Reporter<'_> {
     }
 
     /// The number of alternatives, if log probabilities are wanted. Without them servers refuse it, or take it as the wish.
+    /// A protocol's own number stays.
     pub(in super::super) fn alternatives<'s>(
         &mut self,
         sampling: &'s Sampling<'s>,
     ) -> Option<&'s Number<'s>> {
+        if self.is_same() {
+            return sampling.top_logprobs.as_ref();
+        }
         let count = sampling.alternatives()?;
         if sampling.logprobs != Some(false) {
             return Some(count);

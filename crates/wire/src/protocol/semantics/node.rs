@@ -307,7 +307,12 @@ impl Detail<'_> {
     }
 }
 
-impl CacheMarker<'_> {
+impl<'a> CacheMarker<'a> {
+    pub(in super::super) fn read(key: &'static str, json: Json<'a>) -> Self {
+        let ttl = json.input_reader().and_then(|reader| reader.peek_tag("ttl").ok().flatten());
+        Self { key, ttl, json }
+    }
+
     /// The name that Anthropic's marker has, also where another vendor's protocol carries it.
     pub(in super::super) const ANTHROPIC: &'static str = "cache_control";
     /// The name that OpenAI's marker has.

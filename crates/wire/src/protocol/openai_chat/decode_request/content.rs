@@ -1,8 +1,5 @@
 //! Reading content: a string, or a list of parts.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
 use crate::base64;
 use crate::conversation::{
     Content, Media, MediaKind, Opaque, Part, Reasoning, ReasoningForm, Source,
@@ -11,6 +8,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::{Place, Step};
+use crate::protocol::data_url::DataUrl;
 use crate::protocol::object::{Members, Unread, put, read_tag, set};
 use crate::protocol::openai_chat::types::{SELF, shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
@@ -81,7 +79,7 @@ fn read_known<'a>(
     unread.read(reader, "", &mut extras, |key, reader| match key {
         "type" => reader.skip(),
         "prompt_cache_breakpoint" if semantics.cache().is_none() => {
-            semantics.set_cache(marker(CacheMarker::OPENAI, reader.raw()?));
+            semantics.set_cache(CacheMarker::read(CacheMarker::OPENAI, reader.raw()?));
             Ok(())
         }
         "cache_control" => set(&mut control, reader.raw()),
@@ -92,18 +90,13 @@ fn read_known<'a>(
     match control {
         // Servers that front Anthropic take its own marker; it counts where OpenAI's is not given.
         Some(json) if semantics.cache().is_none() => {
-            semantics.set_cache(marker(CacheMarker::ANTHROPIC, json));
+            semantics.set_cache(CacheMarker::read(CacheMarker::ANTHROPIC, json));
         }
         Some(json) => extras.keep("", "cache_control".into(), json),
         None => {}
     }
     semantics.keep(extras);
     Ok(Some(Part::new(content).with_semantics(semantics)))
-}
-
-fn marker<'a>(key: &'static str, json: Json<'a>) -> CacheMarker<'a> {
-    let ttl = json.input_reader().and_then(|reader| reader.peek_tag("ttl").ok().flatten());
-    CacheMarker { key, ttl, json }
 }
 
 fn read_payload<'a>(
@@ -155,40 +148,11 @@ fn source<'a>(url: Text<'a>, extras: &mut Extras<'a>) -> Source<'a> {
 
 /// What a data URL holds, which is kept if it is not spelled the usual way; none if it is no data URL.
 fn read_data_url<'a>(text: &Text<'a>, extras: &mut Extras<'a>) -> Option<Source<'a>> {
-    let (source, spelling) = data_url(text)?;
-    if spelling == Spelling::Unusual {
+    let url = DataUrl::of(text)?;
+    if !url.is_usual() {
         keep_payload(text, extras);
     }
-    Some(source)
-}
-
-/// How a data URL is spelled.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Spelling {
-    /// A type in base64, and nothing else.
-    Usual,
-    Unusual,
-}
-
-fn data_url<'a>(text: &Text<'a>) -> Option<(Source<'a>, Spelling)> {
-    let url = text.clone().into_str();
-    if !url.get(..5)?.eq_ignore_ascii_case("data:") {
-        return None;
-    }
-    let comma = url.find(',')?;
-    let settings = url.get(5..comma)?;
-    let in_base64 = settings.rsplit_once(';').filter(|(_, it)| it.eq_ignore_ascii_case("base64"));
-    let Some((settings, _)) = in_base64 else {
-        let source = percent_decoded(settings, &url[comma + 1..]);
-        return Some((source, Spelling::Unusual));
-    };
-    let mime_end = 5 + settings.find(';').unwrap_or(settings.len());
-    let spelling = match url.starts_with("data:") && &url[mime_end..comma] == ";base64" {
-        true => Spelling::Usual,
-        false => Spelling::Unusual,
-    };
-    let data = slice(&url, comma + 1..url.len());
-    Some((Source::Base64 { mime: Some(slice(&url, 5..mime_end)), data }, spelling))
+    Some(held(&url))
 }
 
 /// Keeps a payload that is not spelled the usual way as the name of an extra without a value, which comes back on the same
@@ -197,25 +161,21 @@ fn keep_payload<'a>(text: &Text<'a>, extras: &mut Extras<'a>) {
     extras.keep(DATA_URL, text.clone().into_str(), Json::literal("null"));
 }
 
-/// The bytes of a data URL that spells them with percent signs: text as it is, all else in base64.
-fn percent_decoded(settings: &str, coded: &str) -> Source<'static> {
-    let mime = match settings.split(';').next() {
-        None | Some("") => "text/plain",
-        Some(mime) => mime,
-    };
-    let is_text = mime.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("text/"));
-    let mime = Some(Text::plain(mime.to_owned()));
-    match percent::decoded(coded).filter(|_| is_text) {
-        Some(text) => Source::Text { mime, text: Text::plain(text) },
-        None => Source::Base64 { mime, data: Text::plain(base64::encode(&percent::bytes(coded))) },
+/// The bytes of a data URL. Of those that are spelled with percent signs text stays as it is, and all else is in base64.
+fn held<'a>(url: &DataUrl<'a>) -> Source<'a> {
+    let (mime, data) = (url.mime(), url.data());
+    if url.is_base64 {
+        return Source::Base64 { mime: Some(mime), data };
     }
-}
-
-/// A stretch of the text, borrowed from the input where the text is.
-fn slice<'a>(text: &Cow<'a, str>, range: Range<usize>) -> Text<'a> {
-    match text {
-        Cow::Borrowed(text) => Text::plain(&text[range]),
-        Cow::Owned(text) => Text::plain(text[range].to_owned()),
+    let mime = if mime.is_empty() { Text::literal("text/plain") } else { mime };
+    let is_text = mime.to_str().get(..5).is_some_and(|it| it.eq_ignore_ascii_case("text/"));
+    let coded = data.to_str();
+    match percent::decoded(&coded).filter(|_| is_text) {
+        Some(text) => Source::Text { mime: Some(mime), text: Text::plain(text) },
+        None => {
+            let data = Text::plain(base64::encode(&percent::bytes(&coded)));
+            Source::Base64 { mime: Some(mime), data }
+        }
     }
 }
 
@@ -244,8 +204,8 @@ fn audio_source<'a>(data: Text<'a>, mime: Option<Text<'a>>, extras: &mut Extras<
     if media_type::is_address(&data.to_str()) {
         return Source::Url { mime, url: data };
     }
-    match data_url(&data) {
-        Some((Source::Base64 { mime: stated, data: bytes }, _)) => {
+    match DataUrl::of(&data).as_ref().map(held) {
+        Some(Source::Base64 { mime: stated, data: bytes }) => {
             keep_payload(&data, extras);
             let stated = stated.filter(|stated| !stated.is_empty());
             Source::Base64 { mime: mime.or(stated), data: bytes }

@@ -62,8 +62,8 @@ impl<'a> Decoding<'a> {
                 request.max_output_tokens = Some(reader.number()?);
                 self.semantics.add_shape(request_shape::MAX_COMPLETION_TOKENS);
             }
-            "stop" => request.stop = options::read_stop(reader, &mut self.semantics)?,
-            "response_format" => return options::read_format(reader, request, &mut self.semantics),
+            "stop" => self.stop(reader)?,
+            "response_format" => self.format(reader)?,
             "verbosity" => request.verbosity = Some(reader.string()?),
             "reasoning_effort" => request.thinking.effort = Some(reader.string()?),
             "safety_identifier" => request.safety_identifier = Some(reader.string()?),
@@ -122,7 +122,9 @@ impl<'a> Decoding<'a> {
         // Web search comes last of these names, after the functions that it stands beside.
         self.later.sort_by_key(|(name, _)| *name);
         for (name, json) in std::mem::take(&mut self.later) {
-            options::read_later(name, json, &mut self.request, &mut self.semantics)?;
+            if !self.later(name, &json).map_err(|error| error.under_key(name))? {
+                self.semantics.extras_mut().keep("", name.into(), json);
+            }
         }
         self.name_limit();
         Ok((self.request, self.semantics))

@@ -1,8 +1,8 @@
 //! Reading tools and the choice among them.
 
 use crate::conversation::{
-    AllowedMode, AllowedTool, CallForm, CustomFormat, CustomTool, FunctionTool, HostedService,
-    HostedTool, Tool, ToolChoice, ToolKind,
+    AllowedTool, CallForm, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool, Tool,
+    ToolChoice, ToolKind,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
@@ -10,6 +10,7 @@ use crate::place::{Place, Step};
 use crate::protocol::object::{Members, read_tag, set};
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
+use crate::protocol::tool_words::{form_of, mode_of};
 
 pub(super) fn read_tools<'a>(
     reader: &mut Reader<'a>,
@@ -175,13 +176,13 @@ fn read_choice_object<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
     let mut choice = None;
     reader.object(|key, reader| match &*key {
         "type" if reader.kind()? == Kind::String => reader.skip(),
-        "function" | "custom" if kind == key => {
-            let is_custom = key == "custom";
-            let form = if is_custom { CallForm::Custom } else { CallForm::Function };
-            choice = Some(ToolChoice::Named { name: read_only_name(reader)?, form });
-            Ok(())
-        }
         "allowed_tools" if kind == key => set(&mut choice, read_allowed(reader)),
+        _ if kind == key
+            && let Some(form) = form_of(&key) =>
+        {
+            let named = |name| ToolChoice::Named { name, form };
+            set(&mut choice, read_only_name(reader).map(named))
+        }
         _ => Err(missing("a known choice")),
     })?;
     choice.ok_or_else(|| missing("a known choice"))
@@ -206,11 +207,8 @@ fn read_allowed<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
     reader.object(|key, reader| {
         match &*key {
             "mode" => {
-                mode = Some(match &*reader.string()?.to_str() {
-                    "auto" => AllowedMode::Auto,
-                    "required" => AllowedMode::Required,
-                    _ => return Err(missing("a known mode")),
-                });
+                let known = mode_of(&reader.string()?.to_str());
+                mode = Some(known.ok_or_else(|| missing("a known mode"))?);
             }
             "tools" => tools.extend(reader.list(|_, reader| reader.raw().map(read_allowed_tool))?),
             _ => return Err(missing("a known choice")),

@@ -7,16 +7,8 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_chat::decode_request::content::{DATA_URL, audio_type};
 use crate::protocol::openai_chat::types::{SELF, UNNAMED_FILE};
 use crate::protocol::reporter::Reporter;
-use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{Field, media_type};
-
-/// The extras of a node, if they are this protocol's own.
-pub(in super::super) fn own_extras<'e>(
-    reporter: &Reporter<'_>,
-    semantics: &'e NodeSemantics<'e>,
-) -> Option<&'e Extras<'e>> {
-    semantics.extras().filter(|_| reporter.is_same())
-}
+use crate::protocol::semantics::{Extra, NodeSemantics};
+use crate::protocol::{Field, data_url, media_type};
 
 /// The text of a part that is written as nothing but text, so that a string can stand for it.
 pub(in super::super) fn bare_text<'p>(
@@ -24,7 +16,7 @@ pub(in super::super) fn bare_text<'p>(
     reporter: &mut Reporter<'_>,
 ) -> Option<&'p Text<'p>> {
     let semantics = part.semantics();
-    if semantics.cache().is_some() || own_extras(reporter, semantics).is_some() {
+    if semantics.cache().is_some() || reporter.own_extras(semantics, "").is_some() {
         return None;
     }
     match part.content() {
@@ -81,7 +73,7 @@ struct Piece<'w, 'p, 'r> {
 impl<'p> Piece<'_, 'p, '_> {
     /// Writes a part whose payload stands under the name of its type, with what rides on it.
     fn write(&mut self, kind: &'static str, payload: impl FnOnce(&mut Writer)) {
-        let extras = own_extras(self.reporter, self.semantics).map(|extras| (extras, ""));
+        let extras = self.reporter.own_extras(self.semantics, "");
         let mut object = Object::open(self.writer, extras);
         object.word("type", kind);
         payload(object.key(kind));
@@ -103,7 +95,7 @@ impl<'p> Piece<'_, 'p, '_> {
 
     /// The same with an object as the payload.
     fn write_object(&mut self, kind: &'static str, members: impl FnOnce(&mut Object<'_, '_>)) {
-        let extras = own_extras(self.reporter, self.semantics).map(|extras| (extras, kind));
+        let extras = self.reporter.own_extras(self.semantics, kind);
         self.write(kind, |writer| {
             let mut object = Object::open(writer, extras);
             members(&mut object);
@@ -111,19 +103,15 @@ impl<'p> Piece<'_, 'p, '_> {
         });
     }
 
-    fn lose(&mut self, field: Field, kind: LossKind, reason: &'static str) {
-        self.reporter.lose((self.semantics.place(), field), kind, reason);
-    }
-
-    fn has_extras(&self, scope: &str) -> bool {
-        let extras = own_extras(self.reporter, self.semantics);
-        extras.is_some_and(|extras| extras.within(scope).next().is_some())
+    /// The first of this protocol's own extras in an object of the part.
+    fn extra(&self, scope: &'static str) -> Option<&'p Extra<'p>> {
+        let (extras, scope) = self.reporter.own_extras(self.semantics, scope)?;
+        extras.within(scope).next()
     }
 
     /// The payload of this protocol's own that is not spelled the usual way.
     fn kept(&self) -> Option<Text<'p>> {
-        let kept = own_extras(self.reporter, self.semantics)?.within(DATA_URL).next()?;
-        Some(Text::plain(&*kept.key))
+        self.extra(DATA_URL).map(|kept| Text::plain(&*kept.key))
     }
 
     /// Puts a data URL together, unless it came in another spelling.
@@ -131,9 +119,7 @@ impl<'p> Piece<'_, 'p, '_> {
         self.kept().unwrap_or_else(|| {
             let spelled = if self.reporter.is_same() { Text::to_str } else { media_type::proper };
             let mime = mime.map_or("application/octet-stream".into(), spelled);
-            let mut url = Text::plain(format!("data:{mime};base64,"));
-            url.push(data);
-            url
+            data_url::in_base64(&mime, data)
         })
     }
 
@@ -146,7 +132,8 @@ impl<'p> Piece<'_, 'p, '_> {
             Source::Text { .. } | Source::File { .. } => return,
         };
         if name.is_some() {
-            self.lose(Field::MediaName, LossKind::Dropped, "Chat has no names of images");
+            let reason = "Chat has no names of images";
+            self.reporter.dropped((self.semantics, Field::MediaName), reason);
         }
         self.write_object("image_url", |inner| {
             inner.field("url", &url);
@@ -167,7 +154,7 @@ impl<'p> Piece<'_, 'p, '_> {
             self.reporter.renamed(self.semantics.place(), reason);
         }
         // The servers that tell the format by the sound itself take it as a string alone.
-        if self.reporter.is_same() && format.is_none() && !self.has_extras("input_audio") {
+        if self.reporter.is_same() && format.is_none() && self.extra("input_audio").is_none() {
             return self.write("input_audio", |writer| writer.value(&data));
         }
         self.write_object("input_audio", |inner| {
@@ -193,7 +180,7 @@ impl<'p> Piece<'_, 'p, '_> {
         let is_unnamed = name.is_none() && key == "file_data" && !self.reporter.is_same();
         if is_unnamed {
             let reason = "Chat wants a name for every file";
-            self.lose(Field::MediaName, LossKind::Synthesised, reason);
+            self.reporter.synthesised((self.semantics, Field::MediaName), reason);
         }
         let made_up = is_unnamed.then_some(Text::literal(UNNAMED_FILE));
         self.write_object("file", |inner| {

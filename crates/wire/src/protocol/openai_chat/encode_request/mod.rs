@@ -37,8 +37,10 @@ pub(in super::super) fn encode_request(
         reporter.synthesised(Field::Model, "Chat has the name of the model in the body");
     }
     // This protocol's own names and ids stay as they are.
-    let fitted = || Calls::of(request, SELF, target);
-    let calls = own.is_none().then(fitted);
+    let calls = match own {
+        Some(_) => Calls::default(),
+        None => Calls::of(request, SELF, target),
+    };
     let word = json_mode::missing_sentence(decoded, reporter);
     object.key("messages").array(|writer| {
         if let Some(word) = word {
@@ -48,13 +50,12 @@ pub(in super::super) fn encode_request(
             });
         }
         let messages = &request.messages;
-        match &calls {
-            Some(calls) => turns::Turns { calls, target, reporter }.write(writer, messages),
-            None => messages.iter().for_each(|it| message::write_own(writer, it, reporter)),
+        match own {
+            Some(_) => messages.iter().for_each(|it| message::write_own(writer, it, reporter)),
+            None => turns::Turns { calls: &calls, target, reporter }.write(writer, messages),
         }
     });
-    let calls = calls.as_ref();
-    let tools = tools::Tools { calls, target, reporter, own }.write(&mut object, request);
+    let tools = tools::Tools { calls: &calls, target, reporter, own }.write(&mut object, request);
     let language = schema_language::of_output(decoded);
     options::Options { request, target, reporter, tools, language, own }.write(&mut object);
     for (declared, json) in own.and_then(|own| own.chat()).into_iter().flat_map(|it| it.set()) {

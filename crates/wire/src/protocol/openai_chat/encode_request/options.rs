@@ -1,7 +1,6 @@
 //! Writing the options of a request.
 
-use crate::conversation::{CacheOptions, OutputFormat, OutputSchema, Request, Sampling};
-use crate::json::Text;
+use crate::conversation::{CacheOptions, OutputFormat, OutputSchema, Request};
 use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::object::Object;
@@ -10,7 +9,7 @@ use crate::protocol::openai_chat::encode_request::tools::HasTools;
 use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
 use crate::protocol::reporter::Reporter;
-use crate::protocol::semantics::{Extras, Semantics};
+use crate::protocol::semantics::Semantics;
 use crate::protocol::{Field, tier};
 use crate::schema::SchemaLanguage;
 use crate::target::{Accepts, Effort, Target};
@@ -21,28 +20,6 @@ const STOP_MAX: usize = 4;
 /// The name of a schema that came without one.
 const UNNAMED_SCHEMA: &str = "response";
 
-fn write_sampling(object: &mut Object<'_, '_>, sampling: &Sampling<'_>, seed_name: &'static str) {
-    let Sampling {
-        temperature,
-        top_p,
-        top_k: _,
-        seed,
-        presence_penalty,
-        frequency_penalty,
-        candidates,
-        logprobs,
-        top_logprobs,
-    } = sampling;
-    object.optional("temperature", temperature.as_ref());
-    object.optional("top_p", top_p.as_ref());
-    object.optional(seed_name, seed.as_ref());
-    object.optional("presence_penalty", presence_penalty.as_ref());
-    object.optional("frequency_penalty", frequency_penalty.as_ref());
-    object.optional("n", candidates.as_ref());
-    object.optional("logprobs", logprobs.as_ref());
-    object.optional("top_logprobs", top_logprobs.as_ref());
-}
-
 /// Writes what every request carries as it is.
 fn write_identity(object: &mut Object<'_, '_>, request: &Request<'_>) {
     object.optional("verbosity", request.verbosity.as_ref());
@@ -51,37 +28,6 @@ fn write_identity(object: &mut Object<'_, '_>, request: &Request<'_>) {
     let CacheOptions { key, options: _, retention } = &request.cache;
     object.optional("prompt_cache_key", key.as_ref());
     object.optional("prompt_cache_retention", retention.as_ref());
-}
-
-fn write_format(
-    object: &mut Object<'_, '_>,
-    output: &OutputFormat<'_>,
-    extras: Option<&Extras<'_>>,
-) {
-    let kind = match output {
-        OutputFormat::Unset => return,
-        OutputFormat::Text => "text",
-        OutputFormat::JsonObject => "json_object",
-        OutputFormat::JsonSchema(_) => "json_schema",
-    };
-    let outer = extras.map(|extras| (extras, "response_format"));
-    let mut format = Object::open(object.key("response_format"), outer);
-    format.field("type", kind);
-    if let OutputFormat::JsonSchema(schema) = output {
-        let OutputSchema { name, description, schema, strict } = &**schema;
-        let stated =
-            name.is_some() || description.is_some() || schema.is_some() || strict.is_some();
-        let inner = extras.map(|extras| (extras, "response_format/json_schema"));
-        if stated || inner.is_some_and(|(extras, scope)| extras.within(scope).next().is_some()) {
-            let mut object = Object::open(format.key("json_schema"), inner);
-            object.optional("name", name.as_ref());
-            object.optional("description", description.as_ref());
-            object.optional("schema", schema.as_ref());
-            object.optional("strict", strict.as_ref());
-            object.close();
-        }
-    }
-    format.close();
 }
 
 /// The options of a request, written for one target.
@@ -155,42 +101,53 @@ impl Options<'_, '_> {
     }
 
     fn write_sampling(&mut self, object: &mut Object<'_, '_>, effort: Option<Effort>) {
-        if self.own.is_some() {
-            let is_random = self.is_shaped(request_shape::RANDOM_SEED);
-            let seed = if is_random { "random_seed" } else { "seed" };
-            return write_sampling(object, &self.request.sampling, seed);
-        }
+        let is_own = self.own.is_some();
+        let asked = &self.request.sampling;
         let rules = *self.target.family.sampling_for(effort);
-        let logprobs = match self.target.dialect.logprobs {
+        let takes_logprobs = match self.target.dialect.logprobs {
             true => rules.logprobs,
             false => Accepts::Nothing,
         };
-        let mut fitted = self.request.sampling.clone();
-        fitted.top_logprobs = self.reporter.alternatives(&self.request.sampling).cloned();
-        for (field, value, rule) in [
-            (Field::Temperature, &mut fitted.temperature, rules.temperature),
-            (Field::TopP, &mut fitted.top_p, rules.top_p),
-            (Field::Seed, &mut fitted.seed, rules.seed),
-            (Field::PresencePenalty, &mut fitted.presence_penalty, rules.penalties),
-            (Field::FrequencyPenalty, &mut fitted.frequency_penalty, rules.penalties),
-            (Field::TopLogprobs, &mut fitted.top_logprobs, logprobs),
-        ] {
-            *value = value.take().and_then(|value| self.reporter.fitted(field, value, rule));
-        }
-        if fitted.temperature.is_some() && fitted.top_p.is_some() && !rules.temperature_with_top_p {
-            fitted.top_p = None;
+        let alternatives = self.reporter.alternatives(asked);
+        let [temperature, mut top_p, seed, presence, frequency, top_logprobs] = [
+            (Field::Temperature, asked.temperature.as_ref(), rules.temperature),
+            (Field::TopP, asked.top_p.as_ref(), rules.top_p),
+            (Field::Seed, asked.seed.as_ref(), rules.seed),
+            (Field::PresencePenalty, asked.presence_penalty.as_ref(), rules.penalties),
+            (Field::FrequencyPenalty, asked.frequency_penalty.as_ref(), rules.penalties),
+            (Field::TopLogprobs, alternatives, takes_logprobs),
+        ]
+        .map(|(field, number, rule)| self.reporter.fitted(field, number?.reborrow(), rule));
+        let is_either = !is_own && !rules.temperature_with_top_p;
+        if is_either && temperature.is_some() && top_p.take().is_some() {
             self.reporter.dropped(Field::TopP, "the model does not take it beside a temperature");
         }
-        fitted.logprobs = fitted.logprobs.filter(|_| logprobs != Accepts::Nothing);
-        // Their number is accepted only beside the wish for them.
-        // Fixture `request/sampling/alternatives-without-log-probabilities`.
-        if fitted.top_logprobs.is_some() && fitted.logprobs.is_none() {
-            fitted.logprobs = Some(true);
-        }
-        if self.request.sampling.logprobs == Some(true) && fitted.logprobs.is_none() {
+        let logprobs = match takes_logprobs {
+            _ if is_own => asked.logprobs,
+            Accepts::Nothing => None,
+            // Their number is accepted only beside the wish for them.
+            // Fixture `request/sampling/alternatives-without-log-probabilities`.
+            _ => asked.logprobs.or(top_logprobs.is_some().then_some(true)),
+        };
+        if asked.logprobs == Some(true) && logprobs.is_none() {
             self.reporter.dropped(Field::Logprobs, "the model does not take it");
         }
-        write_sampling(object, &fitted, self.target.dialect.seed_field);
+        object.optional("temperature", temperature.as_ref());
+        object.optional("top_p", top_p.as_ref());
+        object.optional(self.seed_name(), seed.as_ref());
+        object.optional("presence_penalty", presence.as_ref());
+        object.optional("frequency_penalty", frequency.as_ref());
+        object.optional("n", asked.candidates.as_ref());
+        object.optional("logprobs", logprobs.as_ref());
+        object.optional("top_logprobs", top_logprobs.as_ref());
+    }
+
+    fn seed_name(&self) -> &'static str {
+        match self.own {
+            Some(_) if self.is_shaped(request_shape::RANDOM_SEED) => "random_seed",
+            Some(_) => "seed",
+            None => self.target.dialect.seed_field,
+        }
     }
 
     fn write_stop(&mut self, object: &mut Object<'_, '_>, effort: Option<Effort>) {
@@ -212,38 +169,57 @@ impl Options<'_, '_> {
     }
 
     fn write_format(&mut self, object: &mut Object<'_, '_>) {
-        let extras = self.own.map(|own| own.extras());
-        let output = match &self.request.output {
-            OutputFormat::JsonSchema(output) if extras.is_none() => output,
-            output => return write_format(object, output, extras),
+        let (kind, schema) = match &self.request.output {
+            OutputFormat::Unset => return,
+            OutputFormat::Text => ("text", None),
+            OutputFormat::JsonObject => ("json_object", None),
+            OutputFormat::JsonSchema(output) if self.takes_schema(output) => {
+                ("json_schema", Some(output))
+            }
+            OutputFormat::JsonSchema(_) => ("json_object", None),
         };
-        if !self.target.dialect.schema_output || !self.target.family.schema_output {
+        let within = |scope| self.own.map(|own| (own.extras(), scope));
+        let mut format = Object::open(object.key("response_format"), within("response_format"));
+        format.word("type", kind);
+        if let Some(schema) = schema {
+            let extras = within("response_format/json_schema");
+            format.unless_empty("json_schema", extras, |object| self.write_schema(object, schema));
+        }
+        format.close();
+    }
+
+    /// Whether the server holds an answer to a schema; what is lost where it does not is reported.
+    fn takes_schema(&mut self, output: &OutputSchema<'_>) -> bool {
+        let OutputSchema { name, description, schema, strict } = output;
+        let takes = self.target.dialect.schema_output && self.target.family.schema_output;
+        if !takes {
             let reason = "the server takes no schema, only JSON as such";
             let fields = [
-                (Field::OutputSchema, output.schema.is_some()),
-                (Field::OutputSchemaName, output.name.is_some()),
-                (Field::OutputSchemaDescription, output.description.is_some()),
-                (Field::OutputSchemaStrict, output.strict.is_some()),
+                (Field::OutputSchema, schema.is_some()),
+                (Field::OutputSchemaName, name.is_some()),
+                (Field::OutputSchemaDescription, description.is_some()),
+                (Field::OutputSchemaStrict, strict.is_some()),
             ];
             self.reporter.lose_set(&fields, LossKind::Approximated, reason);
-            return write_format(object, &OutputFormat::JsonObject, None);
         }
-        let OutputSchema { name, description, schema, strict } = &**output;
-        if name.is_none() {
+        takes || self.own.is_some()
+    }
+
+    fn write_schema(&mut self, object: &mut Object<'_, '_>, output: &OutputSchema<'_>) {
+        let OutputSchema { name, description, schema, strict } = output;
+        object.optional("name", name.as_ref());
+        if name.is_none() && self.own.is_none() {
+            object.word("name", UNNAMED_SCHEMA);
             let reason = "Chat wants a name for every schema";
             self.reporter.synthesised(Field::OutputSchemaName, reason);
         }
-        let at = (Place::default(), Field::OutputSchema);
-        let schema = schema
-            .as_ref()
-            .map(|it| schema::translated((it, self.language), *strict, at, self.reporter));
-        let named = OutputSchema {
-            name: Some(name.as_ref().map_or(Text::literal(UNNAMED_SCHEMA), Text::reborrow)),
-            description: description.as_ref().map(Text::reborrow),
-            schema,
-            strict: *strict,
-        };
-        write_format(object, &OutputFormat::JsonSchema(Box::new(named)), None);
+        object.optional("description", description.as_ref());
+        if let Some(schema) = schema {
+            let at = (Place::default(), Field::OutputSchema);
+            let schema = schema::translated((schema, self.language, *strict), at, self.reporter);
+            object.field("schema", &schema);
+        }
+        object.optional("strict", strict.as_ref());
     }
 
     /// A client of another protocol asks its own server for state, and not this vendor to keep the call.

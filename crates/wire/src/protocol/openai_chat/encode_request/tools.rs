@@ -1,8 +1,8 @@
 //! Writing tools and the choice among them.
 
 use crate::conversation::{
-    AllowedMode, AllowedTool, CallForm, CustomFormat, CustomTool, FunctionTool, HostedService,
-    NamespaceTool, Request, Tool, ToolChoice, ToolKind,
+    AllowedTool, CallForm, CustomFormat, CustomTool, FunctionTool, HostedService, NamespaceTool,
+    Request, Tool, ToolChoice, ToolKind,
 };
 use crate::json::{Text, Writer};
 use crate::place::Place;
@@ -11,52 +11,15 @@ use crate::protocol::choosing::Offer;
 use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::namespaces::Spaced;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::encode_request::content::own_extras;
 use crate::protocol::openai_chat::encode_request::schema;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
 use crate::protocol::reporter::Reporter;
-use crate::protocol::semantics::{Extras, Semantics};
+use crate::protocol::semantics::Semantics;
+use crate::protocol::tool_words::{form_word, mode_word};
 use crate::protocol::{Field, namespaces, schema_language};
 use crate::target::{ForcedToolChoice, Target};
 
 const WEB_SEARCH: &str = "web_search_options";
-
-fn write_function(
-    writer: &mut Writer,
-    function: &FunctionTool<'_>,
-    extras: Option<(&Extras<'_>, &'static str)>,
-) {
-    let FunctionTool { name, description, parameters, strict, output_schema: _ } = function;
-    let mut object = Object::open(writer, extras);
-    object.field("name", name);
-    object.optional("description", description.as_ref());
-    object.optional("parameters", parameters.as_ref());
-    object.optional("strict", strict.as_ref());
-    object.close();
-}
-
-fn write_custom(
-    writer: &mut Writer,
-    custom: &CustomTool<'_>,
-    extras: Option<(&Extras<'_>, &'static str)>,
-) {
-    let CustomTool { name, description, format } = custom;
-    let mut object = Object::open(writer, extras);
-    object.field("name", name);
-    object.optional("description", description.as_ref());
-    match format {
-        None => {}
-        Some(CustomFormat::Text) => object.key("format").object(|it| it.word("type", "text")),
-        Some(CustomFormat::Grammar { definition, syntax }) => object.key("format").object(|it| {
-            it.word("type", "grammar");
-            it.object_field("grammar", |it| {
-                it.field("definition", definition);
-                it.field("syntax", syntax);
-            });
-        }),
-    }
-    object.close();
-}
 
 /// Writes the choice of before there were tools.
 fn write_function_choice(object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
@@ -72,35 +35,10 @@ fn write_function_choice(object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
     }
 }
 
-fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
-    let kind = match form {
-        CallForm::Function => "function",
-        CallForm::Custom => "custom",
-    };
-    writer.object(|it| {
-        it.field("type", kind);
-        it.object_field(kind, |it| it.field("name", name));
-    });
-}
-
-fn write_allowed(writer: &mut Writer, mode: AllowedMode, tools: impl FnOnce(&mut Writer)) {
-    let mode = match mode {
-        AllowedMode::Auto => "auto",
-        AllowedMode::Required => "required",
-    };
-    writer.object(|it| {
-        it.word("type", "allowed_tools");
-        it.object_field("allowed_tools", |it| {
-            it.field("mode", mode);
-            it.array_field("tools", tools);
-        });
-    });
-}
-
 /// The tools of a request, written for one target.
 pub(super) struct Tools<'t, 'r> {
-    /// The names that the server takes; none for this protocol's own, which stay as they are.
-    pub(super) calls: Option<&'t Calls<'t>>,
+    /// The names that the server takes; this protocol's own stay as they are.
+    pub(super) calls: &'t Calls<'t>,
     pub(super) target: &'t Target,
     pub(super) reporter: &'t mut Reporter<'r>,
     /// What this protocol's own request meant besides.
@@ -187,43 +125,73 @@ impl<'t> Tools<'t, '_> {
     }
 
     fn write_tool(&mut self, writer: &mut Writer, spaced: Spaced<'_>) {
-        let tool = spaced.tool;
-        let place = tool.semantics().place();
-        let extras = own_extras(self.reporter, tool.semantics());
-        let within = |scope| extras.map(|extras| (extras, scope));
-        match &tool.kind {
-            ToolKind::Function(function) => {
-                let strict = self.strict(function, place);
-                let language = schema_language::of_parameters(self.reporter.source(), tool);
-                let parameters = function.parameters.as_ref().map(|it| {
-                    let at = (place, Field::ToolParameters);
-                    let fitted = schema::translated((it, language), strict, at, self.reporter);
-                    schema_language::completed_parameters(self.reporter, fitted, strict, place)
+        let semantics = spaced.tool.semantics();
+        let kind = match &spaced.tool.kind {
+            ToolKind::Function(_) if self.is_shaped(request_shape::FUNCTIONS) => {
+                return self.write_payload(writer, spaced, "");
+            }
+            ToolKind::Function(_) => "function",
+            ToolKind::Custom(_) => "custom",
+            ToolKind::Hosted(hosted) => return writer.value(&hosted.json),
+            ToolKind::Namespace(_) => return,
+        };
+        let mut object = Object::open(writer, self.reporter.own_extras(semantics, ""));
+        object.word("type", kind);
+        self.write_payload(object.key(kind), spaced, kind);
+        object.close();
+    }
+
+    /// Writes what a tool is, without its type; `scope` is where in the tool it stands.
+    fn write_payload(&mut self, writer: &mut Writer, spaced: Spaced<'_>, scope: &'static str) {
+        let semantics = spaced.tool.semantics();
+        let mut object = Object::open(writer, self.reporter.own_extras(semantics, scope));
+        match &spaced.tool.kind {
+            ToolKind::Function(function) => self.write_function(&mut object, spaced, function),
+            ToolKind::Custom(custom) => self.write_custom(&mut object, spaced, custom),
+            ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
+        }
+        object.close();
+    }
+
+    fn write_function(
+        &mut self,
+        object: &mut Object<'_, '_>,
+        spaced: Spaced<'_>,
+        function: &FunctionTool<'_>,
+    ) {
+        let FunctionTool { name, description, parameters, strict: _, output_schema: _ } = function;
+        let place = spaced.tool.semantics().place();
+        let strict = self.strict(function, place);
+        let language = schema_language::of_parameters(self.reporter.source(), spaced.tool);
+        let parameters = parameters.as_ref().map(|it| {
+            let at = (place, Field::ToolParameters);
+            let fitted = schema::translated((it, language, strict), at, self.reporter);
+            schema_language::completed_parameters(self.reporter, fitted, strict, place)
+        });
+        object.field("name", &self.name(name, place));
+        object.optional("description", spaced.description(description.as_ref()).as_ref());
+        object.optional("parameters", parameters.as_ref());
+        object.optional("strict", strict.as_ref());
+    }
+
+    fn write_custom(
+        &mut self,
+        object: &mut Object<'_, '_>,
+        spaced: Spaced<'_>,
+        custom: &CustomTool<'_>,
+    ) {
+        let CustomTool { name, description, format } = custom;
+        object.field("name", &self.name(name, spaced.tool.semantics().place()));
+        object.optional("description", spaced.description(description.as_ref()).as_ref());
+        match format {
+            None => {}
+            Some(CustomFormat::Text) => object.key("format").object(|it| it.word("type", "text")),
+            Some(CustomFormat::Grammar { definition, syntax }) => {
+                write_nested(object.key("format"), "grammar", |it| {
+                    it.field("definition", definition);
+                    it.field("syntax", syntax);
                 });
-                let name = self.name(&function.name, place);
-                let description = spaced.description(function.description.as_ref());
-                let output_schema = None;
-                let function =
-                    FunctionTool { name, description, parameters, strict, output_schema };
-                if self.is_shaped(request_shape::FUNCTIONS) {
-                    return write_function(writer, &function, within(""));
-                }
-                let mut object = Object::open(writer, within(""));
-                object.word("type", "function");
-                write_function(object.key("function"), &function, within("function"));
-                object.close();
             }
-            ToolKind::Custom(custom) => {
-                let name = self.name(&custom.name, place);
-                let description = spaced.description(custom.description.as_ref());
-                let custom = CustomTool { name, description, format: custom.format.clone() };
-                let mut object = Object::open(writer, within(""));
-                object.word("type", "custom");
-                write_custom(object.key("custom"), &custom, within("custom"));
-                object.close();
-            }
-            ToolKind::Hosted(hosted) => writer.value(&hosted.json),
-            ToolKind::Namespace(_) => {}
         }
     }
 
@@ -246,19 +214,11 @@ impl<'t> Tools<'t, '_> {
     where
         't: 'n,
     {
-        if self.calls.is_some_and(|calls| calls.renames(name)) {
+        if self.calls.renames(name) {
             let reason = "the server does not take such names of tools";
             self.reporter.renamed((place, Field::ToolName), reason);
         }
-        self.known(name)
-    }
-
-    /// The name that the server knows a tool by.
-    fn known<'n>(&self, name: &'n Text<'_>) -> Text<'n>
-    where
-        't: 'n,
-    {
-        self.calls.map_or_else(|| name.reborrow(), |calls| calls.name(name))
+        self.calls.name(name)
     }
 
     /// Writes `web_search_options` for a hosted web search, and reports the other hosted tools.
@@ -307,11 +267,14 @@ impl<'t> Tools<'t, '_> {
                 object.field("tool_choice", self.target.dialect.forced_tool_choice);
             }
             ToolChoice::Named { name, form } => {
-                write_named(object.key("tool_choice"), &self.known(name), *form);
+                self.write_named(object.key("tool_choice"), name, *form);
             }
             ToolChoice::Allowed { mode, tools } => {
-                write_allowed(object.key("tool_choice"), *mode, |writer| {
-                    tools.iter().for_each(|tool| self.write_allowed_tool(writer, tool));
+                write_nested(object.key("tool_choice"), "allowed_tools", |it| {
+                    it.word("mode", mode_word(*mode));
+                    it.array_field("tools", |writer| {
+                        tools.iter().for_each(|tool| self.write_allowed_tool(writer, tool));
+                    });
                 });
                 if tools.iter().any(|tool| tool.name.is_none()) {
                     let reason = "hosted tools cannot be chosen";
@@ -334,9 +297,13 @@ impl<'t> Tools<'t, '_> {
     ) {
         match (name, json.as_ref().filter(|_| self.own.is_some())) {
             (_, Some(json)) => writer.value(json),
-            (Some(name), None) => write_named(writer, &self.known(name), CallForm::Function),
+            (Some(name), None) => self.write_named(writer, name, CallForm::Function),
             (None, None) => {}
         }
+    }
+
+    fn write_named(&self, writer: &mut Writer, name: &Text<'_>, form: CallForm) {
+        write_nested(writer, form_word(form), |it| it.field("name", &self.calls.name(name)));
     }
 
     fn write_parallel(&mut self, object: &mut Object<'_, '_>, request: &Request<'_>) {
@@ -346,6 +313,14 @@ impl<'t> Tools<'t, '_> {
         }
         self.reporter.dropped(Field::ParallelToolCalls, "the server does not take it");
     }
+}
+
+/// Writes an object whose members stand under the name of its type.
+fn write_nested(writer: &mut Writer, kind: &'static str, members: impl FnOnce(&mut Writer)) {
+    writer.object(|it| {
+        it.word("type", kind);
+        it.object_field(kind, members);
+    });
 }
 
 /// Writes what another protocol's web search has in common with this one's.

@@ -10,10 +10,9 @@ use crate::protocol::calls::{Calls, Position};
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::{content, message};
 use crate::protocol::openai_chat::types::SELF;
-use crate::protocol::placeholder::{in_place, omitted, placeholder};
+use crate::protocol::placeholder::{in_place, placeholders};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
-use crate::protocol::words::is_wordless;
 use crate::target::{Dialect, Family, SystemRole, Target};
 
 /// The turns of a request, written for one target.
@@ -178,12 +177,7 @@ impl Turns<'_, '_> {
     fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>) {
         let parts: Few<&Part<'_>> =
             message.parts.iter().filter(|part| self.is_writable(message.role, part)).collect();
-        let is_silent =
-            parts.len() < message.parts.len() && parts.iter().all(|part| is_wordless(part));
-        let placeholders: Vec<Part<'_>> = match is_silent {
-            true => omitted(message).map(|(_, part)| placeholder(part)).collect(),
-            false => Vec::new(),
-        };
+        let placeholders = placeholders(message, &parts);
         match placeholders.is_empty() {
             true => self.write_sent(writer, message, &parts),
             false => self.write_sent(writer, message, &in_place(message, &parts, &placeholders)),

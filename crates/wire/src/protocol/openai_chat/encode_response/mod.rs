@@ -37,8 +37,7 @@ pub(in super::super) fn encode_response(
     let same = reporter.is_same();
     let semantics = response.semantics();
     let mut writer = Writer::with_capacity(ANSWER_BYTES);
-    let own = content::own_extras(&reporter, semantics);
-    let mut object = Object::open(&mut writer, own.map(|extras| (extras, "")));
+    let mut object = Object::open(&mut writer, reporter.own_extras(semantics, ""));
     let start = Start::of(response);
     write_head(&mut object, "chat.completion", &start, (context, source));
     report_head(&start, semantics.place(), context, &mut reporter);
@@ -117,8 +116,7 @@ impl ChoiceWriter<'_, '_> {
     fn write_choice(&mut self, writer: &mut Writer, index: usize, candidate: &Candidate<'_>) {
         let semantics = candidate.semantics();
         let same = self.reporter.is_same();
-        let own = content::own_extras(self.reporter, semantics);
-        let mut object = Object::open(writer, own.map(|extras| (extras, "")));
+        let mut object = Object::open(writer, self.reporter.own_extras(semantics, ""));
         object.unless_kept("index", &index);
         self.write_message(object.key("message"), candidate);
         self.write_logprobs(&mut object, candidate);
@@ -137,8 +135,8 @@ impl ChoiceWriter<'_, '_> {
     }
 
     fn write_message(&mut self, writer: &mut Writer, candidate: &Candidate<'_>) {
-        let own = content::own_extras(self.reporter, candidate.semantics());
-        let mut object = Object::open(writer, own.map(|extras| (extras, "message")));
+        let own = self.reporter.own_extras(candidate.semantics(), "message");
+        let mut object = Object::open(writer, own);
         object.unless_kept("role", "assistant");
         let parts = &candidate.message.parts;
         let content: Few<&Part<'_>> = match self.reporter.is_same() {
@@ -238,8 +236,8 @@ impl ChoiceWriter<'_, '_> {
             Logprobs::joined(parts.filter_map(|part| part.semantics().logprobs().cloned()))
         };
         let (text, refusal) = (of(is_text), of(is_refusal));
-        let own = content::own_extras(self.reporter, candidate.semantics());
-        object.unless_empty("logprobs", own.map(|extras| (extras, "logprobs")), |inner| {
+        let own = self.reporter.own_extras(candidate.semantics(), "logprobs");
+        object.unless_empty("logprobs", own, |inner| {
             inner.optional("content", text.as_ref().map(Logprobs::entries).as_ref());
             inner.optional("refusal", refusal.as_ref().map(Logprobs::entries).as_ref());
         });

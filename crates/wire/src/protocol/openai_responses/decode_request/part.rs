@@ -1,12 +1,11 @@
 //! Reading the parts of a message's content or of a tool's output. Data URLs become their data.
 
-use std::borrow::Cow;
-
 use crate::conversation::{Content, Media, MediaKind, Opaque, Part, Source};
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::Place;
+use crate::protocol::data_url::{DataUrl, is_data_url};
 use crate::protocol::object::{Unread, read_object, read_tag, set};
 use crate::protocol::openai_responses::types::{IN_CONTENT, SELF, Shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
@@ -48,7 +47,9 @@ fn read_part<'a>(
     unread.read(reader, "", &mut extras, |key, reader| {
         match key {
             "type" => reader.skip()?,
-            "prompt_cache_breakpoint" => semantics.set_cache(cache_marker(reader.raw()?)),
+            "prompt_cache_breakpoint" => {
+                semantics.set_cache(CacheMarker::read(CacheMarker::OPENAI, reader.raw()?))
+            }
             _ => return member(key, reader, semantics),
         }
         Ok(())
@@ -97,15 +98,6 @@ fn decode_refusal<'a>(
         _ => Ok(()),
     })?;
     Ok(refusal.map(Content::Refusal))
-}
-
-/// The marker up to which the prompt may be cached.
-fn cache_marker(json: Json<'_>) -> CacheMarker<'_> {
-    let ttl = match json.kind() {
-        Kind::Object => json.reader().peek_tag("ttl").ok().flatten().map(Text::into_owned),
-        _ => None,
-    };
-    CacheMarker { key: CacheMarker::OPENAI, ttl, json }
 }
 
 /// An annotation as a citation; what other protocols understand of it is read off.
@@ -191,46 +183,25 @@ fn image(url: Text<'_>) -> Source<'_> {
 
 /// The source that the data of a file is: a data URL or bare Base64, or an address in their place.
 fn data(data: Text<'_>) -> Source<'_> {
-    match is_data_url(&data) || media_type::is_address(&data.to_str()) {
+    match is_data_url(&data.to_str()) || media_type::is_address(&data.to_str()) {
         true => address(data),
         false => Source::Base64 { mime: None, data },
     }
 }
 
-const DATA: &str = "data:";
-const BASE64: &str = ";base64";
-
-fn is_data_url(url: &Text<'_>) -> bool {
-    url.to_str().get(..DATA.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(DATA))
-}
-
 /// Reads an address; the data of a data URL is taken out of it.
 fn address(url: Text<'_>) -> Source<'_> {
-    if !is_data_url(&url) {
-        return Source::Url { mime: None, url };
-    }
-    let whole = url.clone().into_str();
-    let Some(comma) = whole.find(',') else { return Source::Url { mime: None, url } };
-    let header = &whole[DATA.len()..comma];
-    let base = header.len().saturating_sub(BASE64.len());
-    let is_base64 = header.get(base..).is_some_and(|end| end.eq_ignore_ascii_case(BASE64));
-    let mime = header.split(';').next().unwrap_or_default().to_ascii_lowercase();
+    let Some(parts) = DataUrl::of(&url) else { return Source::Url { mime: None, url } };
+    let mime = parts.mime().to_str().to_ascii_lowercase();
     let is_text = mime.is_empty() || mime.starts_with("text/");
     let mime = (!mime.is_empty()).then(|| Text::plain(mime));
-    if is_base64 {
-        return Source::Base64 { mime, data: Text::plain(after(whole, comma + 1)) };
+    let data = parts.data();
+    if parts.is_base64 {
+        return Source::Base64 { mime, data };
     }
     // Data that is not in Base64 is percent-encoded; what is not text stays an address.
-    match percent::decoded(&whole[comma + 1..]).filter(|_| is_text) {
+    match percent::decoded(&data.to_str()).filter(|_| is_text) {
         Some(text) => Source::Text { mime, text: Text::plain(text) },
         None => Source::Url { mime: None, url },
-    }
-}
-
-/// The rest of a text, borrowed from the input if the text is.
-fn after(text: Cow<'_, str>, start: usize) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(&text[start..]),
-        Cow::Owned(text) => Cow::Owned(text[start..].to_owned()),
     }
 }

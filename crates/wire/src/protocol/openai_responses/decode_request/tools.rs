@@ -1,8 +1,8 @@
 //! Reading tools and the choice among them.
 
 use crate::conversation::{
-    AllowedMode, AllowedTool, CallForm, CustomFormat, CustomTool, FunctionTool, HostedService,
-    HostedTool, NamespaceTool, Tool, ToolChoice, ToolKind,
+    AllowedTool, CustomFormat, CustomTool, FunctionTool, HostedService, HostedTool, NamespaceTool,
+    Tool, ToolChoice, ToolKind,
 };
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
@@ -10,6 +10,7 @@ use crate::place::{Place, Step};
 use crate::protocol::object::{Members, Unread, read_object, read_tag, set};
 use crate::protocol::openai_responses::types::{SELF, qualified};
 use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::tool_words::{form_of, mode_of};
 
 /// Reads a list of tools, which a namespace may hold.
 pub(super) fn decode_tools<'a>(
@@ -202,18 +203,11 @@ fn choice<'a>(mut reader: Reader<'a>) -> Result<Option<ToolChoice<'a>>> {
     })?;
     let Some(kind) = kind.filter(|_| is_plain) else { return Ok(None) };
     let mode = mode.as_ref().map(Text::to_str);
-    Ok(match (&*kind.to_str(), name, mode.as_deref(), tools) {
-        ("function", Some(name), None, None) => {
-            Some(ToolChoice::Named { name, form: CallForm::Function })
-        }
-        ("custom", Some(name), None, None) => {
-            Some(ToolChoice::Named { name, form: CallForm::Custom })
-        }
-        ("allowed_tools", None, Some("auto"), Some(tools)) => {
-            Some(ToolChoice::Allowed { mode: AllowedMode::Auto, tools })
-        }
-        ("allowed_tools", None, Some("required"), Some(tools)) => {
-            Some(ToolChoice::Allowed { mode: AllowedMode::Required, tools })
+    let kind = kind.to_str();
+    Ok(match (name, mode, tools) {
+        (Some(name), None, None) => form_of(&kind).map(|form| ToolChoice::Named { name, form }),
+        (None, Some(mode), Some(tools)) if kind == "allowed_tools" => {
+            mode_of(&mode).map(|mode| ToolChoice::Allowed { mode, tools })
         }
         _ => None,
     })

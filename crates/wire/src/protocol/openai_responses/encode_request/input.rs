@@ -20,9 +20,9 @@ use crate::protocol::openai_responses::encode_request::item::{
 use crate::protocol::openai_responses::encode_request::part::{Side, is_writable, write_part};
 use crate::protocol::openai_responses::encode_response::output::withhold;
 use crate::protocol::openai_responses::types::SELF;
-use crate::protocol::placeholder::{in_place, omitted, placeholder};
+use crate::protocol::placeholder::{in_place, placeholders};
 use crate::protocol::reporter::Reporter;
-use crate::protocol::words::{in_words, is_wordless, remnant};
+use crate::protocol::words::{in_words, remnant};
 use crate::protocol::{Field, arguments};
 use crate::target::SystemRole;
 
@@ -174,11 +174,8 @@ impl<'i, 'r> Items<'i, 'r> {
         let side = if role == "assistant" { Side::Output } else { Side::Input };
         let mut writable: Few<&Part<'_>> =
             parts.iter().filter(|part| is_writable(self.reporter, part, side)).collect();
-        let is_silent = !self.reporter.is_same()
-            && message.is_some_and(|message| writable.len() < message.parts.len())
-            && writable.iter().all(|part| is_wordless(part));
-        let placeholders = message.filter(|_| is_silent).into_iter().flat_map(omitted);
-        let placeholders: Vec<Part<'_>> = placeholders.map(|(_, part)| placeholder(part)).collect();
+        let foreign = message.filter(|_| !self.reporter.is_same());
+        let placeholders = foreign.map(|it| placeholders(it, &writable)).unwrap_or_default();
         writable.retain(|part| !self.is_unwritten(part, parts));
         let with_placeholders = message
             .filter(|_| !placeholders.is_empty())
@@ -282,7 +279,10 @@ impl<'i, 'r> Items<'i, 'r> {
             let reason = "only the call names the tool, and there is no such call";
             self.reporter.dropped((place, Field::ResultName), reason);
         }
-        self.error_flag(place, *is_error);
+        if *is_error == Some(true) {
+            let reason = "Responses has no error flag; the text is kept";
+            self.reporter.approximated((place, Field::ResultIsError), reason);
+        }
         self.uncached(part);
         let name = name.as_ref().filter(|_| same);
         let mut object = open_result(self.writer, &header, form, (id, name));
@@ -296,13 +296,6 @@ impl<'i, 'r> Items<'i, 'r> {
             let reason = "only user messages and tool results can be marked";
             let place = part.semantics().place();
             self.reporter.marker(place, marker, LossKind::Dropped, reason);
-        }
-    }
-
-    fn error_flag(&mut self, place: Place, is_error: Option<bool>) {
-        if is_error == Some(true) {
-            let reason = "Responses has no error flag; the text is kept";
-            self.reporter.approximated((place, Field::ResultIsError), reason);
         }
     }
 }

@@ -52,10 +52,8 @@ pub(in super::super) fn encode_request(
         None => reporter.synthesised(Field::Model, UNNAMED_MODEL),
     }
     write_messages(&mut object, &mut reporter, decoded, (&calls, target));
-    let offer = (!reporter.is_same()).then(|| Offer::of(request, hosts));
     let tools = Tools { reporter: &mut reporter, calls: &calls, namespace: None };
-    write_tools(&mut object, tools, request, offer.as_ref());
-    write_parallel(&mut object, &mut reporter, request, offer.as_ref());
+    write_tools(&mut object, tools, request);
     Settings { reporter: &mut reporter, decoded, target }.write(&mut object);
     object.optional("stream", request.stream.as_ref());
     if reporter.is_same() {
@@ -65,35 +63,21 @@ pub(in super::super) fn encode_request(
     Ok(writer.into_string())
 }
 
-/// Writes whether several tools may be called at once, where there is one.
-fn write_parallel(
-    object: &mut Object<'_, '_>,
-    reporter: &mut Reporter<'_>,
-    request: &Request<'_>,
-    offer: Option<&Offer<'_>>,
-) {
-    if !offer.is_some_and(Offer::is_empty) {
-        object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
-    } else if request.parallel_tool_calls == Some(false) {
-        let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
-        reporter.implied(field, reason);
-    }
-}
-
 /// Writes the tools and the choice among those that are there; this protocol's own choice is not held to them.
-fn write_tools<'r>(
-    object: &mut Object<'_, '_>,
-    mut tools: Tools<'_, '_>,
-    request: &'r Request<'r>,
-    offer: Option<&Offer<'r>>,
-) {
+fn write_tools(object: &mut Object<'_, '_>, mut tools: Tools<'_, '_>, request: &Request<'_>) {
     object.list_unless_empty("tools", |writer| tools.list(writer, &request.tools));
-    let choice = match offer {
+    let offer = (!tools.reporter.is_same()).then(|| Offer::of(request, hosts));
+    let choice = match &offer {
         None => request.tool_choice.as_ref().map(Cow::Borrowed),
         Some(offer) => offer.choice(request, tools.reporter),
     };
     if let Some(choice) = choice {
         tools.choice(object, &choice);
+    }
+    if !offer.is_some_and(|offer| offer.is_empty()) {
+        object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
+    } else if request.parallel_tool_calls == Some(false) {
+        tools.reporter.implied(Field::ParallelToolCalls, "there is no tool to call");
     }
 }
 

@@ -7,25 +7,15 @@ use crate::loss::LossKind;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::semantics::{Extras, NodeSemantics};
+use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::words::is_wordless;
-use crate::protocol::{CacheMarker, Citation, Field, Protocol, media_type};
+use crate::protocol::{CacheMarker, Citation, Field, Protocol, data_url, media_type};
 
 /// Who says a part, which decides how its text is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Side {
     Input,
     Output,
-}
-
-/// The extras of a node, if they may be written: those of another protocol may not.
-pub(in super::super) fn own_extras<'e>(
-    reporter: &Reporter<'_>,
-    semantics: &'e NodeSemantics<'_>,
-    scope: &'static str,
-) -> Option<(&'e Extras<'e>, &'static str)> {
-    let extras = semantics.extras().filter(|_| reporter.is_same())?;
-    Some((extras, scope))
 }
 
 /// Whether a part can stand on a side; what the walk over the request has reported anyway cannot.
@@ -75,7 +65,7 @@ pub(in super::super) fn write_part(
     match part.content() {
         Content::Text(text) => write_text(writer, reporter, (text, semantics), side),
         Content::Refusal(text) => {
-            let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
+            let mut object = Object::open(writer, reporter.own_extras(semantics, ""));
             object.word("type", "refusal");
             object.field("refusal", text);
             if reporter.is_same() {
@@ -96,7 +86,7 @@ pub(in super::super) fn write_text(
     (text, semantics): (&Text<'_>, &NodeSemantics<'_>),
     side: Side,
 ) {
-    let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
+    let mut object = Object::open(writer, reporter.own_extras(semantics, ""));
     let is_output = side == Side::Output;
     object.word("type", if is_output { "output_text" } else { "input_text" });
     object.field("text", text);
@@ -223,7 +213,7 @@ fn write_media(
     if !source.mime().is_none_or(media_type::is_proper) {
         reporter.renamed(semantics, "Responses writes data in one form");
     }
-    let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
+    let mut object = Object::open(writer, reporter.own_extras(semantics, ""));
     match kind {
         MediaKind::Image | MediaKind::Video => {
             object.word("type", "input_image");
@@ -289,20 +279,16 @@ fn write_source(
     match source {
         Source::Base64 { mime, data } => {
             let mime = mime.as_ref().map_or("application/octet-stream".into(), media_type::proper);
-            let mut url = Text::plain(format!("data:{mime};base64,"));
-            url.push(data);
-            object.field(data_key, &url);
+            object.field(data_key, &data_url::in_base64(&mime, data));
         }
-        Source::Text { mime, text } => object.field(data_key, &text_url(mime.as_ref(), text)),
+        Source::Text { mime, text } => {
+            let mime = mime.as_ref().map_or("text/plain".into(), Text::to_str);
+            let data = Text::plain(base64::encode(text.to_str().as_bytes()));
+            object.field(data_key, &data_url::in_base64(&mime, &data));
+        }
         Source::Url { url, .. } => object.field(address, url),
         Source::File { id, .. } => object.field("file_id", id),
     }
-}
-
-/// Plain text as a data URL.
-fn text_url(mime: Option<&Text<'_>>, text: &Text<'_>) -> String {
-    let mime = mime.map_or_else(|| "text/plain".to_owned(), |mime| mime.to_str().into_owned());
-    format!("data:{mime};base64,{}", base64::encode(text.to_str().as_bytes()))
 }
 
 fn write_audio(
@@ -311,7 +297,7 @@ fn write_audio(
     media: &Media<'_>,
     own: &NodeSemantics<'_>,
 ) {
-    let mut object = Object::open(writer, own_extras(reporter, own, "input_audio"));
+    let mut object = Object::open(writer, reporter.own_extras(own, "input_audio"));
     if let Source::Base64 { mime, data } = &media.source {
         object.field("data", data);
         let mime = mime.as_ref().map(Text::to_str);

@@ -6,9 +6,9 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::effort::unknown_effort;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::tools::{Schema, fitted_schema};
 use crate::protocol::openai_responses::types::{INCLUDE_LOGPROBS, MAX_OUTPUT_TOKENS_MIN};
 use crate::protocol::reporter::Reporter;
+use crate::protocol::schema_language::fitted;
 use crate::protocol::semantics::Extras;
 use crate::protocol::{DecodedRequest, Field, schema_language, tier};
 use crate::target::{Accepts, Effort, Sampling, Target, Thinking};
@@ -87,10 +87,7 @@ impl<'s> Settings<'s, '_> {
         let temperature = sampling.temperature.as_ref();
         self.fitted(object, (Field::Temperature, "temperature"), family.temperature, temperature);
         self.fitted(object, (Field::TopP, "top_p"), family.top_p, sampling.top_p.as_ref());
-        let logprobs = match self.reporter.is_same() {
-            true => sampling.top_logprobs.as_ref(),
-            false => self.reporter.alternatives(sampling),
-        };
+        let logprobs = self.reporter.alternatives(sampling);
         self.fitted(object, (Field::TopLogprobs, "top_logprobs"), family.logprobs, logprobs);
         self.candidates();
     }
@@ -148,10 +145,9 @@ impl<'s> Settings<'s, '_> {
         }
         format.optional("description", description.as_ref());
         if let Some(schema) = schema {
-            let from = schema_language::of_output(self.decoded);
-            let schema = Schema { json: schema, from, strict: *strict };
+            let schema = (schema, schema_language::of_output(self.decoded), *strict);
             let at = (Place::default(), Field::OutputSchema);
-            format.field("schema", &fitted_schema(self.reporter, schema, at));
+            format.field("schema", &fitted(self.reporter, schema, at, |pointer| pointer));
         }
         format.optional("strict", strict.as_ref());
     }

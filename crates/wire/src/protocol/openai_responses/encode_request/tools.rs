@@ -9,13 +9,12 @@ use crate::place::Place;
 use crate::protocol::calls::Calls;
 use crate::protocol::hosted::{Setting, Settings, write_location};
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::types::{SELF, unqualified};
 use crate::protocol::reporter::Reporter;
-use crate::protocol::schema_language::completed_parameters;
+use crate::protocol::schema_language::{completed_parameters, fitted};
 use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::tool_words::{form_of, form_word, mode_word};
 use crate::protocol::{Field, schema_language};
-use crate::schema::{SchemaLanguage, SchemaLoss, Translated, translate};
 
 /// Writes the tools of a request, and knows the names that the target takes.
 pub(super) struct Tools<'t, 'r> {
@@ -55,16 +54,15 @@ impl Tools<'_, '_> {
         let FunctionTool { name, description, parameters, strict, output_schema } = function;
         let (same, source) = (self.reporter.is_same(), self.reporter.source());
         let place = tool.semantics().place();
-        let mut object = Object::open(writer, own_extras(self.reporter, tool.semantics(), ""));
+        let mut object = Object::open(writer, self.reporter.own_extras(tool.semantics(), ""));
         object.word("type", "function");
         object.field("name", &self.name(name, place));
         object.optional("description", description.as_ref());
         match parameters {
             Some(schema) => {
-                let from = schema_language::of_parameters(source, tool);
-                let schema = Schema { json: schema, from, strict: *strict };
+                let schema = (schema, schema_language::of_parameters(source, tool), *strict);
                 let at = (place, Field::ToolParameters);
-                let fitted = fitted_schema(self.reporter, schema, at);
+                let fitted = fitted(self.reporter, schema, at, |pointer| pointer);
                 let parameters = completed_parameters(self.reporter, fitted, *strict, place);
                 object.field("parameters", &parameters);
             }
@@ -78,11 +76,10 @@ impl Tools<'_, '_> {
             None if !same => object.field("strict", &false),
             None => {}
         }
-        if let Some(json) = output_schema {
-            let schema =
-                Schema { json, from: schema_language::of_results(source, tool), strict: None };
+        if let Some(schema) = output_schema {
+            let schema = (schema, schema_language::of_results(source, tool), None);
             let at = (place, Field::ToolOutputSchema);
-            object.field("output_schema", &fitted_schema(self.reporter, schema, at));
+            object.field("output_schema", &fitted(self.reporter, schema, at, |pointer| pointer));
         }
         object.close();
     }
@@ -94,8 +91,8 @@ impl Tools<'_, '_> {
         tool: &CustomTool<'_>,
     ) {
         let CustomTool { name, description, format } = tool;
-        let format_extras = own_extras(self.reporter, semantics, "format");
-        let mut object = Object::open(writer, own_extras(self.reporter, semantics, ""));
+        let format_extras = self.reporter.own_extras(semantics, "format");
+        let mut object = Object::open(writer, self.reporter.own_extras(semantics, ""));
         object.word("type", "custom");
         object.field("name", &self.name(name, semantics.place()));
         object.optional("description", description.as_ref());
@@ -139,7 +136,7 @@ impl Tools<'_, '_> {
         tool: &NamespaceTool<'_>,
     ) {
         let NamespaceTool { name, description, tools } = tool;
-        let mut object = Object::open(writer, own_extras(self.reporter, semantics, ""));
+        let mut object = Object::open(writer, self.reporter.own_extras(semantics, ""));
         object.word("type", "namespace");
         object.field("name", name);
         object.optional("description", description.as_ref());
@@ -156,8 +153,7 @@ impl Tools<'_, '_> {
             ToolChoice::None => object.word("tool_choice", "none"),
             ToolChoice::Required => object.word("tool_choice", "required"),
             ToolChoice::Named { name, form } => {
-                let name = self.calls.name(name);
-                object.key("tool_choice").object(|writer| write_named(writer, &name, *form));
+                write_named(object.key("tool_choice"), &self.calls.name(name), *form);
             }
             ToolChoice::Allowed { mode, tools } => {
                 object.key("tool_choice").object(|writer| self.allowed(writer, *mode, tools));
@@ -175,21 +171,14 @@ impl Tools<'_, '_> {
 
     fn allowed(&mut self, writer: &mut Writer, mode: AllowedMode, tools: &[AllowedTool<'_>]) {
         writer.word("type", "allowed_tools");
-        writer.field(
-            "mode",
-            match mode {
-                AllowedMode::Auto => "auto",
-                AllowedMode::Required => "required",
-            },
-        );
+        writer.word("mode", mode_word(mode));
         writer.array_field("tools", |writer| {
             for AllowedTool { name, json } in tools {
                 match (name, json) {
                     (_, Some(json)) if self.reporter.is_same() => writer.value(json),
                     (Some(name), json) => {
-                        let name = self.calls.name(name);
                         let form = allowed_form(json.as_ref());
-                        writer.object(|writer| write_named(writer, &name, form));
+                        write_named(writer, &self.calls.name(name), form);
                     }
                     (None, _) => {
                         let reason = "the choice names a tool of another vendor";
@@ -232,51 +221,12 @@ fn write_search(writer: &mut Writer, settings: &mut Settings<'_>) {
 fn allowed_form(json: Option<&Json<'_>>) -> CallForm {
     let kind =
         json.and_then(|json| json.reader().peek_tag("type").ok().flatten().map(Text::into_owned));
-    match kind {
-        Some(kind) if kind == *"custom" => CallForm::Custom,
-        _ => CallForm::Function,
-    }
+    kind.and_then(|kind| form_of(&kind.to_str())).unwrap_or_default()
 }
 
 fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
-    writer.field(
-        "type",
-        match form {
-            CallForm::Function => "function",
-            CallForm::Custom => "custom",
-        },
-    );
-    writer.field("name", name);
-}
-
-/// A schema in the language of its source, and how strictly it is to be kept.
-#[derive(Clone, Copy)]
-pub(super) struct Schema<'s> {
-    pub(super) json: &'s Json<'s>,
-    pub(super) from: SchemaLanguage,
-    pub(super) strict: Option<bool>,
-}
-
-/// The schema as this protocol takes it: any JSON Schema, or the strict subset of it.
-pub(super) fn fitted_schema<'s>(
-    reporter: &mut Reporter<'_>,
-    schema: Schema<'s>,
-    (place, field): (Place, Field),
-) -> Json<'s> {
-    let Schema { json, from, strict } = schema;
-    // A vendor's protocols have the same strict subset.
-    let is_strict = strict == Some(true);
-    if reporter.is_same() || (is_strict && reporter.shares_vendor()) {
-        return json.reborrow();
-    }
-    let to = if is_strict { SchemaLanguage::OpenaiStrict } else { SchemaLanguage::JsonSchema };
-    let Translated { json: fitted, losses } = translate(json, from, to);
-    if is_strict && !fitted.same_value(json) {
-        let reason = "strict schemas require every property and let the optional ones be null";
-        reporter.renamed((place, field), reason);
-    }
-    for SchemaLoss { pointer, kind, reason } in losses {
-        reporter.within(place, (field, &pointer), kind, reason);
-    }
-    fitted
+    writer.object(|writer| {
+        writer.word("type", form_word(form));
+        writer.field("name", name);
+    });
 }

@@ -11,7 +11,6 @@ use crate::json::{Json, Text, Writer};
 use crate::loss::Report;
 use crate::place::Place;
 use crate::protocol::object::Object;
-use crate::protocol::openai_responses::encode_request::part::own_extras;
 use crate::protocol::openai_responses::encode_response::output::encode_output;
 use crate::protocol::openai_responses::encode_response::required_action::RequiredAction;
 use crate::protocol::openai_responses::fault::write_response_error;
@@ -193,7 +192,7 @@ pub(super) fn write_response(
     context: &AnswerContext<'_>,
     (start, semantics, end): (&Start<'_>, &NodeSemantics<'_>, &End<'_>),
 ) {
-    let mut object = Object::open(writer, own_extras(reporter, semantics, ""));
+    let mut object = Object::open(writer, reporter.own_extras(semantics, ""));
     write_head(&mut object, (reporter, context), (start, semantics));
     let required = required_action(context, end);
     let ending = match &required {
@@ -253,7 +252,7 @@ fn write_head(
         None => object.optional("model", is_foreign.then_some("")),
     }
     // A tier that became known at the end is among the extras and is newer.
-    let later = own_extras(reporter, semantics, "").is_some_and(|(extras, scope)| {
+    let later = reporter.own_extras(semantics, "").is_some_and(|(extras, scope)| {
         extras.within(scope).any(|extra| extra.key == "service_tier")
     });
     if let Some(tier) = start.service_tier.as_ref().filter(|_| !later) {

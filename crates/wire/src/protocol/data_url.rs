@@ -1,0 +1,66 @@
+//! Data URLs, which OpenAI's protocols have in place of addresses and of files.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::json::Text;
+
+const SCHEME: &str = "data:";
+const BASE64: &str = ";base64";
+
+/// A data URL, taken apart.
+pub(super) struct DataUrl<'a> {
+    url: Cow<'a, str>,
+    mime_end: usize,
+    comma: usize,
+    pub(super) is_base64: bool,
+}
+
+impl<'a> DataUrl<'a> {
+    pub(super) fn of(text: &Text<'a>) -> Option<Self> {
+        let url = text.clone().into_str();
+        if !is_data_url(&url) {
+            return None;
+        }
+        let comma = url.find(',')?;
+        let settings = url.get(SCHEME.len()..comma)?;
+        let mime_end = SCHEME.len() + settings.find(';').unwrap_or(settings.len());
+        let last = settings.len().saturating_sub(BASE64.len());
+        let is_base64 = settings.get(last..).is_some_and(|it| it.eq_ignore_ascii_case(BASE64));
+        Some(Self { url, mime_end, comma, is_base64 })
+    }
+
+    /// Whether it is spelled as nearly all are: a type, then base64, and nothing else.
+    pub(super) fn is_usual(&self) -> bool {
+        self.url.starts_with(SCHEME) && &self.url[self.mime_end..self.comma] == BASE64
+    }
+
+    /// The type that it states, as it is spelled; it may be empty.
+    pub(super) fn mime(&self) -> Text<'a> {
+        self.slice(SCHEME.len()..self.mime_end)
+    }
+
+    /// Its data, in base64 or with percent signs.
+    pub(super) fn data(&self) -> Text<'a> {
+        self.slice(self.comma + 1..self.url.len())
+    }
+
+    /// A stretch of the URL, borrowed from the input where the URL is.
+    fn slice(&self, range: Range<usize>) -> Text<'a> {
+        match &self.url {
+            Cow::Borrowed(url) => Text::plain(&url[range]),
+            Cow::Owned(url) => Text::plain(url[range].to_owned()),
+        }
+    }
+}
+
+pub(super) fn is_data_url(url: &str) -> bool {
+    url.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME))
+}
+
+/// The data URL of what is in base64.
+pub(super) fn in_base64(mime: &str, data: &Text<'_>) -> Text<'static> {
+    let mut url = Text::plain(format!("{SCHEME}{mime}{BASE64},"));
+    url.push(data);
+    url
+}
