@@ -25,6 +25,11 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, mime)| *mime)
 }
 
+/// The type of sound in a format of that name.
+pub(super) fn of_audio(format: &Text<'_>) -> Text<'static> {
+    Text::plain(format!("audio/{}", format.to_str()))
+}
+
 /// The type of an image that stands as bare base64 where an address is expected.
 pub(super) fn of_bare_image(text: &str) -> Option<&'static str> {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');

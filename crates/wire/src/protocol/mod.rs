@@ -11,7 +11,6 @@ mod data_url;
 mod decoded_request;
 mod described;
 mod echo;
-mod effort;
 mod estimate;
 mod event;
 mod facts;

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
+use crate::conversation::{Content, Opaque, Part};
 use crate::error::Result;
 use crate::json::{Encode, Json, Kind, Reader, Text, Writer};
-use crate::protocol::semantics::Extras;
+use crate::protocol::Protocol;
+use crate::protocol::semantics::{Extras, NodeSemantics};
 
 /// Reads an object member by member; `scope` is its path inside its node, empty for the node itself.
 ///
@@ -100,6 +102,17 @@ pub(super) fn read_first<'a, T>(
             (None, Unread::All)
         }
     }
+}
+
+/// Keeps the value that comes next whole, for what a protocol has no words for.
+pub(super) fn read_opaque<'a>(
+    reader: &mut Reader<'a>,
+    (protocol, kind): (Protocol, Text<'a>),
+    semantics: NodeSemantics<'a>,
+) -> Result<Part<'a>> {
+    let json = reader.raw()?;
+    let opaque = Content::Opaque(Box::new(Opaque { protocol, kind, json }));
+    Ok(Part::new(opaque).with_semantics(semantics))
 }
 
 /// The members of an object that are still to be read.

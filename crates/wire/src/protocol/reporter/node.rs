@@ -229,6 +229,17 @@ impl Reporter<'_> {
         self.below(place, &format!("/{}", marker.key), kind, reason);
     }
 
+    /// Reports the cache marker of a node that cannot have one.
+    pub(in super::super) fn unmarked(
+        &mut self,
+        semantics: &NodeSemantics<'_>,
+        reason: &'static str,
+    ) {
+        if let Some(marker) = semantics.cache() {
+            self.marker(semantics.place(), marker, LossKind::Dropped, reason);
+        }
+    }
+
     /// Reports a document without words, which is left out. Of an empty one without a title only the notes are lost.
     /// Fixture `request/media/document-of-white-space-beside-text`.
     pub(in super::super) fn wordless(&mut self, part: &Part<'_>, media: &Media<'_>) {
@@ -242,9 +253,7 @@ impl Reporter<'_> {
     /// Reports the notes on an empty text or document, which goes with it where that is left out.
     pub(in super::super) fn empty_text(&mut self, semantics: &NodeSemantics<'_>) {
         let reason = "an empty text or document is left out";
-        if let Some(marker) = semantics.cache() {
-            self.marker(semantics.place(), marker, LossKind::Dropped, reason);
-        }
+        self.unmarked(semantics, reason);
         self.citations(semantics, LossKind::Dropped, reason);
         if semantics.logprobs().is_some() {
             self.dropped((semantics, Field::PartLogprobs), reason);

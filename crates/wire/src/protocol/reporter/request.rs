@@ -11,7 +11,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::semantics::{Declared, NodeSemantics};
 use crate::protocol::{DecodedRequest, Field};
-use crate::target::{Accepts, Target};
+use crate::target::{Accepts, Effort, Target};
 
 impl Reporter<'_> {
     /// Reports all that the target never carries of a request.
@@ -92,6 +92,14 @@ impl Reporter<'_> {
         let limit = target.max_output_tokens?;
         self.synthesised(Field::MaxOutputTokens, "the operator's limit");
         Some(Number::from(limit))
+    }
+
+    /// Reports a word for an effort that is no step of the ladder: no model has it.
+    pub(in super::super) fn unknown_effort(&mut self, word: &Text<'_>) {
+        match Effort::is_left_open(&word.to_str()) {
+            true => self.implied(Field::ThinkingEffort, "the effort is left to the model"),
+            false => self.dropped(Field::ThinkingEffort, "no model has an effort of this name"),
+        }
     }
 
     /// Reports what happened to those of several fields that are set.

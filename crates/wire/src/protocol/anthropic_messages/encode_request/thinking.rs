@@ -3,7 +3,6 @@
 use crate::conversation::{AllowedMode, Request, ThinkingMode, ThinkingShow, ToolChoice};
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::effort::unknown_effort;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::turns::Turns;
 use crate::target::{Disable, Effort, Family, Thinking};
@@ -52,8 +51,7 @@ impl Thought {
         let mut mapping = Mapping { family, field, reporter };
         let effort = request.thinking.effort.as_ref();
         if let Some(word) = effort.filter(|word| Effort::parse(&word.to_str()).is_none()) {
-            let (kind, reason) = unknown_effort(word);
-            mapping.reporter.lose(Field::ThinkingEffort, kind, reason);
+            mapping.reporter.unknown_effort(word);
         }
         let mut thought = mapping.by_family(wish);
         if thought.is_on() && turns.lack_thinking() {

@@ -4,7 +4,6 @@
 use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::effort::unknown_effort;
 use crate::protocol::gemini::types::THINKING_SCOPE;
 use crate::protocol::object::Object;
 use crate::target;
@@ -87,8 +86,7 @@ impl<'x> Scribe<'x, '_> {
     /// Words that the vendor has none for.
     fn refuse_words(&mut self, thinking: &Thinking<'_>) {
         if let Some(word) = &thinking.effort {
-            let (kind, reason) = unknown_effort(word);
-            self.reporter.lose(Field::ThinkingEffort, kind, reason);
+            self.reporter.unknown_effort(word);
         }
     }
 

@@ -1,15 +1,13 @@
 //! Reading content: a string, or a list of parts.
 
 use crate::base64;
-use crate::conversation::{
-    Content, Media, MediaKind, Opaque, Part, Reasoning, ReasoningForm, Source,
-};
+use crate::conversation::{Content, Media, MediaKind, Part, Reasoning, ReasoningForm, Source};
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::{Place, Step};
 use crate::protocol::data_url::DataUrl;
-use crate::protocol::object::{Members, Unread, put, read_tag, set};
+use crate::protocol::object::{Members, Unread, put, read_opaque, read_tag, set};
 use crate::protocol::openai_chat::types::{SELF, shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{CacheMarker, media_type};
@@ -40,7 +38,7 @@ const KNOWN: [&str; 6] = ["text", "refusal", "image_url", "input_audio", "file",
 /// Reads one part of a list. A part that the conversation has no word for is kept whole.
 pub(in super::super) fn read_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
     if reader.kind()? != Kind::Object {
-        return read_opaque(reader, NodeSemantics::at(place), Text::default());
+        return read_opaque(reader, (SELF, Text::default()), NodeSemantics::at(place));
     }
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
@@ -51,18 +49,7 @@ pub(in super::super) fn read_part<'a>(reader: &mut Reader<'a>, place: Place) -> 
         return Ok(part);
     }
     *reader = start;
-    read_opaque(reader, NodeSemantics::at(place), kind)
-}
-
-/// Keeps the value that comes next whole.
-pub(in super::super) fn read_opaque<'a>(
-    reader: &mut Reader<'a>,
-    semantics: NodeSemantics<'a>,
-    kind: Text<'a>,
-) -> Result<Part<'a>> {
-    let json = reader.raw()?;
-    let opaque = Opaque { protocol: SELF, kind, json };
-    Ok(Part::new(Content::Opaque(Box::new(opaque))).with_semantics(semantics))
+    read_opaque(reader, (SELF, kind), NodeSemantics::at(place))
 }
 
 /// Reads a part whose payload stands under the name of its type; none if the payload is not as expected.
@@ -72,8 +59,7 @@ fn read_known<'a>(
     name: &'static str,
     place: Place,
 ) -> Result<Option<Part<'a>>> {
-    let mut payload = None;
-    let mut control = None;
+    let (mut payload, mut control) = (None, None);
     let mut semantics = NodeSemantics::at(place).shaped(shape::IN_CONTENT);
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader| match key {
@@ -114,8 +100,7 @@ fn read_payload<'a>(
 }
 
 fn read_image<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<Content<'a>>> {
-    let mut url = None;
-    let mut detail = None;
+    let (mut url, mut detail) = (None, None);
     if reader.kind()? == Kind::String {
         url = Some(reader.string()?);
     } else {
@@ -180,18 +165,14 @@ fn held<'a>(url: &DataUrl<'a>) -> Source<'a> {
 }
 
 fn read_audio<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<Content<'a>>> {
-    let mut data = None;
-    let mut mime = None;
+    let (mut data, mut mime) = (None, None);
     if reader.kind()? == Kind::String {
         data = Some(reader.string()?);
     } else {
-        reader.inside("input_audio", |key, reader| {
-            match key {
-                "data" => data = Some(reader.string()?),
-                "format" => mime = Some(audio_type(&reader.string()?.to_str())),
-                _ => {}
-            }
-            Ok(())
+        reader.inside("input_audio", |key, reader| match key {
+            "data" => set(&mut data, reader.string()),
+            "format" => set(&mut mime, reader.string().map(|it| media_type::of_audio(&it))),
+            _ => Ok(()),
         })?;
     }
     let source = data.map(|data| audio_source(data, mime, reader.extras));
@@ -214,15 +195,8 @@ fn audio_source<'a>(data: Text<'a>, mime: Option<Text<'a>>, extras: &mut Extras<
     }
 }
 
-/// The media type of a format of sound.
-pub(in super::super) fn audio_type(format: &str) -> Text<'static> {
-    Text::plain(format!("audio/{format}"))
-}
-
 fn read_file<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<Content<'a>>> {
-    let mut id = None;
-    let mut data = None;
-    let mut name = None;
+    let (mut id, mut data, mut name) = (None, None, None);
     reader.inside("file", |key, reader| match key {
         "file_id" => set(&mut id, reader.string()),
         "file_data" => set(&mut data, reader.string()),

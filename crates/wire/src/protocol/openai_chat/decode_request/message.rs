@@ -8,9 +8,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::object::{
-    Members, Unread, messages_expected, read_first, read_object, read_tag, set,
+    Members, Unread, messages_expected, read_first, read_object, read_opaque, read_tag, set,
 };
-use crate::protocol::openai_chat::decode_request::content::{read_content, read_opaque};
+use crate::protocol::openai_chat::decode_request::content::read_content;
 use crate::protocol::openai_chat::types::{
     EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, SELF, Shape, shape,
 };
@@ -87,12 +87,12 @@ pub(in super::super) struct Fields<'a> {
     ends: [usize; FIELDS],
     /// Those that came behind parts which they stand before. They are put there once, when all have come: moving the others
     /// for each of them would take the square of the time.
-    late: Vec<(Slot, Part<'a>)>,
+    late: Vec<(usize, Part<'a>)>,
     has_reasoning_text: bool,
 }
 
 /// The fields that hold parts, in the order of the conversation.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 enum Slot {
     Reasoning,
     Content,
@@ -101,9 +101,7 @@ enum Slot {
     Calls,
 }
 
-const FIELDS: usize = 5;
-const SLOTS: [Slot; FIELDS] =
-    [Slot::Reasoning, Slot::Content, Slot::Refusal, Slot::Audio, Slot::Calls];
+const FIELDS: usize = Slot::Calls as usize + 1;
 
 impl<'a> Fields<'a> {
     pub(in super::super) fn at(place: Place) -> Self {
@@ -111,11 +109,12 @@ impl<'a> Fields<'a> {
     }
 
     fn add(&mut self, slot: Slot, part: Part<'a>) {
-        if self.ends[slot as usize] < self.parts.len() {
+        let slot = slot as usize;
+        if self.ends[slot] < self.parts.len() {
             return self.late.push((slot, part));
         }
         self.parts.push(part);
-        self.ends[slot as usize..].iter_mut().for_each(|end| *end += 1);
+        self.ends[slot..].iter_mut().for_each(|end| *end += 1);
     }
 
     /// Reads one member of the message, if it holds parts.
@@ -140,7 +139,13 @@ impl<'a> Fields<'a> {
                 let semantics = NodeSemantics::at(place.step(Step::Refusal));
                 self.add(Slot::Refusal, part.with_semantics(semantics));
             }
-            "audio" => return self.audio(reader),
+            "audio" if reader.kind()? == Kind::Object => {
+                let mut ahead = reader.checkpoint();
+                if let Some(part) = read_audio(&mut ahead, place.step(Step::Audio))? {
+                    *reader = ahead;
+                    self.add(Slot::Audio, part);
+                }
+            }
             "tool_calls" => reader.array(|index, reader| {
                 self.add(Slot::Calls, read_call(reader, place.element(Step::ToolCalls, index))?);
                 Ok(())
@@ -170,15 +175,6 @@ impl<'a> Fields<'a> {
         self.has_reasoning_text = true;
     }
 
-    fn audio(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let mut ahead = reader.checkpoint();
-        if let Some(part) = read_audio(&mut ahead, self.place.step(Step::Audio))? {
-            *reader = ahead;
-            self.add(Slot::Audio, part);
-        }
-        Ok(())
-    }
-
     /// The first part of a kind.
     pub(in super::super) fn find_mut(
         &mut self,
@@ -190,20 +186,15 @@ impl<'a> Fields<'a> {
 
     /// All parts in the order of the conversation.
     pub(in super::super) fn into_parts(self) -> Parts<'a> {
-        match self.late.is_empty() {
-            true => self.parts,
-            false => in_order(self.parts, self.ends, self.late),
+        if self.late.is_empty() {
+            return self.parts;
         }
+        let slot_of = |index| self.ends.partition_point(|end| *end <= index);
+        let parts = (0..).zip(self.parts).map(|(index, part)| (slot_of(index), part));
+        let mut all: Vec<(usize, Part<'a>)> = parts.chain(self.late).collect();
+        all.sort_by_key(|(slot, _)| *slot);
+        all.into_iter().map(|(_, part)| part).collect()
     }
-}
-
-/// Puts the late parts where they belong among those of which it is known where each field's end.
-fn in_order<'a>(parts: Parts<'a>, ends: [usize; FIELDS], late: Vec<(Slot, Part<'a>)>) -> Parts<'a> {
-    let slot_of = |index| SLOTS[ends.partition_point(|end| *end <= index)];
-    let parts = parts.into_iter().enumerate().map(|(index, part)| (slot_of(index), part));
-    let mut all: Vec<(Slot, Part<'a>)> = parts.chain(late).collect();
-    all.sort_by_key(|(slot, _)| *slot);
-    all.into_iter().map(|(_, part)| part).collect()
 }
 
 /// Whether a list with something in it comes next.
@@ -234,27 +225,18 @@ pub(in super::super) fn details_semantics(json: Json<'_>, place: Place) -> NodeS
 
 /// Reads `audio` of an assistant's message: the id of an earlier answer, or the sound itself.
 fn read_audio<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Part<'a>>> {
-    if reader.kind()? != Kind::Object {
-        return Ok(None);
-    }
-    let mut id = None;
-    let mut data = None;
-    let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader| {
-        match key {
-            "id" => id = Some((reader.checkpoint().string()?, reader.raw()?)),
-            "data" => data = Some(reader.string()?),
-            _ => {}
-        }
-        Ok(())
+    let (mut id, mut data, mut extras) = (None, None, Extras::default());
+    read_object(reader, "", &mut extras, |key, reader| match key {
+        "id" => set(&mut id, reader.checkpoint().string().and_then(|id| Ok((id, reader.raw()?)))),
+        "data" => set(&mut data, reader.string()),
+        _ => Ok(()),
     })?;
     let source = match (data, id) {
-        (Some(data), id) => {
-            if let Some((_, json)) = id {
-                extras.keep("", "id".into(), json);
-            }
+        (Some(data), Some((_, json))) => {
+            extras.keep("", "id".into(), json);
             Source::Base64 { mime: None, data }
         }
+        (Some(data), None) => Source::Base64 { mime: None, data },
         (None, Some((id, _))) => Source::File { mime: None, id },
         (None, None) => return Ok(None),
     };
@@ -273,8 +255,8 @@ pub(in super::super) fn read_call<'a>(reader: &mut Reader<'a>, place: Place) -> 
         Some("custom") => ("custom", CallForm::Custom),
         Some(_) => ("", CallForm::Function),
     };
-    let mut call = CallFields { id, form, ..CallFields::default() };
-    let mut semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
+    let semantics = NodeSemantics::at(place).shaped(shape::IN_CALLS);
+    let mut call = CallFields { id, form, semantics, ..CallFields::default() };
     let mut extras = Extras::default();
     unread.read(reader, "", &mut extras, |key, reader| match key {
         "type" => reader.skip(),
@@ -283,21 +265,15 @@ pub(in super::super) fn read_call<'a>(reader: &mut Reader<'a>, place: Place) -> 
         "custom" if key == payload => call.read(reader, "custom"),
         "extra_content" => {
             let signature = read_signature(reader.reader, reader.extras)?;
-            signature.into_iter().for_each(|signature| semantics.set_artefact(signature));
+            signature.into_iter().for_each(|signature| call.semantics.set_artefact(signature));
             Ok(())
         }
         _ => Ok(()),
     })?;
-    match call.into_content(&mut semantics) {
-        Some(content) => {
-            semantics.keep(extras);
-            Ok(Part::new(content).with_semantics(semantics))
-        }
-        None => {
-            *reader = start;
-            read_opaque(reader, semantics, kind.unwrap_or_default())
-        }
-    }
+    call.into_part(extras).or_else(|semantics| {
+        *reader = start;
+        read_opaque(reader, (SELF, kind.unwrap_or_default()), semantics)
+    })
 }
 
 /// Reads `extra_content` of a call; what else it holds goes to the extras. One without a signature is left unread.
@@ -340,19 +316,15 @@ fn read_head<'a>(reader: &mut Reader<'a>) -> Result<(Option<Text<'a>>, Option<Te
 
 /// Reads the one call that messages could hold before there were tools. Fixture `request/tools/deprecated-functions-are-tools`.
 fn read_function_call<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
-    let mut call = CallFields::default();
-    let mut semantics = NodeSemantics::at(place).shaped(shape::LEGACY);
+    let start = reader.checkpoint();
+    let semantics = NodeSemantics::at(place).shaped(shape::LEGACY);
+    let mut call = CallFields { semantics, ..CallFields::default() };
     let mut extras = Extras::default();
-    let mut ahead = reader.checkpoint();
-    call.read(&mut Members { reader: &mut ahead, extras: &mut extras }, "")?;
-    match call.into_content(&mut semantics) {
-        Some(content) => {
-            *reader = ahead;
-            semantics.keep(extras);
-            Ok(Part::new(content).with_semantics(semantics))
-        }
-        None => read_opaque(reader, semantics, Text::literal("function_call")),
-    }
+    call.read(&mut Members { reader, extras: &mut extras }, "")?;
+    call.into_part(extras).or_else(|semantics| {
+        *reader = start;
+        read_opaque(reader, (SELF, Text::literal("function_call")), semantics)
+    })
 }
 
 /// A call in the making.
@@ -363,6 +335,7 @@ struct CallFields<'a> {
     arguments: Option<Text<'a>>,
     form: CallForm,
     shape: Shape,
+    semantics: NodeSemantics<'a>,
 }
 
 impl<'a> CallFields<'a> {
@@ -383,11 +356,12 @@ impl<'a> CallFields<'a> {
         })
     }
 
-    fn into_content(self, semantics: &mut NodeSemantics<'a>) -> Option<Content<'a>> {
-        let Self { id, name, arguments, form, shape } = self;
-        let name = name?;
-        semantics.add_shape(shape);
+    /// The part that the call makes; without a name it makes none, and only what rides on it is left.
+    fn into_part(self, extras: Extras<'a>) -> Result<Part<'a>, NodeSemantics<'a>> {
+        let Self { id, name, arguments, form, shape, semantics } = self;
+        let Some(name) = name else { return Err(semantics) };
         let arguments = Arguments::Text(arguments.unwrap_or_default());
-        Some(Content::ToolCall(Box::new(ToolCall { id, name, arguments, form })))
+        let call = Content::ToolCall(Box::new(ToolCall { id, name, arguments, form }));
+        Ok(Part::new(call).with_semantics(semantics.shaped(shape).keeping(extras)))
     }
 }

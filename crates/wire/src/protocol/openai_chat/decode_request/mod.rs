@@ -8,6 +8,7 @@ mod tools;
 use crate::conversation::Request;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
+use crate::place::Step;
 use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::object::{read_object, set};
 use crate::protocol::openai_chat::ChatSemantics;
@@ -55,7 +56,7 @@ impl<'a> Decoding<'a> {
             }
             "model" => request.model = Some(reader.string()?),
             "stream" => request.stream = Some(reader.boolean()?),
-            "tools" => request.tools = tools::read_tools(reader, &mut self.semantics)?,
+            "tools" => self.tools(reader, Step::Tools)?,
             "tool_choice" => request.tool_choice = Some(tools::read_choice(reader)?),
             "parallel_tool_calls" => request.parallel_tool_calls = Some(reader.boolean()?),
             "max_completion_tokens" => {

@@ -50,8 +50,8 @@ impl<'a> Decoding<'a> {
                 request.max_output_tokens = Some(reader.number()?);
             }
             "functions" if request.tools.is_empty() && !semantics.tools_stated_empty() => {
-                request.tools = tools::read_functions(reader, semantics)?;
                 semantics.add_shape(request_shape::FUNCTIONS);
+                self.tools(reader, Step::Functions)?;
             }
             "function_call" if request.tool_choice.is_none() => {
                 request.tool_choice = tools::read_function_choice(reader)?;

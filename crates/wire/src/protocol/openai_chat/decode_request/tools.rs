@@ -8,41 +8,29 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::object::{Members, read_tag, set};
+use crate::protocol::openai_chat::decode_request::Decoding;
 use crate::protocol::openai_chat::types::SELF;
-use crate::protocol::semantics::{Extras, NodeSemantics, Semantics};
+use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::tool_words::{form_of, mode_of};
 
-pub(super) fn read_tools<'a>(
-    reader: &mut Reader<'a>,
-    semantics: &mut Semantics<'a>,
-) -> Result<Vec<Tool<'a>>> {
-    read_list(reader, Step::Tools, semantics, read_tool)
-}
-
-/// Reads `functions`, each of which is a function without its wrapper.
-pub(super) fn read_functions<'a>(
-    reader: &mut Reader<'a>,
-    semantics: &mut Semantics<'a>,
-) -> Result<Vec<Tool<'a>>> {
-    read_list(reader, Step::Functions, semantics, |reader, place| {
-        let mut extras = Extras::default();
-        let function = read_function(&mut Members { reader, extras: &mut extras }, "")?;
-        let semantics = NodeSemantics::at(place).keeping(extras);
-        Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))
-    })
-}
-
-fn read_list<'a>(
-    reader: &mut Reader<'a>,
-    list: Step,
-    semantics: &mut Semantics<'a>,
-    read: impl Fn(&mut Reader<'a>, Place) -> Result<Tool<'a>>,
-) -> Result<Vec<Tool<'a>>> {
-    let tools = reader.list(|index, reader| read(reader, Place::default().element(list, index)))?;
-    if tools.is_empty() {
-        semantics.state_tools_empty();
+impl<'a> Decoding<'a> {
+    /// Reads `tools`, or `functions`, each of which is a function without its wrapper.
+    pub(super) fn tools(&mut self, reader: &mut Reader<'a>, list: Step) -> Result<()> {
+        let read = if list == Step::Functions { read_bare_function } else { read_tool };
+        self.request.tools =
+            reader.list(|index, reader| read(reader, Place::default().element(list, index)))?;
+        if self.request.tools.is_empty() {
+            self.semantics.state_tools_empty();
+        }
+        Ok(())
     }
-    Ok(tools)
+}
+
+fn read_bare_function<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
+    let mut extras = Extras::default();
+    let function = read_function(&mut Members { reader, extras: &mut extras }, "")?;
+    let semantics = NodeSemantics::at(place).keeping(extras);
+    Ok(Tool::new(ToolKind::Function(function)).with_semantics(semantics))
 }
 
 fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
@@ -63,19 +51,14 @@ fn read_tool<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Tool<'a>> {
         }
         _ => Ok(()),
     })?;
-    let mut semantics = NodeSemantics::at(place);
-    let tool = match tool {
-        Some(tool) => {
-            semantics.keep(extras);
-            tool
-        }
-        None => {
-            *reader = start;
-            let (service, json) = (service(&kind), reader.raw()?);
-            ToolKind::Hosted(HostedTool { protocol: SELF, service, kind, json })
-        }
-    };
-    Ok(Tool::new(tool).with_semantics(semantics))
+    let semantics = NodeSemantics::at(place);
+    if let Some(tool) = tool {
+        return Ok(Tool::new(tool).with_semantics(semantics.keeping(extras)));
+    }
+    *reader = start;
+    let (service, json) = (service(&kind), reader.raw()?);
+    let hosted = ToolKind::Hosted(HostedTool { protocol: SELF, service, kind, json });
+    Ok(Tool::new(hosted).with_semantics(semantics))
 }
 
 fn service(kind: &Text<'_>) -> HostedService {
@@ -91,29 +74,20 @@ fn read_function<'a>(
     reader: &mut Members<'_, 'a>,
     scope: &'static str,
 ) -> Result<FunctionTool<'a>> {
-    let mut name = None;
-    let mut tool = FunctionTool {
-        name: Text::default(),
-        description: None,
-        parameters: None,
-        strict: None,
-        output_schema: None,
-    };
+    let (mut name, mut description, mut parameters, mut strict) = (None, None, None, None);
     reader.inside(scope, |key, reader| match key {
         "name" => set(&mut name, reader.string()),
-        "description" => set(&mut tool.description, reader.string()),
-        "parameters" => set(&mut tool.parameters, reader.raw()),
-        "strict" => set(&mut tool.strict, reader.boolean()),
+        "description" => set(&mut description, reader.string()),
+        "parameters" => set(&mut parameters, reader.raw()),
+        "strict" => set(&mut strict, reader.boolean()),
         _ => Ok(()),
     })?;
-    tool.name = name.ok_or_else(|| missing("`name`"))?;
-    Ok(tool)
+    let name = name.ok_or_else(|| missing("`name`"))?;
+    Ok(FunctionTool { name, description, parameters, strict, output_schema: None })
 }
 
 fn read_custom<'a>(reader: &mut Members<'_, 'a>) -> Result<CustomTool<'a>> {
-    let mut name = None;
-    let mut description = None;
-    let mut format = None;
+    let (mut name, mut description, mut format) = (None, None, None);
     reader.inside("custom", |key, reader| match key {
         "name" => set(&mut name, reader.string()),
         "description" => set(&mut description, reader.string()),
@@ -133,8 +107,7 @@ fn read_custom<'a>(reader: &mut Members<'_, 'a>) -> Result<CustomTool<'a>> {
 
 fn read_format<'a>(reader: &mut Reader<'a>) -> Result<CustomFormat<'a>> {
     let kind = reader.peek_tag("type")?.unwrap_or_default();
-    let mut definition = None;
-    let mut syntax = None;
+    let (mut definition, mut syntax) = (None, None);
     reader.object(|key, reader| match &*key {
         "type" => reader.skip(),
         "grammar" => reader.object(|key, reader| match &*key {

@@ -1,8 +1,6 @@
 //! Writing the turns of the model: one message with its words, its calls and the reasoning that goes back.
 
 use crate::conversation::{Content, MediaKind, Message, Part};
-use crate::json::Writer;
-use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::calls::Position;
 use crate::protocol::object::Object;
@@ -11,16 +9,12 @@ use crate::protocol::openai_chat::encode_request::message;
 use crate::protocol::openai_chat::encode_request::message::{Fields, Names, call_signature};
 use crate::protocol::openai_chat::encode_request::turns::{Few, Placed, Turns};
 use crate::protocol::openai_chat::types::{SELF, Shape, shape};
+use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::NodeSemantics;
 use crate::target::{ReasoningField, ReasoningReplay};
 
-impl Turns<'_, '_> {
-    pub(super) fn write_assistant(
-        &mut self,
-        writer: &mut Writer,
-        first: &Message<'_>,
-        parts: &[Placed<'_>],
-    ) {
+impl Turns<'_, '_, '_> {
+    pub(super) fn write_assistant(&mut self, first: &Message<'_>, parts: &[Placed<'_>]) {
         self.report_order(parts);
         let replays = self.replays(parts);
         let thoughts = if replays { self.replayed_thoughts(parts) } else { Vec::new() };
@@ -39,11 +33,15 @@ impl Turns<'_, '_> {
                     positions.push(*at);
                     written.push(part);
                 }
-                Content::Media(media) => self.report_media(media.kind, part),
+                Content::Media(media) if media.kind == MediaKind::Video => {}
+                Content::Media(_) => {
+                    let reason = "Chat takes no media in an assistant's message";
+                    self.reporter.dropped(part, reason);
+                }
                 _ if parts.len() > 1 && self.omits(part) => {}
                 _ => {
                     self.report_call(*at, part);
-                    self.report_answer_semantics(part);
+                    report_answer_semantics(part, self.reporter);
                     positions.push(*at);
                     written.push(part);
                 }
@@ -52,7 +50,7 @@ impl Turns<'_, '_> {
         if self.is_lost(first, &written) {
             return;
         }
-        let mut object = Object::open(writer, None);
+        let mut object = Object::open(self.writer, None);
         object.word("role", "assistant");
         object.optional("name", first.name.as_ref());
         let names = Names::Fitted(self.calls, &positions);
@@ -129,13 +127,6 @@ impl Turns<'_, '_> {
         Some(Part::new(content).with_semantics(NodeSemantics::default().shaped(shape)))
     }
 
-    fn report_media(&mut self, kind: MediaKind, part: &Part<'_>) {
-        if kind != MediaKind::Video {
-            let reason = "Chat takes no media in an assistant's message";
-            self.reporter.dropped(part, reason);
-        }
-    }
-
     fn report_call(&mut self, at: Position, part: &Part<'_>) {
         let Content::ToolCall(call) = part.content() else { return };
         let place = part.semantics().place();
@@ -143,10 +134,7 @@ impl Turns<'_, '_> {
             let sealed = part.semantics().sealed_at();
             self.reporter.withheld((sealed, Field::Signature), "only its issuer can read it");
         }
-        if let Some(marker) = part.semantics().cache() {
-            let reason = "Chat has no markers on calls";
-            self.reporter.marker(place, marker, LossKind::Dropped, reason);
-        }
+        self.reporter.unmarked(part.semantics(), "Chat has no markers on calls");
         if self.calls.is_made_up(at) {
             let reason = "Chat pairs results with calls by id";
             self.reporter.synthesised((place, Field::CallId), reason);
@@ -156,18 +144,18 @@ impl Turns<'_, '_> {
             self.reporter.renamed((place, Field::CallName), reason);
         }
     }
+}
 
-    /// Reports what answers state about their text and requests do not accept.
-    pub(super) fn report_answer_semantics(&mut self, part: &Part<'_>) {
-        let semantics = part.semantics();
-        if !semantics.citations().is_empty() {
-            let reason = "Chat takes no citations in requests";
-            self.reporter.dropped((semantics, Field::Citations), reason);
-        }
-        if semantics.logprobs().is_some() {
-            let reason = "Chat takes no log probabilities in requests";
-            self.reporter.dropped((semantics, Field::PartLogprobs), reason);
-        }
+/// Reports what answers state about their text and requests do not accept.
+pub(super) fn report_answer_semantics(part: &Part<'_>, reporter: &mut Reporter<'_>) {
+    let semantics = part.semantics();
+    if !semantics.citations().is_empty() {
+        let reason = "Chat takes no citations in requests";
+        reporter.dropped((semantics, Field::Citations), reason);
+    }
+    if semantics.logprobs().is_some() {
+        let reason = "Chat takes no log probabilities in requests";
+        reporter.dropped((semantics, Field::PartLogprobs), reason);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::conversation::{Content, Media, MediaKind, Part, Source};
 use crate::json::{Text, Writer};
 use crate::loss::LossKind;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::decode_request::content::{DATA_URL, audio_type};
+use crate::protocol::openai_chat::decode_request::content::DATA_URL;
 use crate::protocol::openai_chat::types::{SELF, UNNAMED_FILE};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extra, NodeSemantics};
@@ -149,7 +149,7 @@ impl<'p> Piece<'_, 'p, '_> {
             Source::Text { .. } | Source::File { .. } => return,
         };
         let format = mime.as_ref().map(audio_format);
-        if format.as_ref().map(|format| audio_type(format)) != mime.as_ref().map(Text::reborrow) {
+        if format.as_ref().map(media_type::of_audio) != mime.as_ref().map(Text::reborrow) {
             let reason = "Chat names audio by its format, not by a MIME type";
             self.reporter.renamed(self.semantics.place(), reason);
         }
@@ -202,12 +202,12 @@ pub(in super::super) fn write_thinking(writer: &mut Writer, texts: &[Text<'_>]) 
     });
 }
 
-fn audio_format(mime: &Text<'_>) -> String {
+fn audio_format(mime: &Text<'_>) -> Text<'static> {
     let mime = mime.to_str();
     match mime.strip_prefix("audio/").unwrap_or(&mime) {
-        "mpeg" => "mp3".to_owned(),
-        "x-wav" | "wave" => "wav".to_owned(),
-        format => format.to_owned(),
+        "mpeg" => Text::literal("mp3"),
+        "x-wav" | "wave" => Text::literal("wav"),
+        format => Text::plain(format.to_owned()),
     }
 }
 

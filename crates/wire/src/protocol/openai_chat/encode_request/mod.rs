@@ -15,6 +15,7 @@ use crate::json::Writer;
 use crate::loss::Report;
 use crate::protocol::calls::Calls;
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::turns::{Turns, unmarked};
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::reporter::Reporter;
 use crate::protocol::{DecodedRequest, Field, json_mode, schema_language};
@@ -52,7 +53,11 @@ pub(in super::super) fn encode_request(
         let messages = &request.messages;
         match own {
             Some(_) => messages.iter().for_each(|it| message::write_own(writer, it, reporter)),
-            None => turns::Turns { calls: &calls, target, reporter }.write(writer, messages),
+            None => {
+                let messages = unmarked(messages, target, reporter);
+                let (calls, waiting) = (&calls, Vec::new());
+                Turns { writer, calls, target, reporter, waiting }.write(&messages);
+            }
         }
     });
     let tools = tools::Tools { calls: &calls, target, reporter, own }.write(&mut object, request);

@@ -1,8 +1,9 @@
 //! Writing the results of calls: messages of text, with media in a user's message behind them.
 
-use crate::conversation::{Content, MediaKind, Message, Part, ResultOutput, Source, ToolResult};
-use crate::json::{Json, Text, Writer};
-use crate::loss::LossKind;
+use smallvec::SmallVec;
+
+use crate::conversation::{Content, MediaKind, Part, ResultOutput, Source, ToolResult};
+use crate::json::{Json, Text};
 use crate::protocol::calls::{Position, REDIRECTED};
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::turns::{Few, Placed, Turns};
@@ -16,63 +17,41 @@ const FILE_BELOW: &str = "[file attached below]";
 const MEDIA_FOLLOW: &str =
     "media of results follow in a user message, because Chat takes them only from users";
 
-impl Turns<'_, '_> {
-    pub(super) fn write_results<'m>(
-        &mut self,
-        writer: &mut Writer,
-        (index, turn): (usize, &'m Message<'m>),
-        waiting: &mut Vec<&'m Part<'m>>,
-    ) {
-        for (at, part) in turn.parts.iter().enumerate() {
-            if let Content::ToolResult(result) = part.content() {
-                self.write_result(writer, ((index, at), part), result, waiting);
-            }
-        }
-    }
+/// Most results are one text.
+type Texts<'m> = SmallVec<[Part<'m>; 1]>;
 
-    fn write_result<'m>(
-        &mut self,
-        writer: &mut Writer,
-        (at, part): Placed<'m>,
-        result: &'m ToolResult<'m>,
-        waiting: &mut Vec<&'m Part<'m>>,
-    ) {
+impl<'m> Turns<'_, '_, 'm> {
+    pub(super) fn write_result(&mut self, (at, part): Placed<'m>, result: &'m ToolResult<'m>) {
         self.report_result(at, part, result);
-        let mut object = Object::open(writer, None);
+        let made;
+        let texts: Few<&Part<'_>> = match &result.output {
+            ResultOutput::Parts(parts) if parts.iter().all(is_words) => parts.iter().collect(),
+            ResultOutput::Parts(_) | ResultOutput::Object { .. } => {
+                made = self.output(part, result);
+                made.iter().collect()
+            }
+        };
+        let mut object = Object::open(self.writer, None);
         object.word("role", "tool");
         object.field("tool_call_id", &self.calls.result_id(at, result));
-        match &result.output {
-            ResultOutput::Parts(parts) if parts.iter().all(is_words) => {
-                self.write_texts(&mut object, parts);
-            }
-            ResultOutput::Object { response, parts } if parts.is_empty() => {
-                object.field("content", &self.object_text(part, response));
-            }
-            _ => self.write_output(&mut object, part, result, waiting),
-        }
+        message::write_content(&mut object, &texts, self.reporter);
         object.close();
     }
 
-    /// Writes what a tool answered beyond words.
-    fn write_output<'m>(
-        &mut self,
-        object: &mut Object<'_, '_>,
-        part: &Part<'_>,
-        result: &'m ToolResult<'m>,
-        waiting: &mut Vec<&'m Part<'m>>,
-    ) {
-        let mut texts: Vec<Part<'_>> = Vec::new();
+    /// What a tool answered beyond words, as far as words can tell it.
+    fn output(&mut self, part: &Part<'_>, result: &'m ToolResult<'m>) -> Texts<'m> {
+        let mut texts = Texts::new();
         if let ResultOutput::Object { response, parts: _ } = &result.output {
-            texts.push(Part::new(Content::Text(self.object_text(part, response))));
+            texts.push(Part::text(self.object_text(part, response)));
         }
-        let before = waiting.len();
+        let before = self.waiting.len();
         for inner in result.output.parts() {
-            self.add_output(inner, &mut texts, waiting);
+            self.add_output(inner, &mut texts);
         }
-        if waiting.len() > before {
+        if self.waiting.len() > before {
             self.reporter.approximated(part, MEDIA_FOLLOW);
         }
-        self.write_texts(object, &texts);
+        texts
     }
 
     /// The text that the object of a result amounts to, with what that changes reported.
@@ -86,17 +65,9 @@ impl Turns<'_, '_> {
         known.map_or_else(|| response.to_text(), |(_, text)| text)
     }
 
-    fn write_texts(&mut self, object: &mut Object<'_, '_>, texts: &[Part<'_>]) {
-        let texts: Few<&Part<'_>> = texts.iter().collect();
-        message::write_content(object, &texts, self.reporter);
-    }
-
     fn report_result(&mut self, at: Position, part: &Part<'_>, result: &ToolResult<'_>) {
         let place = part.semantics().place();
-        if let Some(marker) = part.semantics().cache() {
-            let reason = "Chat has no markers on results";
-            self.reporter.marker(place, marker, LossKind::Dropped, reason);
-        }
+        self.reporter.unmarked(part.semantics(), "Chat has no markers on results");
         if result.is_error == Some(true) {
             let reason = "Chat has no error flag on results";
             self.reporter.approximated((place, Field::ResultIsError), reason);
@@ -114,12 +85,7 @@ impl Turns<'_, '_> {
     }
 
     /// Adds one part of a result: text as it is, media as a word that says where they follow.
-    fn add_output<'m>(
-        &mut self,
-        part: &'m Part<'m>,
-        texts: &mut Vec<Part<'m>>,
-        waiting: &mut Vec<&'m Part<'m>>,
-    ) {
+    fn add_output(&mut self, part: &'m Part<'m>, texts: &mut Texts<'m>) {
         match part.content() {
             Content::Text(_) | Content::Refusal(_) => texts.push(part.clone()),
             Content::Media(media) if !content::is_sayable(part, media, self.reporter) => {
@@ -135,7 +101,7 @@ impl Turns<'_, '_> {
             Content::Media(media) => {
                 let image = media.kind == MediaKind::Image;
                 texts.push(Part::text(if image { IMAGE_BELOW } else { FILE_BELOW }));
-                waiting.push(part);
+                self.waiting.push(part);
             }
             Content::Reasoning(_) => self.withhold(part),
             Content::ToolCall(_) | Content::ToolResult(_) => {
@@ -146,14 +112,14 @@ impl Turns<'_, '_> {
         }
     }
 
-    pub(super) fn write_waiting(&mut self, writer: &mut Writer, waiting: &mut Vec<&Part<'_>>) {
-        if waiting.is_empty() {
+    pub(super) fn write_waiting(&mut self) {
+        if self.waiting.is_empty() {
             return;
         }
-        writer.object(|object| {
+        self.writer.object(|object| {
             object.word("role", "user");
             object.array_field("content", |writer| {
-                for part in waiting.drain(..) {
+                for part in self.waiting.drain(..) {
                     self.reporter.turn_to(part.semantics().place());
                     content::write_part(writer, part, self.reporter);
                 }

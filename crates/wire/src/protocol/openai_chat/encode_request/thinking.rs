@@ -4,7 +4,6 @@ use crate::conversation::{Thinking, ThinkingMode, ThinkingShow};
 use crate::json::Number;
 use crate::loss::LossKind;
 use crate::protocol::Field;
-use crate::protocol::effort::unknown_effort;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::options::Options;
 use crate::protocol::openai_chat::encode_request::tools::HasTools;
@@ -13,10 +12,7 @@ use crate::protocol::semantics::Semantics;
 use crate::target::{Effort, ReasoningField, ReasoningRequest, Thinking as Steering};
 
 fn is_hidden(show: &ThinkingShow<'_>) -> bool {
-    match show {
-        ThinkingShow::Shown(_) => false,
-        ThinkingShow::Hidden => true,
-    }
+    matches!(show, ThinkingShow::Hidden)
 }
 
 impl Options<'_, '_> {
@@ -170,13 +166,11 @@ impl Options<'_, '_> {
 
     /// Reports what an effort stands for or entails where the request does not say it.
     fn report_defaults(&mut self) {
-        let Thinking { mode: _, effort, budget: _, show } = &self.request.thinking;
-        let defaults = [
-            (Field::ThinkingEffort, effort.is_none(), "sent in place of the budget"),
-            (Field::ThinkingShow, show.is_none(), "thinking that is asked for is shown"),
-        ];
-        for (field, _, reason) in defaults.into_iter().filter(|(_, is_default, _)| *is_default) {
-            self.reporter.synthesised(field, reason);
+        if self.request.thinking.effort.is_none() {
+            self.reporter.synthesised(Field::ThinkingEffort, "sent in place of the budget");
+        }
+        if self.request.thinking.show.is_none() {
+            self.reporter.synthesised(Field::ThinkingShow, "thinking that is asked for is shown");
         }
     }
 
@@ -193,8 +187,7 @@ impl Options<'_, '_> {
         if let Some(word) = word.filter(|word| Effort::parse(&word.to_str()).is_none())
             && self.target.dialect.reasoning_request != ReasoningRequest::Absent
         {
-            let (kind, reason) = unknown_effort(word);
-            self.reporter.lose(Field::ThinkingEffort, kind, reason);
+            self.reporter.unknown_effort(word);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Writing the turns of another protocol: results in messages of their own, right behind their calls.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 
 use crate::conversation::{Content, Message, Part, ResultOutput, Role};
@@ -8,6 +10,7 @@ use crate::place::{Place, Step};
 use crate::protocol::Field;
 use crate::protocol::calls::{Calls, Position};
 use crate::protocol::object::Object;
+use crate::protocol::openai_chat::encode_request::assistant::report_answer_semantics;
 use crate::protocol::openai_chat::encode_request::{content, message};
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::placeholder::{in_place, placeholders};
@@ -16,10 +19,13 @@ use crate::protocol::semantics::NodeSemantics;
 use crate::target::{Dialect, Family, SystemRole, Target};
 
 /// The turns of a request, written for one target.
-pub(super) struct Turns<'t, 'r> {
+pub(super) struct Turns<'t, 'r, 'm> {
+    pub(super) writer: &'t mut Writer,
     pub(super) calls: &'t Calls<'t>,
     pub(super) target: &'t Target,
     pub(super) reporter: &'t mut Reporter<'r>,
+    /// Media of results wait here until all results that belong together are written.
+    pub(super) waiting: Vec<&'m Part<'m>>,
 }
 
 /// Most turns have few parts, which need no memory of their own to be sorted in.
@@ -28,111 +34,57 @@ pub(in super::super) type Few<T> = SmallVec<[T; 4]>;
 /// A part and where it stands.
 pub(super) type Placed<'m> = (Position, &'m Part<'m>);
 
-impl Turns<'_, '_> {
-    pub(super) fn write(mut self, writer: &mut Writer, messages: &[Message<'_>]) {
-        if knows_all_fields(&self.target.dialect) {
-            return self.write_turns(writer, messages);
-        }
-        let unmarked: Vec<Message<'_>> = messages.iter().map(|it| self.unmarked(it)).collect();
-        self.write_turns(writer, &unmarked);
-    }
-
-    /// The message without cache markers, for servers that refuse fields they do not know.
-    fn unmarked<'m>(&mut self, message: &Message<'m>) -> Message<'m> {
-        let mut unmarked = message.clone();
-        unmarked.parts = message.parts.iter().map(|part| self.unmarked_part(part)).collect();
-        unmarked
-    }
-
-    fn unmarked_part<'m>(&mut self, part: &Part<'m>) -> Part<'m> {
-        let place = part.semantics().place();
-        let content = match part.content() {
-            Content::ToolResult(result) => {
-                let mut result = result.clone();
-                if let ResultOutput::Parts(parts) = &mut result.output {
-                    *parts = parts.iter().map(|part| self.unmarked_part(part)).collect();
-                }
-                let unmarked = Part::new(Content::ToolResult(result));
-                return unmarked.with_semantics(part.semantics().clone());
-            }
-            content @ (Content::Text(_) | Content::Media(_))
-                if part.semantics().cache().is_some() =>
-            {
-                content.clone()
-            }
-            _ => return part.clone(),
-        };
-        self.report_answer_semantics(part);
-        let reason = "the server does not take cache markers";
-        self.reporter.dropped((place, Field::CacheMarker), reason);
-        Part::new(content).with_semantics(NodeSemantics::at(place))
-    }
-
-    fn write_turns(&mut self, writer: &mut Writer, messages: &[Message<'_>]) {
-        // Media of results wait here until all results that belong together are written.
-        let mut waiting: Vec<&Part<'_>> = Vec::new();
+impl<'m> Turns<'_, '_, 'm> {
+    pub(super) fn write(mut self, messages: &'m [Message<'m>]) {
         let mut index = 0;
         // The messages before this one are known to be written one by one.
         let mut apart = 0;
         while let Some(turn) = messages.get(index) {
             self.reporter.turn_to(turn.semantics().place());
-            let end = match turn.role {
-                // Messages of this protocol stay as they are.
-                Role::Assistant if self.reporter.is_same() => index + 1,
-                Role::Assistant if index >= apart => self.end_of_run(messages, index, &mut apart),
-                Role::Assistant => index + 1,
-                Role::System | Role::Developer | Role::User | Role::Tool => index + 1,
+            let is_assistant = turn.role == Role::Assistant;
+            // Messages of this protocol stay as they are.
+            let end = match is_assistant && index >= apart && !self.reporter.is_same() {
+                true => end_of_run(messages, index, &mut apart),
+                false => index + 1,
             };
-            match turn.role {
-                Role::Assistant => {
-                    let parts = placed(&messages[index..end], index);
-                    self.write_run(writer, turn, &parts, &mut waiting);
-                }
-                Role::System | Role::Developer | Role::User | Role::Tool => {
-                    self.write_turn(writer, (index, turn), &mut waiting);
-                }
+            match is_assistant {
+                true => self.write_run(turn, &placed(&messages[index..end], index)),
+                false => self.write_turn(index, turn),
             }
             index = end;
         }
-        self.write_waiting(writer, &mut waiting);
+        self.write_waiting();
         self.reporter.turn_home();
         self.report_prefill(messages);
     }
 
     /// Writes messages of the assistant as one.
-    fn write_run(
-        &mut self,
-        writer: &mut Writer,
-        first: &Message<'_>,
-        parts: &[Placed<'_>],
-        waiting: &mut Vec<&Part<'_>>,
-    ) {
+    fn write_run(&mut self, first: &Message<'_>, parts: &[Placed<'_>]) {
         let is_results = !parts.is_empty() && parts.iter().all(|(_, part)| is_result(part));
         if !is_results {
-            self.write_waiting(writer, waiting);
+            self.write_waiting();
             self.reporter.turn_to(first.semantics().place());
-            self.write_assistant(writer, first, parts);
+            self.write_assistant(first, parts);
         }
     }
 
     /// Writes a message of anyone else: its results, then what it says besides.
-    fn write_turn<'m>(
-        &mut self,
-        writer: &mut Writer,
-        (index, turn): (usize, &'m Message<'m>),
-        waiting: &mut Vec<&'m Part<'m>>,
-    ) {
+    fn write_turn(&mut self, index: usize, turn: &'m Message<'m>) {
         self.report_moved(turn);
-        let before = waiting.len();
-        self.write_results(writer, (index, turn), waiting);
+        let before = self.waiting.len();
+        for (at, part) in turn.parts.iter().enumerate() {
+            if let Content::ToolResult(result) = part.content() {
+                self.write_result(((index, at), part), result);
+            }
+        }
         let is_results = is_results(turn);
-        if waiting.len() > before || !waiting.is_empty() && is_results {
+        if self.waiting.len() > before || !self.waiting.is_empty() && is_results {
             self.reporter.renamed(turn, "media of results are sent in a separate message");
         }
         if !is_results {
-            self.write_waiting(writer, waiting);
+            self.write_waiting();
             self.reporter.turn_to(turn.semantics().place());
-            self.write_plain(writer, turn);
+            self.write_plain(turn);
         }
     }
 
@@ -146,25 +98,6 @@ impl Turns<'_, '_> {
         }
     }
 
-    /// The end of the run of assistant messages that are written as one: calls may not be parted from their results. In a
-    /// run without calls each is written by itself, up to `apart`.
-    fn end_of_run(&mut self, messages: &[Message<'_>], start: usize, apart: &mut usize) -> usize {
-        let is_assistant = |it: &Message<'_>| it.role == Role::Assistant;
-        let goes_on = |it: &&Message<'_>| is_assistant(it) || is_silent(it);
-        let run = messages[start..].iter().take_while(goes_on).count();
-        let run =
-            messages[start..start + run].iter().rposition(is_assistant).map_or(1, |it| it + 1);
-        let calls = |message: &Message<'_>| {
-            message.parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)))
-        };
-        let run_messages = &messages[start..start + run];
-        if !run_messages[..run - 1].iter().any(calls) {
-            *apart = start + run;
-            return start + 1;
-        }
-        start + run
-    }
-
     /// Reports a message of which nothing can be written here; one that was empty stays.
     pub(super) fn is_lost(&mut self, message: &Message<'_>, kept: &[&Part<'_>]) -> bool {
         let is_lost = kept.is_empty() && !message.parts.is_empty();
@@ -174,18 +107,18 @@ impl Turns<'_, '_> {
         is_lost
     }
 
-    fn write_plain(&mut self, writer: &mut Writer, message: &Message<'_>) {
+    fn write_plain(&mut self, message: &Message<'_>) {
         let parts: Few<&Part<'_>> =
             message.parts.iter().filter(|part| self.is_writable(message.role, part)).collect();
         let placeholders = placeholders(message, &parts);
         match placeholders.is_empty() {
-            true => self.write_sent(writer, message, &parts),
-            false => self.write_sent(writer, message, &in_place(message, &parts, &placeholders)),
+            true => self.write_sent(message, &parts),
+            false => self.write_sent(message, &in_place(message, &parts, &placeholders)),
         }
     }
 
     /// Writes a message with the parts that can be sent of it.
-    fn write_sent(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
+    fn write_sent(&mut self, message: &Message<'_>, parts: &[&Part<'_>]) {
         // Of nothing but empty texts one is left, so that the message stays where there is nothing else.
         let is_empty = parts.iter().all(|part| is_empty_text(part));
         let kept = (0..).zip(parts).filter(|(at, part)| is_empty && *at == 0 || !self.omits(part));
@@ -196,9 +129,9 @@ impl Turns<'_, '_> {
         // Every block of a system prompt is a message of its own.
         let has_blocks = self.reporter.source().conventions().has_system_blocks;
         if message.role == Role::System && has_blocks && parts.len() > 1 {
-            return parts.iter().for_each(|part| self.write_parts(writer, message, &[*part]));
+            return parts.iter().for_each(|part| self.write_parts(message, &[*part]));
         }
-        self.write_parts(writer, message, &parts);
+        self.write_parts(message, &parts);
     }
 
     /// Whether a text is empty and left out.
@@ -210,9 +143,10 @@ impl Turns<'_, '_> {
         is_empty
     }
 
-    fn write_parts(&mut self, writer: &mut Writer, message: &Message<'_>, parts: &[&Part<'_>]) {
-        let mut object = Object::open(writer, None);
-        object.word("role", self.role(message));
+    fn write_parts(&mut self, message: &Message<'_>, parts: &[&Part<'_>]) {
+        let role = self.role(message);
+        let mut object = Object::open(self.writer, None);
+        object.word("role", role);
         object.optional("name", message.name.as_ref());
         message::write_content(&mut object, parts, self.reporter);
         object.close();
@@ -270,6 +204,57 @@ impl Turns<'_, '_> {
             self.reporter.renamed(turn, reason);
         }
     }
+}
+
+/// The messages as the server takes them: without cache markers if it refuses fields that it does not know.
+pub(super) fn unmarked<'m>(
+    messages: &'m [Message<'m>],
+    target: &Target,
+    reporter: &mut Reporter<'_>,
+) -> Cow<'m, [Message<'m>]> {
+    let mut messages = Cow::Borrowed(messages);
+    if !knows_all_fields(&target.dialect) {
+        let parts = messages.to_mut().iter_mut().flat_map(|message| &mut message.parts);
+        parts.for_each(|part| unmark(part, reporter));
+    }
+    messages
+}
+
+fn unmark(part: &mut Part<'_>, reporter: &mut Reporter<'_>) {
+    let is_markable = match part.content_mut() {
+        Content::ToolResult(result) => {
+            if let ResultOutput::Parts(parts) = &mut result.output {
+                parts.iter_mut().for_each(|part| unmark(part, reporter));
+            }
+            false
+        }
+        content => matches!(content, Content::Text(_) | Content::Media(_)),
+    };
+    if is_markable && part.semantics().cache().is_some() {
+        report_answer_semantics(part, reporter);
+        let place = part.semantics().place();
+        let reason = "the server does not take cache markers";
+        reporter.dropped((place, Field::CacheMarker), reason);
+        *part.semantics_mut() = NodeSemantics::at(place);
+    }
+}
+
+/// The end of the run of assistant messages that are written as one: calls may not be parted from their results. In a
+/// run without calls each is written by itself, up to `apart`.
+fn end_of_run(messages: &[Message<'_>], start: usize, apart: &mut usize) -> usize {
+    let is_assistant = |it: &Message<'_>| it.role == Role::Assistant;
+    let goes_on = |it: &&Message<'_>| is_assistant(it) || is_silent(it);
+    let calls = |message: &Message<'_>| {
+        message.parts.iter().any(|part| matches!(part.content(), Content::ToolCall(_)))
+    };
+    let run = &messages[start..];
+    let run = &run[..run.iter().take_while(goes_on).count()];
+    let last = run.iter().rposition(is_assistant).unwrap_or_default();
+    if run[..last].iter().any(calls) {
+        return start + last + 1;
+    }
+    *apart = start + last + 1;
+    start + 1
 }
 
 /// Whether a server takes, or at least ignores, what only OpenAI's own has a use for.

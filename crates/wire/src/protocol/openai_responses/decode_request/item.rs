@@ -1,13 +1,13 @@
 //! Reading items: messages, calls, results and reasoning. What is none of them stays whole.
 
 use crate::conversation::{
-    Arguments, CallForm, Content, Message, Opaque, Part, Parts, Reasoning, ReasoningForm,
-    ResultOutput, Role, ToolCall, ToolResult,
+    Arguments, CallForm, Content, Message, Part, Parts, Reasoning, ReasoningForm, ResultOutput,
+    Role, ToolCall, ToolResult,
 };
 use crate::error::Result;
 use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
-use crate::protocol::object::{Members, Unread, put, read_tag, set};
+use crate::protocol::object::{Members, Unread, put, read_opaque, read_tag, set};
 use crate::protocol::openai_responses::decode_request::part::decode_part;
 use crate::protocol::openai_responses::types::{
     CONTINUES, SELF, SUMMARY, Shape, THOUGHTS, namespace_of, piece_scope, qualified,
@@ -27,23 +27,23 @@ pub(super) enum Decoded<'a> {
 pub(super) fn decode_item<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Decoded<'a>> {
     let start = reader.checkpoint();
     let (kind, unread) = kind_of(reader)?;
+    let item = Decoding { reader, unread, place };
     let decoded = match &*kind.to_str() {
-        "message" => decode_message(reader, unread, place)?,
-        "function_call" => decode_call(reader, unread, place, CallForm::Function)?,
-        "custom_tool_call" => decode_call(reader, unread, place, CallForm::Custom)?,
-        "function_call_output" => decode_result(reader, unread, place, CallForm::Function)?,
-        "custom_tool_call_output" => decode_result(reader, unread, place, CallForm::Custom)?,
-        "reasoning" => decode_reasoning(reader, unread, place)?,
+        "message" => item.message()?,
+        "function_call" => item.call(CallForm::Function)?,
+        "custom_tool_call" => item.call(CallForm::Custom)?,
+        "function_call_output" => item.result(CallForm::Function)?,
+        "custom_tool_call_output" => item.result(CallForm::Custom)?,
+        "reasoning" => item.reasoning()?,
         _ => None,
     };
-    match decoded {
-        Some(decoded) => Ok(decoded),
-        None => {
-            *reader = start;
-            let role = opaque_role(&kind.to_str());
-            Ok(message_of(role, opaque(reader, place, kind)?.into(), NodeSemantics::at(place)))
-        }
+    if let Some(decoded) = decoded {
+        return Ok(decoded);
     }
+    *reader = start;
+    let (role, semantics) = (opaque_role(&kind.to_str()), NodeSemantics::at(place));
+    let part = read_opaque(reader, (SELF, kind), semantics.clone())?;
+    Ok(message_of(role, part.into(), semantics))
 }
 
 /// Reads one item of an answer, whatever it is: the assistant made it.
@@ -57,7 +57,7 @@ pub(in super::super) fn decode_output_item<'a>(
     }
     *reader = start;
     let kind = kind_of(&mut reader.checkpoint()).map(|(kind, _)| kind).unwrap_or_default();
-    opaque(reader, place, kind).map(Parts::from)
+    read_opaque(reader, (SELF, kind), NodeSemantics::at(place)).map(Parts::from)
 }
 
 fn kind_of<'a>(reader: &mut Reader<'a>) -> Result<(Text<'a>, Unread)> {
@@ -94,30 +94,6 @@ fn opaque_role(kind: &str) -> Role {
     }
 }
 
-fn opaque<'a>(reader: &mut Reader<'a>, place: Place, kind: Text<'a>) -> Result<Part<'a>> {
-    let json = reader.raw()?;
-    let opaque = Content::Opaque(Box::new(Opaque { protocol: SELF, kind, json }));
-    Ok(Part::new(opaque).with_semantics(NodeSemantics::at(place)))
-}
-
-/// Reads an item: what every one may have, what `member` knows, and the rest.
-fn read_item<'a>(
-    reader: &mut Reader<'a>,
-    unread: Unread,
-    mut member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
-) -> Result<Item<'a>> {
-    let mut item = Item::default();
-    let Item { id, status, phase, extras } = &mut item;
-    unread.read(reader, "", extras, |key, reader| match key {
-        "type" => reader.skip(),
-        "id" => set(id, reader.string()),
-        "status" => set(status, reader.string()),
-        "phase" => set(phase, reader.string()),
-        _ => member(key, reader),
-    })?;
-    Ok(item)
-}
-
 /// Has a node open an item, which is kept only if it says something of itself: most of a history does not.
 fn set_item<'a>(semantics: &mut NodeSemantics<'a>, item: Item<'a>) {
     let Item { id, status, phase, extras } = &item;
@@ -126,34 +102,116 @@ fn set_item<'a>(semantics: &mut NodeSemantics<'a>, item: Item<'a>) {
     }
 }
 
-fn decode_message<'a>(
-    reader: &mut Reader<'a>,
+/// An item in the reading.
+struct Decoding<'r, 'a> {
+    reader: &'r mut Reader<'a>,
     unread: Unread,
     place: Place,
-) -> Result<Option<Decoded<'a>>> {
-    let (mut role, mut parts) = (None, None);
-    let item = read_item(reader, unread, |key, reader| {
-        match key {
-            "role" => role = role_of(&reader.string()?.to_str()),
-            "content" => parts = Some(decode_parts(reader, place, Step::Content)?),
-            _ => {}
-        }
-        Ok(())
-    })?;
-    let (Some(role), Some(mut parts)) = (role, parts) else { return Ok(None) };
-    let mut semantics = NodeSemantics::at(place);
-    if role == Role::Assistant {
-        if parts.is_empty() {
-            // The item may still say something of itself.
-            parts.push(Part::text(Text::default()).with_semantics(NodeSemantics::at(place)));
-        }
-        let (first, rest) = parts.split_at_mut(1);
-        set_item(first[0].semantics_mut(), item);
-        rest.iter_mut().for_each(|part| part.semantics_mut().add_shape(CONTINUES));
-    } else {
-        set_item(&mut semantics, item);
+}
+
+impl<'a> Decoding<'_, 'a> {
+    /// Reads what every item may have, what `member` knows, and the rest.
+    fn members(
+        self,
+        mut member: impl FnMut(&str, &mut Members<'_, 'a>) -> Result<()>,
+    ) -> Result<Item<'a>> {
+        let mut item = Item::default();
+        let Item { id, status, phase, extras } = &mut item;
+        self.unread.read(self.reader, "", extras, |key, reader| match key {
+            "type" => reader.skip(),
+            "id" => set(id, reader.string()),
+            "status" => set(status, reader.string()),
+            "phase" => set(phase, reader.string()),
+            _ => member(key, reader),
+        })?;
+        Ok(item)
     }
-    Ok(Some(message_of(role, parts, semantics)))
+
+    fn message(self) -> Result<Option<Decoded<'a>>> {
+        let place = self.place;
+        let (mut role, mut parts) = (None, None);
+        let item = self.members(|key, reader| match key {
+            "role" => put(&mut role, reader.string().map(|word| role_of(&word.to_str()))),
+            "content" => set(&mut parts, decode_parts(reader, place, Step::Content)),
+            _ => Ok(()),
+        })?;
+        let (Some(role), Some(mut parts)) = (role, parts) else { return Ok(None) };
+        let mut semantics = NodeSemantics::at(place);
+        if role == Role::Assistant {
+            if parts.is_empty() {
+                // The item may still say something of itself.
+                parts.push(Part::text(Text::default()).with_semantics(NodeSemantics::at(place)));
+            }
+            let (first, rest) = parts.split_at_mut(1);
+            set_item(first[0].semantics_mut(), item);
+            rest.iter_mut().for_each(|part| part.semantics_mut().add_shape(CONTINUES));
+        } else {
+            set_item(&mut semantics, item);
+        }
+        Ok(Some(message_of(role, parts, semantics)))
+    }
+
+    fn call(self, form: CallForm) -> Result<Option<Decoded<'a>>> {
+        let mut semantics = NodeSemantics::at(self.place);
+        let (mut id, mut name, mut text) = (None, None, None);
+        let item = self.members(|key, reader| match (key, form) {
+            ("call_id", _) => set(&mut id, reader.string()),
+            ("name", _) => set(&mut name, reader.string()),
+            // Some servers give the arguments as the object that they are. Fixture `answer/tools/arguments-that-are-an-object`.
+            ("arguments", CallForm::Function) if reader.kind()? == Kind::Object => {
+                text = Some(reader.raw()?.to_text().into_owned());
+                semantics.add_shape(Shape::AS_JSON);
+                Ok(())
+            }
+            ("arguments", CallForm::Function) | ("input", CallForm::Custom) => {
+                set(&mut text, reader.string())
+            }
+            _ => Ok(()),
+        })?;
+        let (Some(name), Some(text)) = (name, text) else { return Ok(None) };
+        let name = in_namespace(name, &item.extras);
+        let call = ToolCall { id, name, arguments: Arguments::Text(text), form };
+        set_item(&mut semantics, item);
+        let part = Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics);
+        Ok(Some(Decoded::Assistant(part.into())))
+    }
+
+    fn result(self, form: CallForm) -> Result<Option<Decoded<'a>>> {
+        let place = self.place;
+        let (mut call_id, mut name, mut parts) = (None, None, None);
+        let item = self.members(|key, reader| match key {
+            "call_id" => set(&mut call_id, reader.string()),
+            "name" => set(&mut name, reader.string()),
+            "output" => set(&mut parts, decode_parts(reader, place, Step::Output)),
+            _ => Ok(()),
+        })?;
+        let Some(parts) = parts else { return Ok(None) };
+        let name = name.map(|name| in_namespace(name, &item.extras));
+        let output = ResultOutput::Parts(parts);
+        let result = ToolResult { call_id, name, output, is_error: None, form };
+        let mut semantics = NodeSemantics::at(place);
+        set_item(&mut semantics, item);
+        let part = Part::new(Content::ToolResult(Box::new(result))).with_semantics(semantics);
+        Ok(Some(message_of(Role::Tool, part.into(), NodeSemantics::at(place))))
+    }
+
+    fn reasoning(self) -> Result<Option<Decoded<'a>>> {
+        let mut semantics = NodeSemantics::at(self.place);
+        let (mut summary, mut content) = (Some(Vec::new()), Some(Vec::new()));
+        let mut encrypted = None;
+        let item = self.members(|key, reader| match key {
+            "summary" => put(&mut summary, pieces(reader, SUMMARY)),
+            "content" => put(&mut content, pieces(reader, THOUGHTS)),
+            "encrypted_content" => set(&mut encrypted, reader.string()),
+            _ => Ok(()),
+        })?;
+        let (Some(summary), Some(content)) = (summary, content) else { return Ok(None) };
+        set_item(&mut semantics, item);
+        if let Some(data) = encrypted {
+            semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Ciphertext, data));
+        }
+        Ok(Some(Decoded::Assistant(thoughts((summary, content), semantics))))
+    }
 }
 
 fn role_of(role: &str) -> Option<Role> {
@@ -180,36 +238,6 @@ fn decode_parts<'a>(reader: &mut Reader<'a>, place: Place, step: Step) -> Result
     Ok(parts)
 }
 
-fn decode_call<'a>(
-    reader: &mut Reader<'a>,
-    unread: Unread,
-    place: Place,
-    form: CallForm,
-) -> Result<Option<Decoded<'a>>> {
-    let (mut id, mut name, mut text) = (None, None, None);
-    let mut semantics = NodeSemantics::at(place);
-    let item = read_item(reader, unread, |key, reader| match (key, form) {
-        ("call_id", _) => set(&mut id, reader.string()),
-        ("name", _) => set(&mut name, reader.string()),
-        // Some servers give the arguments as the object that they are. Fixture `answer/tools/arguments-that-are-an-object`.
-        ("arguments", CallForm::Function) if reader.kind()? == Kind::Object => {
-            text = Some(reader.raw()?.to_text().into_owned());
-            semantics.add_shape(Shape::AS_JSON);
-            Ok(())
-        }
-        ("arguments", CallForm::Function) | ("input", CallForm::Custom) => {
-            set(&mut text, reader.string())
-        }
-        _ => Ok(()),
-    })?;
-    let (Some(name), Some(text)) = (name, text) else { return Ok(None) };
-    let name = in_namespace(name, &item.extras);
-    let call = ToolCall { id, name, arguments: Arguments::Text(text), form };
-    set_item(&mut semantics, item);
-    let part = Part::new(Content::ToolCall(Box::new(call))).with_semantics(semantics);
-    Ok(Some(Decoded::Assistant(part.into())))
-}
-
 fn in_namespace<'a>(name: Text<'a>, extras: &Extras<'_>) -> Text<'a> {
     match namespace_of(extras) {
         Some(namespace) => qualified(&namespace, name),
@@ -217,57 +245,11 @@ fn in_namespace<'a>(name: Text<'a>, extras: &Extras<'_>) -> Text<'a> {
     }
 }
 
-fn decode_result<'a>(
-    reader: &mut Reader<'a>,
-    unread: Unread,
-    place: Place,
-    form: CallForm,
-) -> Result<Option<Decoded<'a>>> {
-    let (mut call_id, mut name, mut parts) = (None, None, None);
-    let item = read_item(reader, unread, |key, reader| match key {
-        "call_id" => set(&mut call_id, reader.string()),
-        "name" => set(&mut name, reader.string()),
-        "output" => set(&mut parts, decode_parts(reader, place, Step::Output)),
-        _ => Ok(()),
-    })?;
-    let Some(parts) = parts else { return Ok(None) };
-    let name = name.map(|name| in_namespace(name, &item.extras));
-    let output = ResultOutput::Parts(parts);
-    let result = ToolResult { call_id, name, output, is_error: None, form };
-    let mut semantics = NodeSemantics::at(place);
-    set_item(&mut semantics, item);
-    let part = Part::new(Content::ToolResult(Box::new(result))).with_semantics(semantics);
-    Ok(Some(message_of(Role::Tool, part.into(), NodeSemantics::at(place))))
-}
-
-fn decode_reasoning<'a>(
-    reader: &mut Reader<'a>,
-    unread: Unread,
-    place: Place,
-) -> Result<Option<Decoded<'a>>> {
-    let (mut summary, mut content) = (Some(Vec::new()), Some(Vec::new()));
-    let mut encrypted = None;
-    let item = read_item(reader, unread, |key, reader| match key {
-        "summary" => put(&mut summary, pieces(reader.reader, SUMMARY, reader.extras)),
-        "content" => put(&mut content, pieces(reader.reader, THOUGHTS, reader.extras)),
-        "encrypted_content" => set(&mut encrypted, reader.string()),
-        _ => Ok(()),
-    })?;
-    let (Some(summary), Some(content)) = (summary, content) else { return Ok(None) };
-    let mut semantics = NodeSemantics::at(place);
-    set_item(&mut semantics, item);
-    if let Some(data) = encrypted {
-        semantics.set_artefact(Artefact::read(SELF, ArtefactKind::Ciphertext, data));
-    }
-    Ok(Some(Decoded::Assistant(thoughts((summary, content), semantics))))
-}
-
 /// Reads a list of pieces, each of which has a type and a text; what else it has goes to the extras of the item. None if
 /// one is not of this shape.
 fn pieces<'a>(
-    reader: &mut Reader<'a>,
+    Members { reader, extras }: &mut Members<'_, 'a>,
     (list, kind): (&'static str, &'static str),
-    extras: &mut Extras<'a>,
 ) -> Result<Option<Vec<Text<'a>>>> {
     let mut pieces = Vec::new();
     let mut are_plain = true;
@@ -297,27 +279,23 @@ fn thoughts<'a>(
     (summary, content): (Vec<Text<'a>>, Vec<Text<'a>>),
     semantics: NodeSemantics<'a>,
 ) -> Parts<'a> {
-    let place = semantics.place();
+    let first = match semantics.artefact().map(Artefact::kind) {
+        Some(ArtefactKind::Ciphertext) if summary.is_empty() => ReasoningForm::Redacted,
+        // Signed thinking may show nothing.
+        Some(ArtefactKind::Ciphertext | ArtefactKind::Signature) | None => ReasoningForm::Summary,
+    };
+    let continued = NodeSemantics::at(semantics.place()).shaped(CONTINUES);
+    let is_raw = summary.is_empty() && !content.is_empty();
     let mut forms = Vec::with_capacity(2);
-    if !summary.is_empty() {
-        forms.push((ReasoningForm::Summary, summary));
+    if !is_raw {
+        forms.push((first, summary));
     }
     if !content.is_empty() {
         forms.push((ReasoningForm::Raw, content));
     }
-    if forms.is_empty() {
-        let form = match semantics.artefact().map(Artefact::kind) {
-            Some(ArtefactKind::Ciphertext) => ReasoningForm::Redacted,
-            // Signed thinking that shows nothing.
-            Some(ArtefactKind::Signature) | None => ReasoningForm::Summary,
-        };
-        forms.push((form, Vec::new()));
-    }
-    let mut semantics = Some(semantics);
-    let part = |(form, texts)| {
-        let continued = || NodeSemantics::at(place).shaped(CONTINUES);
-        Part::new(Content::Reasoning(Box::new(Reasoning { form, texts })))
-            .with_semantics(semantics.take().unwrap_or_else(continued))
+    let parts = forms.into_iter().zip([semantics, continued]);
+    let part = |((form, texts), semantics)| {
+        Part::new(Content::Reasoning(Box::new(Reasoning { form, texts }))).with_semantics(semantics)
     };
-    forms.into_iter().map(part).collect()
+    parts.map(part).collect()
 }

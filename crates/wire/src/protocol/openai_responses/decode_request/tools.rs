@@ -30,26 +30,22 @@ fn decode_tool<'a>(
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
-    let tool = match &*kind.to_str() {
-        "function" => decode_function(reader, unread, (place, namespace))?,
-        "custom" => decode_custom(reader, unread, (place, namespace))?,
-        "namespace" => {
-            *reader = start.checkpoint();
-            decode_namespace(reader, place)?
-        }
+    let mut extras = Extras::default();
+    let tool = Decoding { reader, extras: &mut extras, unread, namespace };
+    let known = match &*kind.to_str() {
+        "function" => tool.function()?,
+        "custom" => tool.custom()?,
+        "namespace" => tool.space(start.checkpoint(), place)?,
         _ => None,
     };
-    match tool {
-        Some(tool) => Ok(tool),
-        None => {
-            *reader = start;
-            let json = reader.raw()?;
-            let service = service(&kind.to_str());
-            let hosted = HostedTool { protocol: SELF, service, kind, json };
-            let tool = Tool::new(ToolKind::Hosted(hosted));
-            Ok(tool.with_semantics(NodeSemantics::at(place)))
-        }
+    let semantics = NodeSemantics::at(place);
+    if let Some(known) = known {
+        return Ok(Tool::new(known).with_semantics(semantics.keeping(extras)));
     }
+    *reader = start;
+    let (service, json) = (service(&kind.to_str()), reader.raw()?);
+    let hosted = ToolKind::Hosted(HostedTool { protocol: SELF, service, kind, json });
+    Ok(Tool::new(hosted).with_semantics(semantics))
 }
 
 fn service(kind: &str) -> HostedService {
@@ -60,70 +56,87 @@ fn service(kind: &str) -> HostedService {
     }
 }
 
+/// A tool in the reading, and the namespace that may hold it.
+struct Decoding<'r, 'a> {
+    reader: &'r mut Reader<'a>,
+    extras: &'r mut Extras<'a>,
+    unread: Unread,
+    namespace: Option<&'r str>,
+}
+
+impl<'a> Decoding<'_, 'a> {
+    fn function(self) -> Result<Option<ToolKind<'a>>> {
+        let (mut name, mut description, mut parameters) = (None, None, None);
+        let (mut strict, mut output_schema) = (None, None);
+        self.unread.read(self.reader, "", self.extras, |key, reader| match key {
+            "type" => reader.skip(),
+            "name" => set(&mut name, reader.string()),
+            "description" => set(&mut description, reader.string()),
+            "parameters" => set(&mut parameters, reader.raw()),
+            "strict" => set(&mut strict, reader.boolean()),
+            "output_schema" => set(&mut output_schema, reader.raw()),
+            _ => Ok(()),
+        })?;
+        Ok(name.map(|name| {
+            let name = named(name, self.namespace);
+            ToolKind::Function(FunctionTool {
+                name,
+                description,
+                parameters,
+                strict,
+                output_schema,
+            })
+        }))
+    }
+
+    fn custom(self) -> Result<Option<ToolKind<'a>>> {
+        let (mut name, mut description, mut format) = (None, None, None);
+        self.unread.read(self.reader, "", self.extras, |key, reader| {
+            match (key, reader.kind()?) {
+                ("type", _) => reader.skip(),
+                ("name", _) => set(&mut name, reader.string()),
+                ("description", _) => set(&mut description, reader.string()),
+                ("format", Kind::Object) => {
+                    let start = reader.checkpoint();
+                    format = decode_custom_format(reader)?;
+                    if format.is_none() {
+                        *reader.reader = start;
+                    }
+                    Ok(())
+                }
+                _ => Ok(()),
+            }
+        })?;
+        Ok(name.map(|name| {
+            let name = named(name, self.namespace);
+            ToolKind::Custom(CustomTool { name, description, format })
+        }))
+    }
+
+    /// Reads a namespace from its `start`: its tools are named by it, wherever its own name stands.
+    fn space(self, start: Reader<'a>, place: Place) -> Result<Option<ToolKind<'a>>> {
+        *self.reader = start;
+        let Some(own) = self.reader.peek_tag("name")? else { return Ok(None) };
+        let own = own.to_str();
+        let (mut name, mut description, mut tools) = (None, None, None);
+        read_object(self.reader, "", self.extras, |key, reader| match key {
+            "type" => reader.skip(),
+            "name" => set(&mut name, reader.string()),
+            "description" => set(&mut description, reader.string()),
+            "tools" => set(&mut tools, decode_tools(reader, place, Some(&own))),
+            _ => Ok(()),
+        })?;
+        let (Some(name), Some(tools)) = (name, tools) else { return Ok(None) };
+        Ok(Some(ToolKind::Namespace(NamespaceTool { name, description, tools })))
+    }
+}
+
 /// The name of a tool that a namespace may hold.
 fn named<'a>(name: Text<'a>, namespace: Option<&str>) -> Text<'a> {
     match namespace {
         Some(namespace) => qualified(namespace, name),
         None => name,
     }
-}
-
-fn decode_function<'a>(
-    reader: &mut Reader<'a>,
-    unread: Unread,
-    (place, namespace): (Place, Option<&str>),
-) -> Result<Option<Tool<'a>>> {
-    let mut name = None;
-    let (mut description, mut parameters, mut strict, mut output_schema) = (None, None, None, None);
-    let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader| {
-        match key {
-            "type" => reader.skip()?,
-            "name" => name = Some(named(reader.string()?, namespace)),
-            "description" => description = Some(reader.string()?),
-            "parameters" => parameters = Some(reader.raw()?),
-            "strict" => strict = Some(reader.boolean()?),
-            "output_schema" => output_schema = Some(reader.raw()?),
-            _ => {}
-        }
-        Ok(())
-    })?;
-    let Some(name) = name else { return Ok(None) };
-    let tool = FunctionTool { name, description, parameters, strict, output_schema };
-    Ok(Some(with_extras(ToolKind::Function(tool), place, extras)))
-}
-
-fn with_extras<'a>(kind: ToolKind<'a>, place: Place, extras: Extras<'a>) -> Tool<'a> {
-    Tool::new(kind).with_semantics(NodeSemantics::at(place).keeping(extras))
-}
-
-fn decode_custom<'a>(
-    reader: &mut Reader<'a>,
-    unread: Unread,
-    (place, namespace): (Place, Option<&str>),
-) -> Result<Option<Tool<'a>>> {
-    let (mut name, mut description, mut format) = (None, None, None);
-    let mut extras = Extras::default();
-    unread.read(reader, "", &mut extras, |key, reader| {
-        match (key, reader.kind()?) {
-            ("type", _) => reader.skip()?,
-            ("name", _) => name = Some(named(reader.string()?, namespace)),
-            ("description", _) => description = Some(reader.string()?),
-            ("format", Kind::Object) => {
-                let start = reader.checkpoint();
-                format = decode_custom_format(reader)?;
-                if format.is_none() {
-                    *reader.reader = start;
-                    return Ok(());
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    })?;
-    let Some(name) = name else { return Ok(None) };
-    let tool = CustomTool { name, description, format };
-    Ok(Some(with_extras(ToolKind::Custom(tool), place, extras)))
 }
 
 fn decode_custom_format<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<CustomFormat<'a>>> {
@@ -147,23 +160,6 @@ fn decode_custom_format<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<Custo
     };
     reader.extras.update(own);
     Ok(Some(format))
-}
-
-fn decode_namespace<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<Tool<'a>>> {
-    let Some(own) = reader.peek_tag("name")? else { return Ok(None) };
-    let own = own.to_str();
-    let (mut name, mut description, mut tools) = (None, None, None);
-    let mut extras = Extras::default();
-    read_object(reader, "", &mut extras, |key, reader| match key {
-        "type" => reader.skip(),
-        "name" => set(&mut name, reader.string()),
-        "description" => set(&mut description, reader.string()),
-        "tools" => set(&mut tools, decode_tools(reader, place, Some(&own))),
-        _ => Ok(()),
-    })?;
-    let (Some(name), Some(tools)) = (name, tools) else { return Ok(None) };
-    let tool = NamespaceTool { name, description, tools };
-    Ok(Some(with_extras(ToolKind::Namespace(tool), place, extras)))
 }
 
 /// Reads `tool_choice`. A choice that only this protocol has is kept whole.

@@ -13,7 +13,6 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::calls::{Calls, Position, REDIRECTED};
 use crate::protocol::fresh_ids::FreshIds;
-use crate::protocol::object::Object;
 use crate::protocol::openai_responses::encode_request::item::{
     Call, Header, is_content, item_len, open_result, write_call, write_message, write_reasoning,
 };
@@ -98,20 +97,20 @@ impl<'i, 'r> Items<'i, 'r> {
         let mut written: Few<&Part<'_>> = item.iter().filter(is_writable).collect();
         written.retain(|part| !self.is_unwritten(part, beside));
         written.iter().for_each(|part| self.uncached(part));
-        let mut header = Header::of(item[0].semantics());
-        match &*written {
-            [] => return,
-            [part] if self.is_plain(part) => {
-                if let Content::Text(text) = part.content() {
-                    let mut object = Object::open(self.writer, None);
-                    object.word("type", "message");
-                    object.word("role", "assistant");
-                    object.field("content", text);
-                    return object.close();
-                }
-            }
-            _ => {}
+        if written.is_empty() {
+            return;
         }
+        if let [part] = &*written
+            && self.is_plain(part)
+            && let Content::Text(text) = part.content()
+        {
+            return self.writer.object(|writer| {
+                writer.word("type", "message");
+                writer.word("role", "assistant");
+                writer.field("content", text);
+            });
+        }
+        let mut header = Header::of(item[0].semantics());
         if header.id.is_none() {
             header.id = Some(Text::plain(format!("msg_{message}_{at}")));
             header.status.get_or_insert(Text::literal("completed"));
@@ -292,11 +291,8 @@ impl<'i, 'r> Items<'i, 'r> {
 
     /// Reports a cache marker on an item that has no place for one.
     fn uncached(&mut self, part: &Part<'_>) {
-        if let Some(marker) = part.semantics().cache() {
-            let reason = "only user messages and tool results can be marked";
-            let place = part.semantics().place();
-            self.reporter.marker(place, marker, LossKind::Dropped, reason);
-        }
+        let reason = "only user messages and tool results can be marked";
+        self.reporter.unmarked(part.semantics(), reason);
     }
 }
 

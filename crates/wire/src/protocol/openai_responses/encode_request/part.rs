@@ -61,52 +61,164 @@ pub(in super::super) fn write_part(
     part: &Part<'_>,
     side: Side,
 ) {
-    let semantics = part.semantics();
+    let mut piece = Piece { reporter, semantics: part.semantics() };
     match part.content() {
-        Content::Text(text) => write_text(writer, reporter, (text, semantics), side),
-        Content::Refusal(text) => {
-            let mut object = Object::open(writer, reporter.own_extras(semantics, ""));
-            object.word("type", "refusal");
-            object.field("refusal", text);
-            if reporter.is_same() {
-                write_cache_marker(&mut object, reporter, semantics);
-            }
-            object.close();
-        }
-        Content::Media(media) => write_media(writer, reporter, media, semantics),
+        Content::Text(text) => piece.text(writer, text, side),
+        Content::Refusal(text) => piece.refusal(writer, text),
+        Content::Media(media) => piece.media(writer, media),
         Content::Opaque(opaque) => writer.value(&opaque.json),
         Content::ToolCall(_) | Content::ToolResult(_) | Content::Reasoning(_) => {}
     }
 }
 
-/// Writes a text with its notes.
-pub(in super::super) fn write_text(
-    writer: &mut Writer,
-    reporter: &mut Reporter<'_>,
-    (text, semantics): (&Text<'_>, &NodeSemantics<'_>),
-    side: Side,
-) {
-    let mut object = Object::open(writer, reporter.own_extras(semantics, ""));
-    let is_output = side == Side::Output;
-    object.word("type", if is_output { "output_text" } else { "input_text" });
-    object.field("text", text);
-    let cites = !semantics.citations().is_empty();
-    if is_output || (cites && reporter.is_same()) {
-        write_citations(&mut object, reporter, (text, semantics));
-    } else if cites {
-        reporter.citations(
-            semantics,
-            LossKind::Dropped,
-            "Responses takes citations only from the assistant",
-        );
+/// A part in the writing.
+struct Piece<'p, 'r> {
+    reporter: &'p mut Reporter<'r>,
+    semantics: &'p NodeSemantics<'p>,
+}
+
+impl<'p> Piece<'p, '_> {
+    fn open<'w>(&self, writer: &'w mut Writer, kind: &'static str) -> Object<'w, 'p> {
+        let mut object = Object::open(writer, self.reporter.own_extras(self.semantics, ""));
+        object.word("type", kind);
+        object
     }
-    if let Some(logprobs) = semantics.logprobs() {
-        write_logprobs(object.key("logprobs"), reporter.source(), &logprobs.entries());
+
+    /// Writes a text with its notes.
+    fn text(&mut self, writer: &mut Writer, text: &Text<'_>, side: Side) {
+        let is_output = side == Side::Output;
+        let mut object = self.open(writer, if is_output { "output_text" } else { "input_text" });
+        object.field("text", text);
+        let cites = !self.semantics.citations().is_empty();
+        if is_output || (cites && self.reporter.is_same()) {
+            self.citations(&mut object, text);
+        } else if cites {
+            let reason = "Responses takes citations only from the assistant";
+            self.reporter.citations(self.semantics, LossKind::Dropped, reason);
+        }
+        if let Some(logprobs) = self.semantics.logprobs() {
+            let source = self.reporter.source();
+            write_logprobs(object.key("logprobs"), source, &logprobs.entries());
+        }
+        if self.reporter.is_same() || side == Side::Input {
+            self.cache_marker(&mut object);
+        }
+        object.close();
     }
-    if reporter.is_same() || side == Side::Input {
-        write_cache_marker(&mut object, reporter, semantics);
+
+    fn citations(&mut self, object: &mut Object<'_, '_>, text: &Text<'_>) {
+        let is_cited = self.semantics.citations().iter().any(cites_all);
+        let chars = if is_cited { text.to_str().chars().count() as u64 } else { 0 };
+        let mut loss = None;
+        object.key("annotations").array(|writer| {
+            for citation in self.semantics.citations() {
+                let written = write_citation(writer, citation, chars);
+                let is_plain = citation.protocol().conventions().is_plain_citation;
+                loss = match written {
+                    false => Some((LossKind::Dropped, "Responses has no citations without a URL")),
+                    true if is_plain(citation) => loss,
+                    true => {
+                        loss.or(Some((LossKind::Approximated, "URL, title and range are carried")))
+                    }
+                };
+            }
+        });
+        if let Some((kind, reason)) = loss {
+            self.reporter.citations(self.semantics, kind, reason);
+        }
     }
-    object.close();
+
+    fn refusal(&mut self, writer: &mut Writer, text: &Text<'_>) {
+        let mut object = self.open(writer, "refusal");
+        object.field("refusal", text);
+        if self.reporter.is_same() {
+            self.cache_marker(&mut object);
+        }
+        object.close();
+    }
+
+    fn cache_marker(&mut self, object: &mut Object<'_, '_>) {
+        let Some(marker) = self.semantics.cache() else { return };
+        // Clients of Chat may use Anthropic's marker as well, which is none of this vendor.
+        // Fixture `request/cache/cache-control-of-chat-clients`.
+        if marker.key == CacheMarker::OPENAI {
+            return object.field(CacheMarker::OPENAI, &marker.json);
+        }
+        object.key(CacheMarker::OPENAI).object(|writer| writer.word("mode", "explicit"));
+        if marker.ttl.is_some() {
+            let reason = "the lifetime of a cache marker is the vendor's own";
+            let place = self.semantics.place();
+            self.reporter.marker(place, marker, LossKind::Approximated, reason);
+        }
+    }
+
+    fn media(&mut self, writer: &mut Writer, media: &Media<'_>) {
+        let Media { kind, source, detail, name } = media;
+        if !source.mime().is_none_or(media_type::is_proper) {
+            self.reporter.renamed(self.semantics, "Responses writes data in one form");
+        }
+        let word = match kind {
+            MediaKind::Image | MediaKind::Video => "input_image",
+            MediaKind::Document => "input_file",
+            MediaKind::Audio => "input_audio",
+        };
+        let mut object = self.open(writer, word);
+        match kind {
+            MediaKind::Image | MediaKind::Video => {
+                write_source(&mut object, source, ("image_url", "image_url"));
+                // The type asks for a detail, and this is what leaving it out means.
+                object.field("detail", detail.as_ref().unwrap_or(&Text::literal("auto")));
+                if name.is_some() {
+                    let reason = "Responses has no names of images";
+                    self.reporter.dropped((self.semantics, Field::MediaName), reason);
+                }
+            }
+            MediaKind::Document => {
+                self.file_name(&mut object, media);
+                write_source(&mut object, source, ("file_url", "file_data"));
+                object.optional("detail", detail.as_ref());
+            }
+            MediaKind::Audio => self.audio(object.key("input_audio"), source),
+        }
+        self.cache_marker(&mut object);
+        object.close();
+    }
+
+    /// Data needs a file name; one is made up from the type of the data where the input has none. A file that stands
+    /// elsewhere has a name there, and the vendor refuses another beside its address or id.
+    fn file_name(&mut self, object: &mut Object<'_, '_>, media: &Media<'_>) {
+        let is_data = matches!(media.source, Source::Base64 { .. } | Source::Text { .. });
+        match &media.name {
+            Some(name) if self.reporter.is_same() || is_data => object.field("filename", name),
+            Some(_) => {
+                let reason = "a file that is not sent along keeps the name that it has where it is";
+                self.reporter.dropped((self.semantics, Field::MediaName), reason);
+            }
+            None if self.reporter.is_same() || !is_data => {}
+            None => {
+                let mime = media.source.mime().map(Text::to_str).unwrap_or_default();
+                let ending = match &*mime {
+                    "application/pdf" => "pdf",
+                    "text/plain" => "txt",
+                    other => other.rsplit('/').next().filter(|it| !it.is_empty()).unwrap_or("bin"),
+                };
+                object.field("filename", &format!("file.{ending}"));
+                let reason = "files sent as data need a name";
+                self.reporter.synthesised((self.semantics, Field::MediaName), reason);
+            }
+        }
+    }
+
+    fn audio(&self, writer: &mut Writer, source: &Source<'_>) {
+        let extras = self.reporter.own_extras(self.semantics, "input_audio");
+        let mut object = Object::open(writer, extras);
+        if let Source::Base64 { mime, data } = source {
+            object.field("data", data);
+            let mime = mime.as_ref().map(Text::to_str);
+            object.optional("format", mime.as_deref().and_then(|mime| mime.rsplit('/').next()));
+        }
+        object.close();
+    }
 }
 
 /// Writes log probabilities; a token without bytes has an empty list of them here, where Chat says null.
@@ -119,31 +231,6 @@ pub(in super::super) fn write_logprobs(writer: &mut Writer, source: Protocol, lo
     match Json::parse(compact.replace(r#""bytes":null"#, r#""bytes":[]"#)) {
         Ok(filled) => writer.value(&filled),
         Err(_) => writer.value(logprobs),
-    }
-}
-
-fn write_citations(
-    object: &mut Object<'_, '_>,
-    reporter: &mut Reporter<'_>,
-    (text, semantics): (&Text<'_>, &NodeSemantics<'_>),
-) {
-    let is_cited = semantics.citations().iter().any(cites_all);
-    let chars = if is_cited { text.to_str().chars().count() as u64 } else { 0 };
-    let mut loss = None;
-    object.key("annotations").array(|writer| {
-        for citation in semantics.citations() {
-            let written = write_citation(writer, citation, chars);
-            loss = match (written, citation.protocol()) {
-                (false, _) => Some((LossKind::Dropped, "Responses has no citations without a URL")),
-                (true, source) if (source.conventions().is_plain_citation)(citation) => loss,
-                (true, _) => {
-                    loss.or(Some((LossKind::Approximated, "URL, title and range are carried")))
-                }
-            };
-        }
-    });
-    if let Some((kind, reason)) = loss {
-        reporter.citations(semantics, kind, reason);
     }
 }
 
@@ -185,91 +272,6 @@ pub(in super::super) fn write_citation(
     true
 }
 
-fn write_cache_marker(
-    object: &mut Object<'_, '_>,
-    reporter: &mut Reporter<'_>,
-    semantics: &NodeSemantics<'_>,
-) {
-    let Some(marker) = semantics.cache() else { return };
-    // Clients of Chat may use Anthropic's marker as well, which is none of this vendor.
-    // Fixture `request/cache/cache-control-of-chat-clients`.
-    if marker.key == CacheMarker::OPENAI {
-        return object.field(CacheMarker::OPENAI, &marker.json);
-    }
-    object.key(CacheMarker::OPENAI).object(|writer| writer.word("mode", "explicit"));
-    if marker.ttl.is_some() {
-        let reason = "the lifetime of a cache marker is the vendor's own";
-        reporter.marker(semantics.place(), marker, LossKind::Approximated, reason);
-    }
-}
-
-fn write_media(
-    writer: &mut Writer,
-    reporter: &mut Reporter<'_>,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-) {
-    let Media { kind, source, detail, name } = media;
-    if !source.mime().is_none_or(media_type::is_proper) {
-        reporter.renamed(semantics, "Responses writes data in one form");
-    }
-    let mut object = Object::open(writer, reporter.own_extras(semantics, ""));
-    match kind {
-        MediaKind::Image | MediaKind::Video => {
-            object.word("type", "input_image");
-            write_source(&mut object, source, ("image_url", "image_url"));
-            // The type asks for a detail, and this is what leaving it out means.
-            object.field("detail", detail.as_ref().unwrap_or(&Text::literal("auto")));
-            if name.is_some() {
-                let reason = "Responses has no names of images";
-                reporter.dropped((semantics, Field::MediaName), reason);
-            }
-        }
-        MediaKind::Document => {
-            object.word("type", "input_file");
-            write_file_name(&mut object, reporter, media, semantics);
-            write_source(&mut object, source, ("file_url", "file_data"));
-            object.optional("detail", detail.as_ref());
-        }
-        MediaKind::Audio => {
-            object.word("type", "input_audio");
-            write_audio(object.key("input_audio"), reporter, media, semantics);
-        }
-    }
-    write_cache_marker(&mut object, reporter, semantics);
-    object.close();
-}
-
-/// Data needs a file name; one is made up from the type of the data where the input has none. A file that stands
-/// elsewhere has a name there, and the vendor refuses another beside its address or id.
-fn write_file_name(
-    object: &mut Object<'_, '_>,
-    reporter: &mut Reporter<'_>,
-    media: &Media<'_>,
-    semantics: &NodeSemantics<'_>,
-) {
-    let is_data = matches!(media.source, Source::Base64 { .. } | Source::Text { .. });
-    match &media.name {
-        Some(name) if reporter.is_same() || is_data => object.field("filename", name),
-        Some(_) => {
-            let reason = "a file that is not sent along keeps the name that it has where it is";
-            reporter.dropped((semantics, Field::MediaName), reason);
-        }
-        None if reporter.is_same() || !is_data => {}
-        None => {
-            let mime = media.source.mime().map(Text::to_str).unwrap_or_default();
-            let ending = match &*mime {
-                "application/pdf" => "pdf",
-                "text/plain" => "txt",
-                other => other.rsplit('/').next().filter(|it| !it.is_empty()).unwrap_or("bin"),
-            };
-            object.field("filename", &format!("file.{ending}"));
-            let reason = "files sent as data need a name";
-            reporter.synthesised((semantics, Field::MediaName), reason);
-        }
-    }
-}
-
 /// Writes where a medium is, under the key for addresses or the one for data.
 fn write_source(
     object: &mut Object<'_, '_>,
@@ -289,19 +291,4 @@ fn write_source(
         Source::Url { url, .. } => object.field(address, url),
         Source::File { id, .. } => object.field("file_id", id),
     }
-}
-
-fn write_audio(
-    writer: &mut Writer,
-    reporter: &Reporter<'_>,
-    media: &Media<'_>,
-    own: &NodeSemantics<'_>,
-) {
-    let mut object = Object::open(writer, reporter.own_extras(own, "input_audio"));
-    if let Source::Base64 { mime, data } = &media.source {
-        object.field("data", data);
-        let mime = mime.as_ref().map(Text::to_str);
-        object.optional("format", mime.as_deref().and_then(|mime| mime.rsplit('/').next()));
-    }
-    object.close();
 }

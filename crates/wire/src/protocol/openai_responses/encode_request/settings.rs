@@ -4,7 +4,6 @@ use crate::conversation::{OutputFormat, OutputSchema, Request, ThinkingMode, Thi
 use crate::json::{Number, Text};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::effort::unknown_effort;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::types::{INCLUDE_LOGPROBS, MAX_OUTPUT_TOKENS_MIN};
 use crate::protocol::reporter::Reporter;
@@ -209,8 +208,7 @@ impl<'s> Settings<'s, '_> {
             match Effort::parse(&word.to_str()) {
                 Some(effort) => self.fit_effort(effort, Field::ThinkingEffort),
                 None => {
-                    let (kind, reason) = unknown_effort(word);
-                    self.reporter.lose(Field::ThinkingEffort, kind, reason);
+                    self.reporter.unknown_effort(word);
                     None
                 }
             }
