@@ -5,7 +5,7 @@ use crate::conversation::{Content, Media, MediaKind, Part, Reasoning, ReasoningF
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
-use crate::place::{Place, Step};
+use crate::place::Place;
 use crate::protocol::data_url::DataUrl;
 use crate::protocol::object::{Members, Unread, put, read_opaque, read_tag, set};
 use crate::protocol::openai_chat::types::{SELF, shape};
@@ -15,25 +15,18 @@ use crate::protocol::{CacheMarker, media_type};
 /// The scope of the extra that keeps a payload which is not spelled the usual way.
 pub(in super::super) const DATA_URL: &str = "data_url";
 
-/// Reads `content` of the message at `place` part by part.
-pub(in super::super) fn read_content<'a>(
-    reader: &mut Reader<'a>,
-    place: Place,
-    mut add: impl FnMut(Part<'a>),
-) -> Result<()> {
-    if reader.kind()? != Kind::Array {
-        let text = Part::new(Content::Text(reader.string()?));
-        add(text.with_semantics(NodeSemantics::at(place.step(Step::Content))));
-        return Ok(());
-    }
-    reader.array(|index, reader| {
-        add(read_part(reader, place.element(Step::Content, index))?);
-        Ok(())
-    })
-}
+/// Reads what stands under the name of a part's type; none if it is not as expected.
+type Payload = for<'m, 'a> fn(&mut Members<'m, 'a>) -> Result<Option<Content<'a>>>;
 
 /// The types of parts whose payload stands under the name of the type.
-const KNOWN: [&str; 6] = ["text", "refusal", "image_url", "input_audio", "file", "thinking"];
+const KNOWN: [(&str, Payload); 6] = [
+    ("text", |reader| reader.string().map(|text| Some(Content::Text(text)))),
+    ("refusal", |reader| reader.string().map(|text| Some(Content::Refusal(text)))),
+    ("image_url", read_image),
+    ("input_audio", read_audio),
+    ("file", read_file),
+    ("thinking", |reader| read_thinking(reader)),
+];
 
 /// Reads one part of a list. A part that the conversation has no word for is kept whole.
 pub(in super::super) fn read_part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<'a>> {
@@ -43,8 +36,8 @@ pub(in super::super) fn read_part<'a>(reader: &mut Reader<'a>, place: Place) -> 
     let start = reader.checkpoint();
     let (kind, unread) = read_tag(reader, "type")?;
     let kind = kind.unwrap_or_default();
-    if let Some(name) = KNOWN.into_iter().find(|name| kind == *name)
-        && let Some(part) = read_known(reader, unread, name, place)?
+    if let Some(known) = KNOWN.iter().find(|(name, _)| kind == *name)
+        && let Some(part) = read_known(reader, unread, *known, place)?
     {
         return Ok(part);
     }
@@ -56,7 +49,7 @@ pub(in super::super) fn read_part<'a>(reader: &mut Reader<'a>, place: Place) -> 
 fn read_known<'a>(
     reader: &mut Reader<'a>,
     unread: Unread,
-    name: &'static str,
+    (name, read): (&str, Payload),
     place: Place,
 ) -> Result<Option<Part<'a>>> {
     let (mut payload, mut control) = (None, None);
@@ -69,7 +62,7 @@ fn read_known<'a>(
             Ok(())
         }
         "cache_control" => set(&mut control, reader.raw()),
-        _ if key == name => put(&mut payload, read_payload(reader, name)),
+        _ if key == name => put(&mut payload, read(reader)),
         _ => Ok(()),
     })?;
     let Some(content) = payload else { return Ok(None) };
@@ -83,20 +76,6 @@ fn read_known<'a>(
     }
     semantics.keep(extras);
     Ok(Some(Part::new(content).with_semantics(semantics)))
-}
-
-fn read_payload<'a>(
-    reader: &mut Members<'_, 'a>,
-    name: &'static str,
-) -> Result<Option<Content<'a>>> {
-    Ok(match name {
-        "text" => Some(Content::Text(reader.string()?)),
-        "refusal" => Some(Content::Refusal(reader.string()?)),
-        "image_url" => read_image(reader)?,
-        "input_audio" => read_audio(reader)?,
-        "file" => read_file(reader)?,
-        _ => read_thinking(reader)?,
-    })
 }
 
 fn read_image<'a>(reader: &mut Members<'_, 'a>) -> Result<Option<Content<'a>>> {

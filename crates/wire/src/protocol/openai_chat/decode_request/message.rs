@@ -10,7 +10,7 @@ use crate::place::{Place, Step};
 use crate::protocol::object::{
     Members, Unread, messages_expected, read_first, read_object, read_opaque, read_tag, set,
 };
-use crate::protocol::openai_chat::decode_request::content::read_content;
+use crate::protocol::openai_chat::decode_request::content::read_part;
 use crate::protocol::openai_chat::types::{
     EXTRA_CONTENT, EXTRA_CONTENT_GOOGLE, SELF, Shape, shape,
 };
@@ -121,7 +121,14 @@ impl<'a> Fields<'a> {
     pub(in super::super) fn member(&mut self, key: &str, reader: &mut Reader<'a>) -> Result<()> {
         let place = self.place;
         match key {
-            "content" => read_content(reader, place, |part| self.add(Slot::Content, part))?,
+            "content" if reader.kind()? == Kind::Array => reader.array(|index, reader| {
+                self.add(Slot::Content, read_part(reader, place.element(Step::Content, index))?);
+                Ok(())
+            })?,
+            "content" => {
+                let semantics = NodeSemantics::at(place.step(Step::Content));
+                self.add(Slot::Content, Part::text(reader.string()?).with_semantics(semantics));
+            }
             "reasoning_content" if !self.has_reasoning_text => {
                 let semantics = NodeSemantics::at(place.step(Step::ReasoningContent));
                 self.reasoning(reader.string()?, semantics);

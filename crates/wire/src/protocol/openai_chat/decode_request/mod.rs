@@ -7,7 +7,7 @@ mod tools;
 
 use crate::conversation::Request;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Json, Reader};
+use crate::json::{Json, Reader, Text};
 use crate::place::Step;
 use crate::protocol::codec::RequestAndSemantics;
 use crate::protocol::object::{read_object, set};
@@ -109,13 +109,6 @@ impl<'a> Decoding<'a> {
         Ok(())
     }
 
-    /// Names the limit that is missing as the model takes it.
-    fn name_limit(&mut self) {
-        if self.request.max_output_tokens.is_none() && writes_max_completion_tokens(&self.request) {
-            self.semantics.add_shape(request_shape::MAX_COMPLETION_TOKENS);
-        }
-    }
-
     fn finish(mut self) -> Result<RequestAndSemantics<'a>> {
         if !self.has_messages {
             return Err(Error::new(ErrorKind::Missing, "expected `messages`, found none"));
@@ -127,13 +120,14 @@ impl<'a> Decoding<'a> {
                 self.semantics.extras_mut().keep("", name.into(), json);
             }
         }
-        self.name_limit();
+        // A limit that the request leaves out would stand in the field that the model has for it.
+        let takes_newer = |model: &Text<'_>| {
+            Family::of(&model.to_str()).token_limit == TokenLimit::MaxCompletionTokens
+        };
+        let is_missing = self.request.max_output_tokens.is_none();
+        if is_missing && self.request.model.as_ref().is_some_and(takes_newer) {
+            self.semantics.add_shape(request_shape::MAX_COMPLETION_TOKENS);
+        }
         Ok((self.request, self.semantics))
     }
-}
-
-/// Whether a limit that the request leaves out would stand in the newer of the two fields for it.
-fn writes_max_completion_tokens(request: &Request<'_>) -> bool {
-    let family = request.model.as_ref().map(|model| Family::of(&model.to_str()));
-    family.is_some_and(|family| family.token_limit == TokenLimit::MaxCompletionTokens)
 }

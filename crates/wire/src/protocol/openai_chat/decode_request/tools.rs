@@ -164,12 +164,9 @@ fn read_choice_object<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
 /// Reads an object that has a name and nothing else.
 fn read_only_name<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
     let mut name = None;
-    reader.object(|key, reader| {
-        if key != "name" {
-            return Err(missing("nothing but `name`"));
-        }
-        name = Some(reader.string()?);
-        Ok(())
+    reader.object(|key, reader| match &*key {
+        "name" => set(&mut name, reader.string()),
+        _ => Err(missing("nothing but `name`")),
     })?;
     name.ok_or_else(|| missing("`name`"))
 }

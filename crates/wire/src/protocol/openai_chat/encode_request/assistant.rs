@@ -17,34 +17,39 @@ impl Turns<'_, '_, '_> {
     pub(super) fn write_assistant(&mut self, first: &Message<'_>, parts: &[Placed<'_>]) {
         self.report_order(parts);
         let replays = self.replays(parts);
-        let thoughts = if replays { self.replayed_thoughts(parts) } else { Vec::new() };
+        // Some servers have it among the texts, in its order.
+        // Fixture `answer/thinking/thoughts-in-several-chunks-of-content`.
+        let own = parts.iter().filter(|(_, part)| replays && is_own(part));
+        let thoughts: Vec<Part<'_>> = own.filter_map(|(_, part)| self.replayed(part)).collect();
         let mut thoughts = thoughts.iter();
         let mut positions: Few<Position> = Few::new();
         let mut written: Few<&Part<'_>> = Few::new();
         for (at, part) in parts {
-            match part.content() {
-                Content::Reasoning(_) if replays && is_own(part) => {
-                    positions.push(*at);
-                    written.extend(thoughts.next());
+            let taken = match part.content() {
+                Content::Reasoning(_) if replays && is_own(part) => thoughts.next(),
+                Content::Reasoning(_) => {
+                    self.withhold(part);
+                    None
                 }
-                Content::Reasoning(_) => self.withhold(part),
-                Content::Opaque(opaque) if opaque.protocol != SELF => {}
-                Content::Media(_) if self.reporter.is_same() => {
-                    positions.push(*at);
-                    written.push(part);
+                Content::Opaque(opaque) if opaque.protocol != SELF => None,
+                Content::Media(_) if self.reporter.is_same() => Some(*part),
+                Content::Media(media) => {
+                    if media.kind != MediaKind::Video {
+                        let reason = "Chat takes no media in an assistant's message";
+                        self.reporter.dropped(part, reason);
+                    }
+                    None
                 }
-                Content::Media(media) if media.kind == MediaKind::Video => {}
-                Content::Media(_) => {
-                    let reason = "Chat takes no media in an assistant's message";
-                    self.reporter.dropped(part, reason);
-                }
-                _ if parts.len() > 1 && self.omits(part) => {}
+                _ if parts.len() > 1 && self.omits(part) => None,
                 _ => {
                     self.report_call(*at, part);
                     report_answer_semantics(part, self.reporter);
-                    positions.push(*at);
-                    written.push(part);
+                    Some(*part)
                 }
+            };
+            if let Some(part) = taken {
+                positions.push(*at);
+                written.push(part);
             }
         }
         if self.is_lost(first, &written) {
@@ -64,12 +69,9 @@ impl Turns<'_, '_, '_> {
         let is_written =
             |part: &Part<'_>| matches!(part.content(), Content::Text(_) | Content::Refusal(_));
         self.report_refusals(parts);
-        let first_call = parts
-            .iter()
-            .position(|(_, part)| matches!(part.content(), Content::ToolCall(_)))
-            .unwrap_or(parts.len());
-        let behind = &parts[first_call..];
-        for (_, part) in behind.iter().filter(|(_, part)| is_written(part)) {
+        let is_call = |part: &Part<'_>| matches!(part.content(), Content::ToolCall(_));
+        let behind = parts.iter().skip_while(|(_, part)| !is_call(part));
+        for (_, part) in behind.filter(|(_, part)| is_written(part)) {
             let reason = "Chat has text before calls, whatever their order was";
             let place = self.reporter.outer(part.semantics().place());
             self.reporter.approximated(place, reason);
@@ -100,13 +102,6 @@ impl Turns<'_, '_, '_> {
             ReasoningReplay::WithToolCalls => parts.iter().any(|(_, part)| is_call(part)),
             ReasoningReplay::Never => false,
         }
-    }
-
-    /// All reasoning of a message that goes back, in its order: some servers have it among the texts.
-    /// Fixture `answer/thinking/thoughts-in-several-chunks-of-content`.
-    fn replayed_thoughts<'p>(&self, parts: &[Placed<'p>]) -> Vec<Part<'p>> {
-        let own = parts.iter().filter(|(_, part)| is_own(part));
-        own.filter_map(|(_, part)| self.replayed(part)).collect()
     }
 
     /// The reasoning as the server takes it back.

@@ -53,13 +53,9 @@ pub(in super::super) fn write_part(
         Content::Reasoning(reasoning) => {
             piece.write("thinking", |writer| write_thinking(writer, &reasoning.texts));
         }
-        Content::Opaque(opaque) => {
-            if opaque.protocol == SELF {
-                piece.writer.value(&opaque.json);
-            }
-        }
+        Content::Opaque(opaque) if opaque.protocol == SELF => piece.writer.value(&opaque.json),
         // Calls and results have fields and messages of their own.
-        Content::ToolCall(_) | Content::ToolResult(_) => {}
+        Content::Opaque(_) | Content::ToolCall(_) | Content::ToolResult(_) => {}
     }
 }
 

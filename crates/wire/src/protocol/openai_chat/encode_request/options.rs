@@ -20,16 +20,6 @@ const STOP_MAX: usize = 4;
 /// The name of a schema that came without one.
 const UNNAMED_SCHEMA: &str = "response";
 
-/// Writes what every request carries as it is.
-fn write_identity(object: &mut Object<'_, '_>, request: &Request<'_>) {
-    object.optional("verbosity", request.verbosity.as_ref());
-    object.optional("safety_identifier", request.safety_identifier.as_ref());
-    object.optional("user", request.user.as_ref());
-    let CacheOptions { key, options: _, retention } = &request.cache;
-    object.optional("prompt_cache_key", key.as_ref());
-    object.optional("prompt_cache_retention", retention.as_ref());
-}
-
 /// The options of a request, written for one target.
 pub(super) struct Options<'t, 'r> {
     pub(super) request: &'t Request<'t>,
@@ -60,7 +50,11 @@ impl Options<'_, '_> {
         if !knows_all_fields(&self.target.dialect) && !is_own {
             return self.drop_identity(object);
         }
-        write_identity(object, self.request);
+        object.optional("verbosity", self.request.verbosity.as_ref());
+        object.optional("safety_identifier", self.request.safety_identifier.as_ref());
+        object.optional("user", self.request.user.as_ref());
+        object.optional("prompt_cache_key", self.request.cache.key.as_ref());
+        object.optional("prompt_cache_retention", self.request.cache.retention.as_ref());
         self.write_store(object);
         object.optional("metadata", self.request.metadata.as_ref());
         tier::write(object, "service_tier", self.request, self.reporter);
@@ -162,8 +156,7 @@ impl Options<'_, '_> {
             return self.reporter.dropped(Field::Stop, "the model takes no stop sequences");
         }
         for index in STOP_MAX..stop.len() {
-            let (at, reason) = ((Field::Stop, &*format!("/{index}")), "Chat takes at most four");
-            self.reporter.within(Place::default(), at, LossKind::Dropped, reason);
+            self.reporter.stop(index, LossKind::Dropped, "Chat takes at most four");
         }
         object.field("stop", &stop[..stop.len().min(STOP_MAX)]);
     }

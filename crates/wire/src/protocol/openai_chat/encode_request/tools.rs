@@ -1,5 +1,7 @@
 //! Writing tools and the choice among them.
 
+use std::borrow::Cow;
+
 use crate::conversation::{
     AllowedTool, CallForm, CustomFormat, CustomTool, FunctionTool, HostedService, NamespaceTool,
     Request, Tool, ToolChoice, ToolKind,
@@ -64,28 +66,27 @@ impl<'t> Tools<'t, '_> {
             });
         }
         self.write_search(object, request);
-        if self.own.is_some() {
-            request.tool_choice.iter().for_each(|choice| self.write_choice(object, choice));
-            object.optional("parallel_tool_calls", request.parallel_tool_calls.as_ref());
-            return HasTools::Yes;
-        }
-        // Web search is an option of the request and cannot be chosen.
-        let offer = match has_tools {
-            true => Offer::of(request, |_| false),
-            false => Offer::default(),
+        let is_own = self.own.is_some();
+        let choice = match is_own {
+            true => request.tool_choice.as_ref().map(Cow::Borrowed),
+            // Web search is an option of the request and cannot be chosen.
+            false if has_tools => Offer::of(request, |_| false).choice(request, self.reporter),
+            false => Offer::default().choice(request, self.reporter),
         };
-        if let Some(choice) = offer.choice(request, self.reporter) {
+        if let Some(choice) = choice {
             self.write_choice(object, &choice);
         }
-        if has_tools {
-            self.write_parallel(object, request);
-            return HasTools::Yes;
+        let field = Field::ParallelToolCalls;
+        match &request.parallel_tool_calls {
+            Some(_) if !is_own && !has_tools => {
+                self.reporter.implied(field, "there is no tool to call");
+            }
+            Some(_) if !is_own && !self.target.dialect.parallel_tool_calls => {
+                self.reporter.dropped(field, "the server does not take it");
+            }
+            parallel => object.optional("parallel_tool_calls", parallel.as_ref()),
         }
-        if request.parallel_tool_calls.is_some() {
-            let (field, reason) = (Field::ParallelToolCalls, "there is no tool to call");
-            self.reporter.implied(field, reason);
-        }
-        HasTools::No
+        if is_own || has_tools { HasTools::Yes } else { HasTools::No }
     }
 
     fn is_shaped(&self, shape: Shape) -> bool {
@@ -143,71 +144,45 @@ impl<'t> Tools<'t, '_> {
 
     /// Writes what a tool is, without its type; `scope` is where in the tool it stands.
     fn write_payload(&mut self, writer: &mut Writer, spaced: Spaced<'_>, scope: &'static str) {
-        let semantics = spaced.tool.semantics();
+        let (tool, semantics) = (spaced.tool, spaced.tool.semantics());
+        let place = semantics.place();
         let mut object = Object::open(writer, self.reporter.own_extras(semantics, scope));
-        match &spaced.tool.kind {
-            ToolKind::Function(function) => self.write_function(&mut object, spaced, function),
-            ToolKind::Custom(custom) => self.write_custom(&mut object, spaced, custom),
+        match &tool.kind {
+            ToolKind::Function(it) => {
+                let FunctionTool { name, description, parameters, strict, output_schema: _ } = it;
+                let strict = self.strict(*strict, place);
+                let parameters = parameters.as_ref().map(|it| {
+                    let language = schema_language::of_parameters(self.reporter.source(), tool);
+                    let at = (place, Field::ToolParameters);
+                    let fitted = schema::translated((it, language, strict), at, self.reporter);
+                    schema_language::completed_parameters(self.reporter, fitted, strict, place)
+                });
+                object.field("name", &self.name(name, place));
+                object.optional("description", spaced.description(description.as_ref()).as_ref());
+                object.optional("parameters", parameters.as_ref());
+                object.optional("strict", strict.as_ref());
+            }
+            ToolKind::Custom(CustomTool { name, description, format }) => {
+                object.field("name", &self.name(name, place));
+                object.optional("description", spaced.description(description.as_ref()).as_ref());
+                format.iter().for_each(|format| write_format(object.key("format"), format));
+            }
             ToolKind::Hosted(_) | ToolKind::Namespace(_) => {}
         }
         object.close();
     }
 
-    fn write_function(
-        &mut self,
-        object: &mut Object<'_, '_>,
-        spaced: Spaced<'_>,
-        function: &FunctionTool<'_>,
-    ) {
-        let FunctionTool { name, description, parameters, strict: _, output_schema: _ } = function;
-        let place = spaced.tool.semantics().place();
-        let strict = self.strict(function, place);
-        let language = schema_language::of_parameters(self.reporter.source(), spaced.tool);
-        let parameters = parameters.as_ref().map(|it| {
-            let at = (place, Field::ToolParameters);
-            let fitted = schema::translated((it, language, strict), at, self.reporter);
-            schema_language::completed_parameters(self.reporter, fitted, strict, place)
-        });
-        object.field("name", &self.name(name, place));
-        object.optional("description", spaced.description(description.as_ref()).as_ref());
-        object.optional("parameters", parameters.as_ref());
-        object.optional("strict", strict.as_ref());
-    }
-
-    fn write_custom(
-        &mut self,
-        object: &mut Object<'_, '_>,
-        spaced: Spaced<'_>,
-        custom: &CustomTool<'_>,
-    ) {
-        let CustomTool { name, description, format } = custom;
-        object.field("name", &self.name(name, spaced.tool.semantics().place()));
-        object.optional("description", spaced.description(description.as_ref()).as_ref());
-        match format {
-            None => {}
-            Some(CustomFormat::Text) => object.key("format").object(|it| it.word("type", "text")),
-            Some(CustomFormat::Grammar { definition, syntax }) => {
-                write_nested(object.key("format"), "grammar", |it| {
-                    it.field("definition", definition);
-                    it.field("syntax", syntax);
-                });
-            }
-        }
-    }
-
-    fn strict(&mut self, function: &FunctionTool<'_>, place: Place) -> Option<bool> {
-        if self.own.is_some() {
-            return function.strict;
-        }
-        if function.strict == Some(true) && !self.target.dialect.strict_tools {
+    fn strict(&mut self, strict: Option<bool>, place: Place) -> Option<bool> {
+        let takes_strict = self.target.dialect.strict_tools || self.own.is_some();
+        if strict == Some(true) && !takes_strict {
             self.reporter.dropped((place, Field::ToolStrict), "the server has no strict tools");
             return None;
         }
-        if function.strict.is_none() && self.reporter.source().conventions().strict_by_default {
+        if strict.is_none() && self.reporter.source().conventions().strict_by_default {
             let reason = "Chat enforces schemas only for tools marked strict";
             self.reporter.synthesised((place, Field::ToolStrict), reason);
         }
-        function.strict
+        strict
     }
 
     fn name<'n>(&mut self, name: &'n Text<'_>, place: Place) -> Text<'n>
@@ -249,7 +224,6 @@ impl<'t> Tools<'t, '_> {
     }
 
     fn write_choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
-        let root = Place::default();
         if self.is_shaped(request_shape::FUNCTION_CALL) {
             return write_function_choice(object, choice);
         }
@@ -258,7 +232,7 @@ impl<'t> Tools<'t, '_> {
         if forced && never && self.own.is_none() {
             object.word("tool_choice", "auto");
             let reason = "the model cannot be made to call a tool";
-            return self.reporter.approximated((root, Field::ToolChoice), reason);
+            return self.reporter.approximated(Field::ToolChoice, reason);
         }
         match choice {
             ToolChoice::Auto => object.word("tool_choice", "auto"),
@@ -278,23 +252,20 @@ impl<'t> Tools<'t, '_> {
                 });
                 if tools.iter().any(|tool| tool.name.is_none()) {
                     let reason = "hosted tools cannot be chosen";
-                    self.reporter.approximated((root, Field::ToolChoice), reason);
+                    self.reporter.approximated(Field::ToolChoice, reason);
                 }
             }
             ToolChoice::Other { json, .. } if self.own.is_some() => {
                 object.field("tool_choice", json);
             }
             ToolChoice::Other { .. } => {
-                self.reporter.dropped((root, Field::ToolChoice), "Chat has no such choice");
+                self.reporter.dropped(Field::ToolChoice, "Chat has no such choice");
             }
         }
     }
 
-    fn write_allowed_tool(
-        &self,
-        writer: &mut Writer,
-        AllowedTool { name, json }: &AllowedTool<'_>,
-    ) {
+    fn write_allowed_tool(&self, writer: &mut Writer, tool: &AllowedTool<'_>) {
+        let AllowedTool { name, json } = tool;
         match (name, json.as_ref().filter(|_| self.own.is_some())) {
             (_, Some(json)) => writer.value(json),
             (Some(name), None) => self.write_named(writer, name, CallForm::Function),
@@ -305,13 +276,15 @@ impl<'t> Tools<'t, '_> {
     fn write_named(&self, writer: &mut Writer, name: &Text<'_>, form: CallForm) {
         write_nested(writer, form_word(form), |it| it.field("name", &self.calls.name(name)));
     }
+}
 
-    fn write_parallel(&mut self, object: &mut Object<'_, '_>, request: &Request<'_>) {
-        let Some(parallel) = request.parallel_tool_calls else { return };
-        if self.target.dialect.parallel_tool_calls {
-            return object.field("parallel_tool_calls", &parallel);
-        }
-        self.reporter.dropped(Field::ParallelToolCalls, "the server does not take it");
+fn write_format(writer: &mut Writer, format: &CustomFormat<'_>) {
+    match format {
+        CustomFormat::Text => writer.object(|it| it.word("type", "text")),
+        CustomFormat::Grammar { definition, syntax } => write_nested(writer, "grammar", |it| {
+            it.field("definition", definition);
+            it.field("syntax", syntax);
+        }),
     }
 }
 

@@ -25,7 +25,12 @@ pub(in super::super) fn decode_request(mut reader: Reader<'_>) -> Result<Request
     let mut extras = Extras::default();
     read_object(&mut reader, "", &mut extras, |key, reader| decoding.member(key, reader))?;
     reader.finish()?;
-    Ok(decoding.finish(extras))
+    let Decoding { mut request, mut semantics, instructions } = decoding;
+    if let Some(instructions) = instructions {
+        request.messages.insert(0, instructions);
+    }
+    semantics.extras_mut().update(extras);
+    Ok((request, semantics))
 }
 
 /// A request in the reading. The instructions may stand behind the input, and go before it.
@@ -37,15 +42,6 @@ struct Decoding<'a> {
 }
 
 impl<'a> Decoding<'a> {
-    fn finish(self, extras: Extras<'a>) -> RequestAndSemantics<'a> {
-        let Self { mut request, mut semantics, instructions } = self;
-        if let Some(instructions) = instructions {
-            request.messages.insert(0, instructions);
-        }
-        semantics.extras_mut().update(extras);
-        (request, semantics)
-    }
-
     fn member(&mut self, key: &str, reader: &mut Members<'_, 'a>) -> Result<()> {
         match key {
             "model" => set(&mut self.request.model, reader.string()),
@@ -54,10 +50,8 @@ impl<'a> Decoding<'a> {
             "instructions" => set(&mut self.instructions, instructions(reader)),
             "tools" => self.tools(reader),
             "tool_choice" => set(&mut self.request.tool_choice, tools::decode_choice(reader)),
-            "text" => settings::decode_text(reader, &mut self.request),
-            "reasoning" => {
-                settings::decode_reasoning(reader, &mut self.request, &mut self.semantics)
-            }
+            "text" => self.text(reader),
+            "reasoning" => self.reasoning(reader),
             "include" => self.include(reader),
             "previous_response_id" => {
                 set(&mut self.semantics.session_mut().previous_response_id, reader.string())

@@ -14,7 +14,7 @@ use crate::place::Place;
 use crate::protocol::calls::{Calls, Position, REDIRECTED};
 use crate::protocol::fresh_ids::FreshIds;
 use crate::protocol::openai_responses::encode_request::item::{
-    Call, Header, is_content, item_len, open_result, write_call, write_message, write_reasoning,
+    Call, Header, is_content, item_len, write_call, write_message, write_reasoning,
 };
 use crate::protocol::openai_responses::encode_request::part::{Side, is_writable, write_part};
 use crate::protocol::openai_responses::encode_response::output::withhold;
@@ -76,16 +76,22 @@ impl<'i, 'r> Items<'i, 'r> {
         let mut at = 0;
         while at < parts.len() {
             let item = &parts[at..at + item_len(&parts[at..])];
-            match item[0].content() {
-                Content::ToolCall(call) => self.call((message, at), &item[0], call),
-                Content::ToolResult(result) => self.result((message, at), &item[0], result),
-                Content::Reasoning(_) => self.reasoning(item),
-                Content::Opaque(_) if !is_content(&item[0]) => self.opaque(&item[0]),
-                Content::Text(_) | Content::Media(_) | Content::Refusal(_) | Content::Opaque(_) => {
-                    self.words((message, at), item, parts);
-                }
+            match is_content(&item[0]) {
+                true => self.words((message, at), item, parts),
+                false => self.item((message, at), item),
             }
             at += item.len();
+        }
+    }
+
+    /// Writes parts that are an item of their own rather than the content of a message.
+    fn item(&mut self, at: Position, parts: &[Part<'_>]) {
+        match parts[0].content() {
+            Content::ToolCall(call) => self.call(at, &parts[0], call),
+            Content::ToolResult(result) => self.result(at, &parts[0], result),
+            Content::Reasoning(_) => self.reasoning(parts),
+            Content::Opaque(opaque) if opaque.protocol == SELF => self.writer.value(&opaque.json),
+            Content::Opaque(_) | Content::Text(_) | Content::Media(_) | Content::Refusal(_) => {}
         }
     }
 
@@ -142,13 +148,7 @@ impl<'i, 'r> Items<'i, 'r> {
                 self.content(&message.parts[from..at], role, header.take());
             }
             from = at + 1;
-            match part.content() {
-                Content::ToolResult(result) => self.result((index, at), part, result),
-                Content::ToolCall(call) => self.call((index, at), part, call),
-                Content::Reasoning(_) => self.reasoning(std::slice::from_ref(part)),
-                Content::Opaque(_) => self.opaque(part),
-                Content::Text(_) | Content::Media(_) | Content::Refusal(_) => {}
-            }
+            self.item((index, at), std::slice::from_ref(part));
         }
         let is_empty_item = message.parts.is_empty() && self.reporter.is_same();
         if from < message.parts.len() || is_empty_item {
@@ -202,14 +202,6 @@ impl<'i, 'r> Items<'i, 'r> {
             self.reporter.empty_text(part.semantics());
         }
         !is_left
-    }
-
-    fn opaque(&mut self, part: &Part<'_>) {
-        if let Content::Opaque(opaque) = part.content()
-            && opaque.protocol == SELF
-        {
-            self.writer.value(&opaque.json);
-        }
     }
 
     fn call(&mut self, at: Position, part: &Part<'_>, call: &ToolCall<'_>) {
@@ -283,8 +275,14 @@ impl<'i, 'r> Items<'i, 'r> {
             self.reporter.approximated((place, Field::ResultIsError), reason);
         }
         self.uncached(part);
-        let name = name.as_ref().filter(|_| same);
-        let mut object = open_result(self.writer, &header, form, (id, name));
+        let kind = match form {
+            CallForm::Function => "function_call_output",
+            CallForm::Custom => "custom_tool_call_output",
+        };
+        let mut object = header.open(self.writer, kind);
+        object.field("call_id", &id);
+        let name = name.as_ref().filter(|_| same).map(|name| header.tool_name(name));
+        object.optional("name", name.as_ref());
         write_output(object.key("output"), self.reporter, output, place);
         object.close();
     }
@@ -303,27 +301,16 @@ fn write_output(
     output: &ResultOutput<'_>,
     place: Place,
 ) {
-    let object = match output {
-        ResultOutput::Parts(_) => None,
-        ResultOutput::Object { response, .. } => Some(object_text(reporter, response, place)),
-    };
     // Most results are one text.
-    let parts: SmallVec<[Cow<'_, Part<'_>>; 1]> =
-        output.parts().iter().filter_map(|part| sendable(reporter, part)).collect();
-    let plain = match &*parts {
-        [part] => plain_text(reporter, part),
-        _ => None,
-    };
-    match (&object, &*parts, plain) {
-        (Some(text), [], _) | (None, _, Some(text)) => writer.value(text),
-        (None, [], _) => writer.value(""),
-        _ => writer.array(|writer| {
-            if let Some(text) = &object {
-                writer.object(|writer| {
-                    writer.word("type", "input_text");
-                    writer.field("text", text);
-                });
-            }
+    let mut parts: SmallVec<[Cow<'_, Part<'_>>; 1]> = SmallVec::new();
+    if let ResultOutput::Object { response, parts: _ } = output {
+        parts.push(Cow::Owned(Part::text(object_text(reporter, response, place))));
+    }
+    parts.extend(output.parts().iter().filter_map(|part| sendable(reporter, part)));
+    match &*parts {
+        [] => writer.value(""),
+        [part] if let Some(text) = plain_text(reporter, part) => writer.value(text),
+        parts => writer.array(|writer| {
             parts.iter().for_each(|part| write_part(writer, reporter, part, Side::Input));
         }),
     }

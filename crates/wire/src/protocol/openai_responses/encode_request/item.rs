@@ -50,7 +50,7 @@ impl<'h> Header<'h> {
     }
 
     /// A tool's name as it stands beside the namespace that the item states.
-    fn tool_name<'n>(&self, name: &'n Text<'_>) -> Text<'n> {
+    pub(super) fn tool_name<'n>(&self, name: &'n Text<'_>) -> Text<'n> {
         match self.extras.and_then(namespace_of) {
             Some(namespace) => unqualified(&namespace, name),
             None => name.reborrow(),
@@ -116,23 +116,6 @@ pub(in super::super) fn write_call(writer: &mut Writer, header: &Header<'_>, cal
     object.field("name", &header.tool_name(&call.name));
     arguments::write_string(object.key(input), call.arguments);
     object.close();
-}
-
-/// Opens the item of a tool's result and writes all but its output.
-pub(in super::super) fn open_result<'w, 'h>(
-    writer: &'w mut Writer,
-    header: &'h Header<'_>,
-    form: CallForm,
-    (call_id, name): (Text<'_>, Option<&Text<'_>>),
-) -> Object<'w, 'h> {
-    let kind = match form {
-        CallForm::Function => "function_call_output",
-        CallForm::Custom => "custom_tool_call_output",
-    };
-    let mut object = header.open(writer, kind);
-    object.field("call_id", &call_id);
-    object.optional("name", name.map(|name| header.tool_name(name)).as_ref());
-    object
 }
 
 /// Writes the parts of one reasoning item with what seals it. Another vendor's thinking is shown as a summary.

@@ -167,14 +167,8 @@ impl<'s> Settings<'s, '_> {
     }
 
     fn reasoning(&mut self, object: &mut Object<'_, '_>) {
-        let (effort, summary) = match self.reporter.is_same() {
-            true => self.own_thinking(),
-            false => {
-                let effort = self.effort();
-                let summary = self.summary(effort.as_deref());
-                (effort.map(Text::plain), summary)
-            }
-        };
+        let effort = self.effort();
+        let summary = self.summary(effort.as_ref());
         object.unless_empty("reasoning", self.extras("reasoning"), |reasoning| {
             reasoning.optional("effort", effort.as_ref());
             reasoning.optional("summary", summary.as_ref());
@@ -186,49 +180,36 @@ impl<'s> Settings<'s, '_> {
         });
     }
 
-    /// The effort and the summary of a client of this protocol, whatever the model takes.
-    fn own_thinking(&self) -> (Option<Text<'s>>, Option<Text<'s>>) {
+    /// The effort to ask for, from whatever the client set for thinking; this protocol's own stays.
+    fn effort(&mut self) -> Option<Text<'s>> {
         let thinking = &self.request().thinking;
-        let summary = match &thinking.show {
-            Some(ThinkingShow::Shown(word)) => Some(word.clone().unwrap_or(Text::literal("auto"))),
-            Some(ThinkingShow::Hidden) | None => None,
-        };
-        (thinking.effort.clone(), summary)
-    }
-
-    /// The effort to ask for, from whatever the client set for thinking.
-    fn effort(&mut self) -> Option<String> {
-        let thinking = &self.request().thinking;
+        if self.reporter.is_same() {
+            return thinking.effort.clone();
+        }
         let mode = thinking.mode;
         if mode == Some(ThinkingMode::Disabled) {
             self.reporter.synthesised(Field::ThinkingEffort, "the effort turns thinking off");
             return self.fit_effort(Effort::None, Field::ThinkingMode);
         }
-        let effort = if let Some(word) = &thinking.effort {
-            match Effort::parse(&word.to_str()) {
+        let effort = match (&thinking.effort, &thinking.budget) {
+            (Some(word), _) => match Effort::parse(&word.to_str()) {
                 Some(effort) => self.fit_effort(effort, Field::ThinkingEffort),
                 None => {
                     self.reporter.unknown_effort(word);
                     None
                 }
-            }
-        } else if let Some(budget) = &thinking.budget {
-            self.budget_effort(budget)
-        } else {
-            None
+            },
+            (None, Some(budget)) => self.budget_effort(budget),
+            (None, None) => None,
         };
-        if mode.is_some() {
-            let reason = "the effort sets how much the model thinks";
-            self.reporter.approximated(Field::ThinkingMode, reason);
-        }
-        if thinking.budget.is_some() && thinking.effort.is_some() {
-            let reason = "the effort sets how much the model thinks";
-            self.reporter.approximated(Field::ThinkingBudget, reason);
-        }
+        let is_unused = thinking.budget.is_some() && thinking.effort.is_some();
+        let fields = [(Field::ThinkingMode, mode.is_some()), (Field::ThinkingBudget, is_unused)];
+        let reason = "the effort sets how much the model thinks";
+        self.reporter.lose_set(&fields, LossKind::Approximated, reason);
         effort
     }
 
-    fn budget_effort(&mut self, budget: &Number<'_>) -> Option<String> {
+    fn budget_effort(&mut self, budget: &Number<'_>) -> Option<Text<'s>> {
         let Some(tokens) = budget.as_whole() else {
             self.reporter.implied(Field::ThinkingBudget, "the model decides by itself");
             return None;
@@ -237,7 +218,7 @@ impl<'s> Settings<'s, '_> {
         self.reporter.approximated(Field::ThinkingBudget, reason);
         self.reporter.synthesised(Field::ThinkingEffort, reason);
         let effort = Effort::for_budget(tokens).nearest(&self.target.family).value;
-        self.steers().then(|| effort.as_str().to_owned())
+        self.steers().then(|| Text::literal(effort.as_str()))
     }
 
     /// Whether the model takes an effort at all.
@@ -245,7 +226,7 @@ impl<'s> Settings<'s, '_> {
         !matches!(self.target.family.thinking, Thinking::None | Thinking::Unsteered)
     }
 
-    fn fit_effort(&mut self, effort: Effort, field: Field) -> Option<String> {
+    fn fit_effort(&mut self, effort: Effort, field: Field) -> Option<Text<'s>> {
         if !self.steers() {
             let (kind, reason) = match effort {
                 Effort::None => (LossKind::Implied, "the model does not think on request"),
@@ -258,13 +239,13 @@ impl<'s> Settings<'s, '_> {
         if fit.changed {
             self.reporter.approximated(field, "the nearest effort that the model has");
         }
-        Some(fit.value.as_str().to_owned())
+        Some(Text::literal(fit.value.as_str()))
     }
 
     /// How thinking is to be shown. Some clients need not ask for it and get it with an effort.
-    fn summary(&mut self, effort: Option<&str>) -> Option<Text<'s>> {
-        let auto = Text::literal("auto");
-        if !self.steers() {
+    fn summary(&mut self, effort: Option<&Text<'_>>) -> Option<Text<'s>> {
+        let (auto, is_own) = (Text::literal("auto"), self.reporter.is_same());
+        if !is_own && !self.steers() {
             if self.request().thinking.show.is_some() {
                 let reason = "models of this family show no thinking";
                 self.reporter.dropped(Field::ThinkingShow, reason);
@@ -273,7 +254,7 @@ impl<'s> Settings<'s, '_> {
         }
         match &self.request().thinking.show {
             Some(ThinkingShow::Shown(Some(word)))
-                if matches!(&*word.to_str(), "auto" | "concise" | "detailed") =>
+                if is_own || matches!(&*word.to_str(), "auto" | "concise" | "detailed") =>
             {
                 Some(word.reborrow())
             }
@@ -289,7 +270,7 @@ impl<'s> Settings<'s, '_> {
                 None
             }
             None => {
-                let asks = effort.is_some_and(|effort| effort != "none");
+                let asks = effort.is_some_and(|effort| *effort != "none");
                 if !asks || !self.reporter.source().shows_unasked(&self.request().thinking) {
                     return None;
                 }

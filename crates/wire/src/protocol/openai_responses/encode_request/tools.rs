@@ -12,7 +12,6 @@ use crate::protocol::object::Object;
 use crate::protocol::openai_responses::types::{SELF, unqualified};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::schema_language::{completed_parameters, fitted};
-use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::tool_words::{form_of, form_word, mode_word};
 use crate::protocol::{Field, schema_language};
 
@@ -30,9 +29,9 @@ impl Tools<'_, '_> {
         for tool in tools {
             match &tool.kind {
                 ToolKind::Function(function) => self.function(writer, tool, function),
-                ToolKind::Custom(custom) => self.custom(writer, tool.semantics(), custom),
+                ToolKind::Custom(custom) => self.custom(writer, tool, custom),
                 ToolKind::Hosted(hosted) => self.hosted(writer, hosted, tool.semantics().place()),
-                ToolKind::Namespace(space) => self.namespace(writer, tool.semantics(), space),
+                ToolKind::Namespace(space) => self.namespace(writer, tool, space),
             }
         }
     }
@@ -84,20 +83,16 @@ impl Tools<'_, '_> {
         object.close();
     }
 
-    fn custom(
-        &mut self,
-        writer: &mut Writer,
-        semantics: &NodeSemantics<'_>,
-        tool: &CustomTool<'_>,
-    ) {
-        let CustomTool { name, description, format } = tool;
-        let format_extras = self.reporter.own_extras(semantics, "format");
+    fn custom(&mut self, writer: &mut Writer, tool: &Tool<'_>, custom: &CustomTool<'_>) {
+        let CustomTool { name, description, format } = custom;
+        let semantics = tool.semantics();
         let mut object = Object::open(writer, self.reporter.own_extras(semantics, ""));
         object.word("type", "custom");
         object.field("name", &self.name(name, semantics.place()));
         object.optional("description", description.as_ref());
         if let Some(format) = format {
-            let mut inner = Object::open(object.key("format"), format_extras);
+            let extras = self.reporter.own_extras(semantics, "format");
+            let mut inner = Object::open(object.key("format"), extras);
             match format {
                 CustomFormat::Text => inner.word("type", "text"),
                 CustomFormat::Grammar { definition, syntax } => {
@@ -129,14 +124,9 @@ impl Tools<'_, '_> {
         settings.report_rest(place, self.reporter);
     }
 
-    fn namespace(
-        &mut self,
-        writer: &mut Writer,
-        semantics: &NodeSemantics<'_>,
-        tool: &NamespaceTool<'_>,
-    ) {
-        let NamespaceTool { name, description, tools } = tool;
-        let mut object = Object::open(writer, self.reporter.own_extras(semantics, ""));
+    fn namespace(&mut self, writer: &mut Writer, tool: &Tool<'_>, space: &NamespaceTool<'_>) {
+        let NamespaceTool { name, description, tools } = space;
+        let mut object = Object::open(writer, self.reporter.own_extras(tool.semantics(), ""));
         object.word("type", "namespace");
         object.field("name", name);
         object.optional("description", description.as_ref());
@@ -146,7 +136,7 @@ impl Tools<'_, '_> {
         object.close();
     }
 
-    /// Writes the choice; false if there is none that this protocol can say.
+    /// Writes the choice, unless it is none that this protocol has.
     pub(super) fn choice(&mut self, object: &mut Object<'_, '_>, choice: &ToolChoice<'_>) {
         match choice {
             ToolChoice::Auto => object.word("tool_choice", "auto"),
@@ -163,8 +153,7 @@ impl Tools<'_, '_> {
             }
             ToolChoice::Other { .. } => {
                 let reason = "the choice of a hosted tool stays with its vendor";
-                let root = Place::default();
-                self.reporter.dropped((root, Field::ToolChoice), reason);
+                self.reporter.dropped(Field::ToolChoice, reason);
             }
         }
     }
@@ -182,8 +171,7 @@ impl Tools<'_, '_> {
                     }
                     (None, _) => {
                         let reason = "the choice names a tool of another vendor";
-                        let root = Place::default();
-                        self.reporter.dropped((root, Field::ToolChoice), reason);
+                        self.reporter.dropped(Field::ToolChoice, reason);
                     }
                 }
             }
@@ -219,9 +207,8 @@ fn write_search(writer: &mut Writer, settings: &mut Settings<'_>) {
 }
 
 fn allowed_form(json: Option<&Json<'_>>) -> CallForm {
-    let kind =
-        json.and_then(|json| json.reader().peek_tag("type").ok().flatten().map(Text::into_owned));
-    kind.and_then(|kind| form_of(&kind.to_str())).unwrap_or_default()
+    let form = |json: &Json<'_>| form_of(&json.reader().peek_tag("type").ok()??.to_str());
+    json.and_then(form).unwrap_or_default()
 }
 
 fn write_named(writer: &mut Writer, name: &Text<'_>, form: CallForm) {
