@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader};
+use crate::owned::Own;
 use crate::protocol::object::Object;
 
 /// The settings of a request of Responses, as the client wrote them. They may be as long as the request, and all who know of one
@@ -95,10 +96,7 @@ impl<'a> Echo<'a> {
     }
 
     pub fn into_owned(self) -> Echo<'static> {
-        let settings = self.into_settings().into_iter();
-        let settings: Settings<'_> =
-            settings.map(|(name, value)| (name, value.into_owned())).collect();
-        Echo(settings.into())
+        Echo(self.into_settings().own().into())
     }
 
     /// The same in memory that nobody else has a part of.

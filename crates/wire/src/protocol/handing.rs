@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::conversation::{Content, Part, Reasoning, ReasoningForm, Response};
+use crate::conversation::{Content, Part, ReasoningForm, Response};
 use crate::place::Place;
 use crate::protocol::semantics::{Artefact, NodeSemantics};
 use crate::protocol::{Closed, Delta, Event, Note, NoteAt, Open, Opening, PartId, Protocol};
@@ -60,8 +60,7 @@ fn on_thinking<'a>(parts: Vec<Part<'a>>, rule: Rule) -> Vec<Part<'a>> {
                 let semantics = part.semantics_mut();
                 let place = semantics.place();
                 let seal = semantics.take_artefact().map(|artefact| sealed(place, artefact));
-                let form = ReasoningForm::Summary;
-                let thought = Content::Reasoning(Box::new(Reasoning { form, texts: Vec::new() }));
+                let thought = Opening::Reasoning(ReasoningForm::Summary).into_content();
                 handed.extend(seal.map(|seal| Part::new(thought).with_semantics(seal)));
             }
         }

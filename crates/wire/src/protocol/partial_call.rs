@@ -124,13 +124,9 @@ impl Joiner {
             self.has_lost |= call.is_broken;
             return Added::Kept;
         }
-        match self.open.remove(position).finish() {
-            Some(joined) => Added::Call(Box::new(joined)),
-            None => {
-                self.has_lost = true;
-                Added::Kept
-            }
-        }
+        let joined = self.open.remove(position).finish();
+        self.has_lost |= joined.is_none();
+        joined.map_or(Added::Kept, |joined| Added::Call(Box::new(joined)))
     }
 
     /// The one call that a piece is of. One of which nothing can come any more is left to those that name it.

@@ -198,7 +198,7 @@ impl Decoder {
     }
 
     fn grow<'f>(&mut self, reader: &mut Reader<'f>, emit: Emit<'_, 'f>) -> Result<()> {
-        let place = self.place.step(Step::Delta);
+        let place = self.place;
         let mut index = 0;
         let mut growth = Growth::default();
         reader.object(|key, reader| match &*key {
@@ -210,7 +210,7 @@ impl Decoder {
             && !self.open.contains_key(&index)
         {
             // A block whose beginning was not sent.
-            let part = blocks::read_any_block(&mut Reader::new(block), place)?;
+            let part = blocks::read_any_block(&mut Reader::new(block), place.step(Step::Delta))?;
             self.ensure_started(emit);
             self.begin_at(index, part, emit);
         }
@@ -220,12 +220,13 @@ impl Decoder {
                 emit(Event::Delta(*part, Delta::Text(text)));
             }
             (Block::Growing { part, .. }, Growth::Citation(json)) => {
-                let citation = blocks::citation(json).at(place.step(Step::Citation));
+                let at = place.step(Step::Delta).step(Step::Citation);
+                let citation = blocks::citation(json).at(at);
                 emit(Event::noted(*part, NoteKind::Citation(citation)));
             }
             (Block::Growing { signature, signed_at, .. }, Growth::Signature(more)) => {
                 signature.push(&more);
-                *signed_at = place;
+                *signed_at = place.step(Step::Delta);
             }
             (Block::Held { input, .. }, Growth::Text(more, _)) => input.push(&more),
             (Block::Held { opaque, .. }, Growth::Compaction(delta)) => {

@@ -27,7 +27,11 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
         ("error", Kind::Object) => {
             set(&mut response.fault, reader.checkpoint().raw().map(|error| fault_within(&error)))
         }
-        _ => read_head(key, reader, &mut response),
+        ("id", Kind::String) => set(&mut response.id, reader.string()),
+        ("model", Kind::String) => set(&mut response.model, reader.string()),
+        ("created", Kind::Number) => set(&mut response.created, reader.number()),
+        ("service_tier", Kind::String) => set(&mut response.service_tier, reader.string()),
+        _ => Ok(()),
     })?;
     reader.finish()?;
     response.semantics_mut().keep(extras);
@@ -35,17 +39,6 @@ pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
 }
 
 const OBJECT: &str = "chat.completion";
-
-/// Reads what an answer says of itself.
-fn read_head<'a>(key: &str, reader: &mut Reader<'a>, response: &mut Response<'a>) -> Result<()> {
-    match (key, reader.kind()?) {
-        ("id", Kind::String) => set(&mut response.id, reader.string()),
-        ("model", Kind::String) => set(&mut response.model, reader.string()),
-        ("created", Kind::Number) => set(&mut response.created, reader.number()),
-        ("service_tier", Kind::String) => set(&mut response.service_tier, reader.string()),
-        _ => Ok(()),
-    }
-}
 
 fn read_choice<'a>(position: usize, reader: &mut Reader<'a>) -> Result<Candidate<'a>> {
     let place = Place::default().element(Step::Choices, position);

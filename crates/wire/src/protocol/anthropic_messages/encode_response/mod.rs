@@ -138,10 +138,8 @@ fn without_last_seals<'p>(
     parts.split_at(end)
 }
 
-/// Reports that a refusal is written as text, in a place of its own or not.
-pub(super) fn report_refusal(place: Place, reporter: &mut Reporter<'_>) {
-    reporter.renamed(place, "Messages has no refusals; sent as text");
-}
+/// Why a refusal is written as text.
+pub(super) const REFUSAL: &str = "Messages has no refusals; sent as text";
 
 /// Why a call of free text looks otherwise.
 pub(super) const FREE_TEXT: &str = "free text becomes the one argument of a function";
@@ -179,7 +177,7 @@ impl Answering {
             Content::Refusal(text) if text.is_empty() => {}
             Content::Refusal(text) => {
                 self.refused();
-                report_refusal(place, reporter);
+                reporter.renamed(place, REFUSAL);
                 block.text(list, text);
             }
             Content::ToolCall(call) => {

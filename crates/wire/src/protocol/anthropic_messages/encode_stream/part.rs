@@ -7,7 +7,7 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::anthropic_messages::encode_request::blocks::{Block, write_own};
 use crate::protocol::anthropic_messages::encode_response::{
-    CITED, FREE_TEXT, ONE_THOUGHT, foreign_citation, report_refusal, withhold,
+    CITED, FREE_TEXT, ONE_THOUGHT, REFUSAL, foreign_citation, withhold,
 };
 use crate::protocol::anthropic_messages::types::SELF;
 use crate::protocol::reporter::Reporter;
@@ -76,7 +76,7 @@ impl Writing<'_> {
         let (shown, begun, in_pieces) = (Shown::of(&opening), false, false);
         let refuses = matches!(opening, Opening::Refusal);
         if refuses {
-            report_refusal(semantics.place(), &mut self.reporter());
+            self.reporter().renamed(semantics.place(), REFUSAL);
         }
         self.current = Some(Current { part, shown, begun, in_pieces, refuses, semantics });
         match opening {

@@ -52,26 +52,39 @@ impl<'a> Chunk<'a> {
     ) -> Result<Self> {
         let mut chunk = Self::default();
         let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
-            ("responseId", Kind::String) => set(&mut chunk.id, reader.string()),
-            ("modelVersion", Kind::String) => set(&mut chunk.model, reader.string()),
+        read_object(reader, "", &mut extras, |key, reader| {
+            chunk.member(key, reader, place, known)
+        })?;
+        chunk.extras = extras;
+        Ok(chunk)
+    }
+
+    fn member(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'a>,
+        place: Place,
+        known: &mut Extras<'static>,
+    ) -> Result<()> {
+        match (key, reader.kind()?) {
+            ("responseId", Kind::String) => set(&mut self.id, reader.string()),
+            ("modelVersion", Kind::String) => set(&mut self.model, reader.string()),
             ("candidates", Kind::Array) => reader.array(|index, reader| {
                 let place = place.element(Step::Candidates, index);
-                chunk.candidates.push(CandidateDraft::read(reader, (place, index))?);
+                self.candidates.push(CandidateDraft::read(reader, (place, index))?);
                 Ok(())
             }),
             ("usageMetadata", Kind::Object) => {
                 let place = place.step(Step::UsageMetadata);
-                set(&mut chunk.usage, USAGE.read_later(reader, place, known))
+                set(&mut self.usage, USAGE.read_later(reader, place, known))
             }
             ("promptFeedback", Kind::Object) => {
-                chunk.blocked = reader.peek_tag("blockReason").unwrap_or_default();
+                self.blocked = reader.peek_tag("blockReason").unwrap_or_default();
                 Ok(())
             }
-            ("error", Kind::Object) => set(&mut chunk.error, reader.raw()),
+            ("error", Kind::Object) => set(&mut self.error, reader.raw()),
             _ => Ok(()),
-        })?;
-        Ok(Self { extras, ..chunk })
+        }
     }
 }
 
@@ -149,7 +162,16 @@ fn part<'a>(reader: &mut Reader<'a>, place: Place) -> Result<PartOrPiece<'a>> {
     }
     let json = start.raw()?;
     *reader = start;
-    let is_call = json.has_member(|key| matches!(key, "functionCall" | "function_call"));
-    let kind = if is_call { BROKEN_CALL } else { "" };
+    let is_call = |key: &str| matches!(key, "functionCall" | "function_call");
+    let kind = if has_member(&json, is_call) { BROKEN_CALL } else { "" };
     Ok(PartOrPiece::Part(opaque_part(Text::literal(kind), json, place)))
+}
+
+fn has_member(json: &Json<'_>, is_meant: impl Fn(&str) -> bool) -> bool {
+    let mut has_any = false;
+    let read = json.reader().object(|key, reader| {
+        has_any |= is_meant(&key);
+        reader.skip()
+    });
+    read.is_ok() && has_any
 }

@@ -55,7 +55,9 @@ impl Encoder<'_> {
             if endings().any(|(_, ending)| !ending.is_blocked()) {
                 let list = object.key("candidates");
                 list.begin_array();
-                let parts = self.written_parts();
+                // The parts that are not silent, those of one candidate together.
+                let mut parts: Vec<_> = self.parts.iter().filter(|part| !part.silent).collect();
+                parts.sort_by_key(|part| part.candidate);
                 for (index, ending) in endings().filter(|(_, ending)| !ending.is_blocked()) {
                     self.candidate(list, (index, ending), parts_of(&parts, index));
                 }
@@ -94,13 +96,6 @@ impl Encoder<'_> {
         };
         let extras = ending.semantics.extras().filter(|_| same);
         write_candidate(writer, extras, &beside, |_| {});
-    }
-
-    /// The parts that are not silent, those of one candidate together.
-    fn written_parts(&self) -> Vec<&OpenPart> {
-        let mut parts: Vec<&OpenPart> = self.parts.iter().filter(|part| !part.silent).collect();
-        parts.sort_by_key(|part| part.candidate);
-        parts
     }
 }
 

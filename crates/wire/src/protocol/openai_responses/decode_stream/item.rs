@@ -64,6 +64,35 @@ impl Items {
         at.and_then(|at| self.items.get(at)).is_some_and(|item| item.ended)
     }
 
+    /// Reads an event about an item; its name is without its prefix.
+    pub(super) fn event<'f>(
+        &mut self,
+        name: &str,
+        fields: &mut Fields<'f>,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
+        let slot = match name.strip_suffix(".delta").or_else(|| name.strip_suffix(".done")) {
+            Some("output_text") => Slot::Text(fields.content_index),
+            Some("refusal") => Slot::Refusal(fields.content_index),
+            Some("function_call_arguments" | "custom_tool_call_input") => Slot::Input,
+            Some("reasoning_summary_text" | "reasoning_summary") => Slot::Summary,
+            Some("reasoning_text" | "reasoning") => Slot::Thought,
+            _ => match name {
+                "output_item.added" => return self.added(fields, emit),
+                "output_item.done" => return self.item_done(fields, emit),
+                "content_part.added" => return self.part_added(fields, emit),
+                "content_part.done" => return self.part_done(fields, emit),
+                "output_text.annotation.added" => {
+                    self.annotation(fields, emit);
+                    return Ok(());
+                }
+                _ => return Ok(()),
+            },
+        };
+        self.text(slot, fields, emit);
+        Ok(())
+    }
+
     /// Which of the known items each of a list is, by the ids in it: the one of that id, else the one at that place, unless
     /// its id stands elsewhere in the list.
     pub(super) fn matching(&self, ids: &[Option<String>]) -> Vec<Option<usize>> {
@@ -96,7 +125,7 @@ impl Items {
     }
 
     /// An item begins. A call opens at once; what else it may be opens with its first part.
-    pub(super) fn added<'f>(&mut self, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
+    fn added<'f>(&mut self, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let Some(mut reader) = fields.item.take() else { return Ok(()) };
         let mut at = self.item_at(fields.output_index);
         if self.items[at].ended {
@@ -168,7 +197,7 @@ impl Items {
 
     /// A part grows, or comes whole; the whole counts only if no delta came before.
     /// Fixture `stream/tools/responses-arguments-only-in-done`.
-    pub(super) fn text<'f>(&mut self, slot: Slot, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) {
+    fn text<'f>(&mut self, slot: Slot, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) {
         let (at, place) = (self.item_at(fields.output_index), fields.place);
         let found = self.items[at].find(slot);
         if self.items[at].ended || (found.is_none() && slot == Slot::Input) {
@@ -202,7 +231,7 @@ impl Items {
         }
     }
 
-    pub(super) fn annotation<'f>(&mut self, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) {
+    fn annotation<'f>(&mut self, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) {
         let at = self.item_at(fields.output_index);
         let slot = Slot::Text(fields.content_index);
         let found = self.items[at].find(slot);
@@ -215,11 +244,7 @@ impl Items {
     }
 
     /// A part of a message or of the thoughts themselves begins.
-    pub(super) fn part_added<'f>(
-        &mut self,
-        fields: &mut Fields<'f>,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
+    fn part_added<'f>(&mut self, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let at = self.item_at(fields.output_index);
         let Some(mut reader) = fields.part.take() else { return Ok(()) };
         let part = decode_part(&mut reader, fields.place.step(Step::Part))?;
@@ -231,11 +256,7 @@ impl Items {
         Ok(())
     }
 
-    pub(super) fn part_done<'f>(
-        &mut self,
-        fields: &mut Fields<'f>,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
+    fn part_done<'f>(&mut self, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let at = self.item_at(fields.output_index);
         let Some(mut reader) = fields.part.take() else { return Ok(()) };
         let kind = reader.peek_tag("type")?.unwrap_or_default();
@@ -273,11 +294,7 @@ impl Items {
     }
 
     /// An item is complete. Whatever of it was not emitted yet is emitted now.
-    pub(super) fn item_done<'f>(
-        &mut self,
-        fields: &mut Fields<'f>,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
+    fn item_done<'f>(&mut self, fields: &mut Fields<'f>, emit: Emit<'_, 'f>) -> Result<()> {
         let Some(mut reader) = fields.item.take() else { return Ok(()) };
         let parts = decode_output_item(&mut reader, fields.place.step(Step::Item))?;
         let at = self.item_at(fields.output_index);

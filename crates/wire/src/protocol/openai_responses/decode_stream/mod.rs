@@ -11,7 +11,6 @@ use crate::json::{Json, Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::event::Emit;
 use crate::protocol::machine::DecodeStream;
-use crate::protocol::object::{put, set};
 use crate::protocol::openai_responses::decode_request::decode_output_item;
 use crate::protocol::openai_responses::decode_response::ResponseObject;
 use crate::protocol::openai_responses::decode_stream::item::Items;
@@ -104,7 +103,7 @@ impl Decoder {
         match moment {
             Moment::Start | Moment::Error => Ok(()),
             Moment::End(name) => self.terminal(name, fields, emit),
-            Moment::Item(name) => self.item_event(name, fields, emit),
+            Moment::Item(name) => self.items.event(name, fields, emit),
         }
     }
 
@@ -188,33 +187,6 @@ impl Decoder {
         self.items.close_all(emit);
         Ok(())
     }
-
-    fn item_event<'f>(
-        &mut self,
-        name: &str,
-        fields: &mut Fields<'f>,
-        emit: Emit<'_, 'f>,
-    ) -> Result<()> {
-        let (thing, step) = name.rsplit_once('.').unwrap_or((name, ""));
-        let slot = match (thing, step) {
-            ("output_item", "added") => return self.items.added(fields, emit),
-            ("output_item", "done") => return self.items.item_done(fields, emit),
-            ("content_part", "added") => return self.items.part_added(fields, emit),
-            ("content_part", "done") => return self.items.part_done(fields, emit),
-            ("output_text.annotation", "added") => {
-                self.items.annotation(fields, emit);
-                return Ok(());
-            }
-            ("output_text", "delta" | "done") => Slot::Text(fields.content_index),
-            ("refusal", "delta" | "done") => Slot::Refusal(fields.content_index),
-            ("function_call_arguments" | "custom_tool_call_input", "delta" | "done") => Slot::Input,
-            ("reasoning_summary_text" | "reasoning_summary", "delta" | "done") => Slot::Summary,
-            ("reasoning_text" | "reasoning", "delta" | "done") => Slot::Thought,
-            _ => return Ok(()),
-        };
-        self.items.text(slot, fields, emit);
-        Ok(())
-    }
 }
 
 /// The id of each item in a list.
@@ -275,28 +247,27 @@ impl<'f> Fields<'f> {
 
     fn member(&mut self, key: &str, reader: &mut Reader<'f>) -> Result<()> {
         match (key, reader.kind()?) {
-            ("type", Kind::String) => set(&mut self.kind, reader.string()),
-            ("delta", Kind::String) => set(&mut self.delta, reader.string()),
+            ("type", Kind::String) => self.kind = Some(reader.string()?),
+            ("delta", Kind::String) => self.delta = Some(reader.string()?),
             ("text" | "refusal" | "arguments" | "input", Kind::String) => {
-                set(&mut self.whole, reader.string())
+                self.whole = Some(reader.string()?);
             }
             // Some servers give the arguments as the object that they are. Fixture `answer/tools/arguments-that-are-an-object`.
-            ("arguments", Kind::Object) => {
-                set(&mut self.whole, reader.raw().map(|json| json.to_text().into_owned()))
-            }
-            ("output_index", Kind::Number) => put(&mut self.output_index, index(reader)),
-            ("content_index", Kind::Number) => put(&mut self.content_index, index(reader)),
-            ("summary_index", Kind::Number) => put(&mut self.summary_index, index(reader)),
-            ("logprobs", Kind::Array) => set(&mut self.logprobs, reader.raw()),
-            ("annotation", Kind::Object) => set(&mut self.annotation, reader.raw()),
-            ("response", Kind::Object) => set(&mut self.response, reader.raw()),
+            ("arguments", Kind::Object) => self.whole = Some(reader.raw()?.to_text().into_owned()),
+            ("output_index", Kind::Number) => self.output_index = index(reader)?,
+            ("content_index", Kind::Number) => self.content_index = index(reader)?,
+            ("summary_index", Kind::Number) => self.summary_index = index(reader)?,
+            ("logprobs", Kind::Array) => self.logprobs = Some(reader.raw()?),
+            ("annotation", Kind::Object) => self.annotation = Some(reader.raw()?),
+            ("response", Kind::Object) => self.response = Some(reader.raw()?),
             ("part" | "item", Kind::Object) => {
                 let slot = if key == "part" { &mut self.part } else { &mut self.item };
                 *slot = Some(reader.checkpoint());
-                reader.skip()
+                reader.skip()?;
             }
-            _ => reader.skip(),
+            _ => reader.skip()?,
         }
+        Ok(())
     }
 }
 

@@ -278,22 +278,6 @@ fn write_picture(writer: &mut Writer, header: &Header<'_>, (media, stage): (&Med
     object.close();
 }
 
-/// A tool's name and namespace as the client knows them.
-fn client_call<'n>(
-    context: &'n AnswerContext<'_>,
-    upstream: &'n Text<'_>,
-) -> (Option<&'n Text<'n>>, Text<'n>) {
-    let name = context.client_name(upstream);
-    if let Some(namespace) = context.namesakes.iter().find(|namesake| **namesake == name) {
-        return (Some(namespace), name);
-    }
-    let known = context.namespaces.iter().find_map(|namespace| {
-        let own = unqualified(&namespace.to_str(), &name).into_owned();
-        (own != name).then_some((Some(namespace), own))
-    });
-    known.unwrap_or((None, name))
-}
-
 fn write_client_call(
     writer: &mut Writer,
     reporter: &mut Reporter<'_>,
@@ -330,7 +314,15 @@ fn client_call_of<'c>(
     call: &'c ToolCall<'_>,
     (number, doubled): (usize, bool),
 ) -> Call<'c> {
-    let (namespace, name) = client_call(context, &call.name);
+    let name = context.client_name(&call.name);
+    let within = |namespace: &'c Text<'_>| {
+        let own = unqualified(&namespace.to_str(), &name).into_owned();
+        (own != name).then_some((Some(namespace), own))
+    };
+    let (namespace, name) = match context.namesakes.iter().find(|namesake| **namesake == name) {
+        None => context.namespaces.iter().find_map(within).unwrap_or((None, name)),
+        namesake => (namesake, name),
+    };
     let id = match &call.id {
         Some(id) if !doubled => id.reborrow(),
         Some(_) | None => Text::plain(format!("call_{}_{number}", context.seed.to_str())),
