@@ -38,10 +38,15 @@ impl Keeping<'_> {
     fn turns<'r>(&mut self, request: &'r Request<'r>) -> Turns<'r> {
         let mut turns = Turns::default();
         for (index, message) in request.messages.iter().enumerate() {
-            let from = self.admit(index, message, &mut turns);
+            let from = turns.admit(index, message, |part| self.spelling(part));
+            let pieces = &turns.pieces[from..];
+            if message.role == Role::Assistant {
+                let has_cut = pieces.len() < message.parts.len() || is_recalled(message);
+                self.has_cut_thinking = has_cut && pieces.iter().any(Piece::is_call);
+            }
             if turns.turns.is_empty() && is_slot(message) {
                 turns.lift(from);
-            } else if from < turns.pieces.len() || message.parts.is_empty() {
+            } else if !pieces.is_empty() || message.parts.is_empty() {
                 // A message of nothing but foreign thinking would be empty, which is refused.
                 turns.push(Side::of(message.role), from, Some(message.semantics()));
             }
@@ -49,31 +54,17 @@ impl Keeping<'_> {
         turns
     }
 
-    /// Takes the parts of a message that the vendor would not refuse, and answers from which piece on they stand.
-    fn admit<'r>(
-        &mut self,
-        index: usize,
-        message: &'r Message<'r>,
-        turns: &mut Turns<'r>,
-    ) -> usize {
-        let mut has_cut = false;
-        let from = turns.admit(index, message, |part| {
-            if self.is_guarded && is_foreign(part) {
-                self.lose(part, LossKind::Withheld, "thinking that another vendor signed");
-                has_cut = true;
-                return None;
-            }
-            if self.is_guarded && has_made_citation(part) {
-                self.lose(part, LossKind::Dropped, "citations in another vendor's format");
-                return Some(Spelling::Uncited);
-            }
-            Some(Spelling::Plain)
-        });
-        if message.role == Role::Assistant {
-            has_cut |= is_recalled(message);
-            self.has_cut_thinking = has_cut && turns.pieces[from..].iter().any(Piece::is_call);
+    /// How a part is written; none for one that the vendor would refuse.
+    fn spelling(&mut self, part: &Part<'_>) -> Option<Spelling> {
+        if self.is_guarded && is_foreign(part) {
+            self.lose(part, LossKind::Withheld, "thinking that another vendor signed");
+            return None;
         }
-        from
+        if self.is_guarded && has_made_citation(part) {
+            self.lose(part, LossKind::Dropped, "citations in another vendor's format");
+            return Some(Spelling::Uncited);
+        }
+        Some(Spelling::Plain)
     }
 
     fn lose(&mut self, part: &Part<'_>, kind: LossKind, reason: &'static str) {

@@ -96,7 +96,7 @@ impl<'r> Gathering<'r, '_, '_> {
             }
         }
         let before = self.turns.pieces.len();
-        self.say(side, index, message);
+        self.take(side, index, message);
         if before < self.turns.pieces.len() {
             self.moved = self.held.len();
         }
@@ -104,7 +104,7 @@ impl<'r> Gathering<'r, '_, '_> {
 
     fn late(&mut self, index: usize, message: &'r Message<'r>) {
         if message.parts.iter().all(|part| matches!(part.content(), Content::Opaque(_))) {
-            return self.say(Side::System, index, message);
+            return self.take(Side::System, index, message);
         }
         match self.target.late_system {
             LateSystem::Lift => {
@@ -142,12 +142,12 @@ impl<'r> Gathering<'r, '_, '_> {
                 let reason = "moved behind the user's turn, the nearest legal place";
                 self.reporter.renamed(message, reason);
             }
-            self.say(Side::System, index, message);
+            self.take(Side::System, index, message);
         }
     }
 
-    /// Adds what a side says of a message to the turns.
-    fn say(&mut self, side: Side, index: usize, message: &'r Message<'r>) {
+    /// Adds what can be sent of a message to the turns of a side.
+    fn take(&mut self, side: Side, index: usize, message: &'r Message<'r>) {
         let from = self.admit(side, index, message);
         self.extend(side, from);
     }
