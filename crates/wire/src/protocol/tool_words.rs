@@ -1,6 +1,6 @@
 //! The words that both of OpenAI's protocols have for the forms of tools and for the choice among them.
 
-use crate::conversation::{AllowedMode, CallForm};
+use crate::conversation::{AllowedMode, CallForm, ToolChoice};
 
 /// The type of a tool of that form, and of the choice of one.
 pub(super) fn form_word(form: CallForm) -> &'static str {
@@ -24,4 +24,14 @@ pub(super) fn mode_word(mode: AllowedMode) -> &'static str {
 
 pub(super) fn mode_of(word: &str) -> Option<AllowedMode> {
     [AllowedMode::Auto, AllowedMode::Required].into_iter().find(|mode| mode_word(*mode) == word)
+}
+
+/// The choice that is one word.
+pub(super) fn choice_of(word: &str) -> Option<ToolChoice<'static>> {
+    match word {
+        "auto" => Some(ToolChoice::Auto),
+        "none" => Some(ToolChoice::None),
+        "required" => Some(ToolChoice::Required),
+        _ => None,
+    }
 }

@@ -11,7 +11,7 @@ use crate::protocol::object::{Members, read_tag, set};
 use crate::protocol::openai_chat::decode_request::Decoding;
 use crate::protocol::openai_chat::types::SELF;
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::tool_words::{form_of, mode_of};
+use crate::protocol::tool_words::{choice_of, form_of, mode_of};
 
 impl<'a> Decoding<'a> {
     /// Reads `tools`, or `functions`, each of which is a function without its wrapper.
@@ -130,9 +130,9 @@ fn read_format<'a>(reader: &mut Reader<'a>) -> Result<CustomFormat<'a>> {
 pub(super) fn read_choice<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
     let json = reader.raw()?;
     let known = match json.kind() {
-        Kind::String => match json.as_str() {
-            "\"required\"" | "\"any\"" => Some(ToolChoice::Required),
-            word => choice_of(word.trim_matches('"')),
+        Kind::String => match json.as_str().trim_matches('"') {
+            "any" => Some(ToolChoice::Required),
+            word => choice_of(word),
         },
         Kind::Object => json.input_reader().and_then(|mut it| read_choice_object(&mut it).ok()),
         Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => {
@@ -172,8 +172,7 @@ fn read_only_name<'a>(reader: &mut Reader<'a>) -> Result<Text<'a>> {
 }
 
 fn read_allowed<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a>> {
-    let mut mode = None;
-    let mut tools = Vec::new();
+    let (mut mode, mut tools) = (None, Vec::new());
     reader.object(|key, reader| {
         match &*key {
             "mode" => {
@@ -210,15 +209,8 @@ pub(super) fn read_function_choice<'a>(reader: &mut Reader<'a>) -> Result<Option
         let (name, form) = (read_only_name(reader).ok(), CallForm::Function);
         return Ok(name.map(|name| ToolChoice::Named { name, form }));
     }
-    Ok(choice_of(&reader.string()?.to_str()))
-}
-
-fn choice_of(word: &str) -> Option<ToolChoice<'static>> {
-    match word {
-        "auto" => Some(ToolChoice::Auto),
-        "none" => Some(ToolChoice::None),
-        _ => None,
-    }
+    let choice = choice_of(&reader.string()?.to_str());
+    Ok(choice.filter(|choice| !matches!(choice, ToolChoice::Required)))
 }
 
 fn missing(expected: &str) -> Error {

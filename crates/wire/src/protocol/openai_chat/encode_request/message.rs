@@ -161,12 +161,10 @@ impl Fields<'_, '_> {
             Content::Opaque(_) => part.semantics().has_shape(shape::IN_CALLS),
             _ => false,
         };
-        if self.parts.iter().any(|part| is_call(part)) {
+        let calls = || self.parts.iter().enumerate().filter(|(_, part)| is_call(part));
+        if calls().next().is_some() {
             object.key("tool_calls").array(|writer| {
-                for (index, part) in self.parts.iter().enumerate().filter(|(_, part)| is_call(part))
-                {
-                    self.write_call(writer, index, part);
-                }
+                calls().for_each(|(index, part)| self.write_call(writer, index, part));
             });
         }
         for part in self.parts.iter().filter(|part| is_legacy(part)) {

@@ -60,9 +60,10 @@ pub(in super::super) fn encode_request(
             }
         }
     });
-    let tools = tools::Tools { calls: &calls, target, reporter, own }.write(&mut object, request);
+    let has_tools =
+        tools::Tools { calls: &calls, target, reporter, own }.write(&mut object, request);
     let language = schema_language::of_output(decoded);
-    options::Options { request, target, reporter, tools, language, own }.write(&mut object);
+    options::Options { request, target, reporter, has_tools, language, own }.write(&mut object);
     for (declared, json) in own.and_then(|own| own.chat()).into_iter().flat_map(|it| it.set()) {
         object.field(declared.path, json);
     }

@@ -5,7 +5,6 @@ use crate::loss::LossKind;
 use crate::place::Place;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::schema;
-use crate::protocol::openai_chat::encode_request::tools::HasTools;
 use crate::protocol::openai_chat::encode_request::turns::knows_all_fields;
 use crate::protocol::openai_chat::types::{Shape, request_shape};
 use crate::protocol::reporter::Reporter;
@@ -25,7 +24,8 @@ pub(super) struct Options<'t, 'r> {
     pub(super) request: &'t Request<'t>,
     pub(super) target: &'t Target,
     pub(super) reporter: &'t mut Reporter<'r>,
-    pub(super) tools: HasTools,
+    /// Whether the request ended up with tools that the client runs.
+    pub(super) has_tools: bool,
     /// The language of the output schema.
     pub(super) language: SchemaLanguage,
     /// What this protocol's own request meant besides; its options stay as they are.

@@ -6,7 +6,6 @@ use crate::loss::LossKind;
 use crate::protocol::Field;
 use crate::protocol::object::Object;
 use crate::protocol::openai_chat::encode_request::options::Options;
-use crate::protocol::openai_chat::encode_request::tools::HasTools;
 use crate::protocol::openai_chat::types::request_shape;
 use crate::protocol::semantics::Semantics;
 use crate::target::{Effort, ReasoningField, ReasoningRequest, Thinking as Steering};
@@ -45,7 +44,7 @@ impl Options<'_, '_> {
             return None;
         }
         let family = &self.target.family;
-        if !family.chat_tools_while_reasoning && self.tools == HasTools::Yes {
+        if !family.chat_tools_while_reasoning && self.has_tools {
             object.field("reasoning_effort", Effort::None.as_str());
             if self.asked_effort() != Some(Effort::None) {
                 let reason = "the model takes tools on Chat only without reasoning";
@@ -55,14 +54,21 @@ impl Options<'_, '_> {
                 };
                 self.reporter.lose(Field::ThinkingEffort, kind, reason);
             }
-            self.explain_unused();
+            let reason = "the model does not reason in this request";
+            self.lose_thinking(Field::ThinkingEffort, LossKind::Approximated, reason);
             return Some(Effort::None);
         }
         self.report_show();
-        self.report_unknown_effort();
-        match self.target.dialect.reasoning_request {
+        let request = self.target.dialect.reasoning_request;
+        let word =
+            self.request.thinking.effort.as_ref().filter(|_| request != ReasoningRequest::Absent);
+        if let Some(word) = word.filter(|word| Effort::parse(&word.to_str()).is_none()) {
+            self.reporter.unknown_effort(word);
+        }
+        match request {
             ReasoningRequest::Absent => {
-                self.drop_thinking("the server cannot be asked to reason");
+                let reason = "the server cannot be asked to reason";
+                self.lose_thinking(Field::ThinkingShow, LossKind::Dropped, reason);
                 None
             }
             ReasoningRequest::Effort => self.write_effort(object),
@@ -82,25 +88,17 @@ impl Options<'_, '_> {
         word.or_else(|| budget.map(Effort::for_budget))
     }
 
-    fn explain_unused(&mut self) {
-        let Thinking { mode, effort: _, budget, show } = &self.request.thinking;
-        let fields = [
-            (Field::ThinkingMode, mode.is_some()),
-            (Field::ThinkingBudget, budget.is_some()),
-            (Field::ThinkingShow, show.is_some()),
-        ];
-        let reason = "the model does not reason in this request";
-        self.reporter.lose_set(&fields, LossKind::Approximated, reason);
-    }
-
-    fn drop_thinking(&mut self, reason: &'static str) {
-        let Thinking { mode, effort, budget, show: _ } = &self.request.thinking;
+    /// Reports what happened to those settings of thinking that are set, but for one that is reported apart.
+    fn lose_thinking(&mut self, apart: Field, kind: LossKind, reason: &'static str) {
+        let Thinking { mode, effort, budget, show } = &self.request.thinking;
         let fields = [
             (Field::ThinkingMode, mode.is_some()),
             (Field::ThinkingEffort, effort.is_some()),
             (Field::ThinkingBudget, budget.is_some()),
+            (Field::ThinkingShow, show.is_some()),
         ];
-        self.reporter.lose_set(&fields, LossKind::Dropped, reason);
+        let fields = fields.map(|(field, is_set)| (field, is_set && field != apart));
+        self.reporter.lose_set(&fields, kind, reason);
     }
 
     fn report_show(&mut self) {
@@ -123,7 +121,12 @@ impl Options<'_, '_> {
     fn write_effort(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {
         let family = &self.target.family;
         let Some(asked) = self.asked_effort() else {
-            return self.leave_effort_open();
+            // Thinking without any measure needs no field.
+            if self.request.thinking.mode.is_some() {
+                self.reporter.approximated(Field::ThinkingMode, "Chat has effort levels only");
+            }
+            self.report_budget();
+            return None;
         };
         let off = asked == Effort::None;
         if off && !family.thinking.by_default() && self.request.thinking.effort.is_none() {
@@ -132,7 +135,8 @@ impl Options<'_, '_> {
             return Some(Effort::None);
         }
         if !off && matches!(family.thinking, Steering::None | Steering::Unsteered) {
-            self.drop_thinking("the model takes no effort");
+            let reason = "the model takes no effort";
+            self.lose_thinking(Field::ThinkingShow, LossKind::Dropped, reason);
             return None;
         }
         let fit = asked.nearest(family);
@@ -150,7 +154,12 @@ impl Options<'_, '_> {
             self.reporter.lose(Field::ThinkingMode, kind, "Chat has effort levels only");
         }
         self.report_budget();
-        self.report_defaults();
+        if self.request.thinking.effort.is_none() {
+            self.reporter.synthesised(Field::ThinkingEffort, "sent in place of the budget");
+        }
+        if self.request.thinking.show.is_none() {
+            self.reporter.synthesised(Field::ThinkingShow, "thinking that is asked for is shown");
+        }
         Some(fit.value)
     }
 
@@ -164,40 +173,11 @@ impl Options<'_, '_> {
         }
     }
 
-    /// Reports what an effort stands for or entails where the request does not say it.
-    fn report_defaults(&mut self) {
-        if self.request.thinking.effort.is_none() {
-            self.reporter.synthesised(Field::ThinkingEffort, "sent in place of the budget");
-        }
-        if self.request.thinking.show.is_none() {
-            self.reporter.synthesised(Field::ThinkingShow, "thinking that is asked for is shown");
-        }
-    }
-
     fn report_budget(&mut self) {
         if self.request.thinking.budget.is_some() {
             let reason = "Chat has effort levels, no thinking budget";
             self.reporter.approximated(Field::ThinkingBudget, reason);
         }
-    }
-
-    /// A word that is no step of the ladder is no word of any model's.
-    fn report_unknown_effort(&mut self) {
-        let word = self.request.thinking.effort.as_ref();
-        if let Some(word) = word.filter(|word| Effort::parse(&word.to_str()).is_none())
-            && self.target.dialect.reasoning_request != ReasoningRequest::Absent
-        {
-            self.reporter.unknown_effort(word);
-        }
-    }
-
-    /// Thinking without any measure needs no field.
-    fn leave_effort_open(&mut self) -> Option<Effort> {
-        if self.request.thinking.mode.is_some() {
-            self.reporter.approximated(Field::ThinkingMode, "Chat has effort levels only");
-        }
-        self.report_budget();
-        None
     }
 
     fn write_switch(&mut self, object: &mut Object<'_, '_>) -> Option<Effort> {

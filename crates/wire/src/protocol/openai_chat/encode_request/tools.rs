@@ -47,15 +47,9 @@ pub(super) struct Tools<'t, 'r> {
     pub(super) own: Option<&'t Semantics<'t>>,
 }
 
-/// Whether a request ended up with tools that the client runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HasTools {
-    Yes,
-    No,
-}
-
-impl<'t> Tools<'t, '_> {
-    pub(super) fn write(mut self, object: &mut Object<'_, '_>, request: &Request<'_>) -> HasTools {
+impl Tools<'_, '_> {
+    /// Writes the tools and the choice among them; true if there may be some that the client runs.
+    pub(super) fn write(mut self, object: &mut Object<'_, '_>, request: &Request<'_>) -> bool {
         let mut flat = Vec::with_capacity(request.tools.len());
         request.tools.iter().for_each(|tool| self.flatten(tool, None, &mut flat));
         let has_tools = !flat.is_empty() && self.takes_tools(&flat);
@@ -86,7 +80,7 @@ impl<'t> Tools<'t, '_> {
             }
             parallel => object.optional("parallel_tool_calls", parallel.as_ref()),
         }
-        if is_own || has_tools { HasTools::Yes } else { HasTools::No }
+        is_own || has_tools
     }
 
     fn is_shaped(&self, shape: Shape) -> bool {
@@ -111,11 +105,9 @@ impl<'t> Tools<'t, '_> {
         flat: &mut Vec<Spaced<'r>>,
     ) {
         match &tool.kind {
-            ToolKind::Function(_) | ToolKind::Custom(_) => flat.push(Spaced { tool, namespace }),
-            ToolKind::Hosted(hosted) => {
-                if self.own.is_some() && hosted.kind != WEB_SEARCH {
-                    flat.push(Spaced { tool, namespace });
-                }
+            ToolKind::Hosted(hosted) if self.own.is_none() || hosted.kind == WEB_SEARCH => {}
+            ToolKind::Function(_) | ToolKind::Custom(_) | ToolKind::Hosted(_) => {
+                flat.push(Spaced { tool, namespace });
             }
             ToolKind::Namespace(inner) => {
                 self.reporter.renamed(tool, "Chat has no namespaces of tools");
@@ -185,10 +177,7 @@ impl<'t> Tools<'t, '_> {
         strict
     }
 
-    fn name<'n>(&mut self, name: &'n Text<'_>, place: Place) -> Text<'n>
-    where
-        't: 'n,
-    {
+    fn name<'n>(&'n mut self, name: &'n Text<'_>, place: Place) -> Text<'n> {
         if self.calls.renames(name) {
             let reason = "the server does not take such names of tools";
             self.reporter.renamed((place, Field::ToolName), reason);

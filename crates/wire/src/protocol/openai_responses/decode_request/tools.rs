@@ -5,12 +5,12 @@ use crate::conversation::{
     Tool, ToolChoice, ToolKind,
 };
 use crate::error::Result;
-use crate::json::{Json, Kind, Reader, Text};
+use crate::json::{Kind, Reader, Text};
 use crate::place::{Place, Step};
 use crate::protocol::object::{Members, Unread, read_object, read_tag, set};
 use crate::protocol::openai_responses::types::{SELF, qualified};
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::tool_words::{form_of, mode_of};
+use crate::protocol::tool_words::{choice_of, form_of, mode_of};
 
 /// Reads a list of tools, which a namespace may hold.
 pub(super) fn decode_tools<'a>(
@@ -167,20 +167,11 @@ pub(super) fn decode_choice<'a>(reader: &mut Reader<'a>) -> Result<ToolChoice<'a
     let start = reader.checkpoint();
     let json = reader.raw()?;
     let known = match json.kind() {
-        Kind::String => word(&json),
+        Kind::String => json.reader().string().ok().and_then(|word| choice_of(&word.to_str())),
         Kind::Object => choice(start)?,
         Kind::Null | Kind::Boolean | Kind::Number | Kind::Array => None,
     };
     Ok(known.unwrap_or(ToolChoice::Other { protocol: SELF, json }))
-}
-
-fn word<'a>(json: &Json<'_>) -> Option<ToolChoice<'a>> {
-    match &*json.reader().string().ok()?.to_str() {
-        "auto" => Some(ToolChoice::Auto),
-        "none" => Some(ToolChoice::None),
-        "required" => Some(ToolChoice::Required),
-        _ => None,
-    }
 }
 
 /// The choice that an object is; none if it has anything that a canonical choice could not give back.

@@ -102,7 +102,6 @@ fn write_messages(
     if let Some(text) = slot.and_then(sole_text) {
         object.field("instructions", text);
     }
-    let rest = &messages[usize::from(slot.is_some())..];
     let word = json_mode::missing_sentence(decoded, reporter).map(Part::text);
     object.list_unless_empty("input", |writer| {
         let system_role = target.system_role();
@@ -113,7 +112,7 @@ fn write_messages(
         let custom_calls = HashSet::new();
         let mut items =
             Items { writer, reporter, calls, fresh_ids: &fresh_ids, system_role, custom_calls };
-        for (index, message) in messages.iter().enumerate().skip(messages.len() - rest.len()) {
+        for (index, message) in messages.iter().enumerate().skip(usize::from(slot.is_some())) {
             items.message(index, message);
         }
     });
@@ -146,10 +145,7 @@ fn slot<'m>(
 
 fn sole_text<'m>(message: &'m Message<'_>) -> Option<&'m Text<'m>> {
     match &*message.parts {
-        [part] => match part.content() {
-            Content::Text(text) => Some(text),
-            _ => None,
-        },
+        [part] if let Content::Text(text) = part.content() => Some(text),
         _ => None,
     }
 }
