@@ -239,10 +239,8 @@ impl Aliases {
             |alias: &String| !valid.contains(alias.as_str()) && !self.by_alias.contains_key(alias);
         // Attempts differ, so one more of them than there are names taken finds a free one.
         let attempts = 0..=valid.len() + self.by_alias.len();
-        let alias = attempts
-            .map(|attempt| shape.invent(name, attempt))
-            .find(free)
-            .unwrap_or_else(|| shape.invent(name, 0));
+        let mut invented = attempts.map(|attempt| shape.invent(name, attempt));
+        let alias = invented.find(free).unwrap_or_else(|| shape.invent(name, 0));
         self.by_alias.insert(alias.clone(), name.to_owned());
         self.by_name.insert(name.to_owned(), alias);
     }
@@ -292,11 +290,8 @@ impl Shape {
 
     /// The part of the alias that reminds a person, and the model, of the name.
     fn readable(self, name: &str, room: usize) -> String {
-        let words: Vec<&str> = name
-            .split(|character| !Charset::Word.holds(character))
-            .flat_map(|word| word.split('_'))
-            .filter(|word| !word.is_empty())
-            .collect();
+        let words = name.split(|character| !Charset::Word.holds(character) || character == '_');
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
         let mut readable = if words.is_empty() { self.unnamed.to_owned() } else { words.join("_") };
         if !readable.starts_with(|first| self.first.holds(first)) {
             readable.insert(0, '_');

@@ -3,8 +3,7 @@
 //! They are computed from a request and never kept in it, so no layer that forwards one can come to depend
 //! on them: taking them away changes no payload.
 
-use crate::conversation::Request;
-use crate::protocol::{DecodedRequest, Protocol};
+use crate::protocol::DecodedRequest;
 
 /// What stands out about a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,40 +25,28 @@ pub struct MissingField {
 impl Diagnostics {
     /// Looks a request over.
     pub fn of(decoded: &DecodedRequest<'_>) -> Self {
-        let request = decoded.request();
-        let protocol = decoded.protocol();
-        let mut missing_fields = Vec::new();
-        missing_fields.extend(missing_model(protocol, request));
-        missing_fields.extend(missing_messages(decoded));
-        missing_fields.extend(missing_limit(protocol, request));
-        Self { missing_fields, provider_metadata: Vec::new() }
+        let (request, facts) = (decoded.request(), decoded.protocol().facts());
+        let session = decoded.semantics().session();
+        let continues = session.previous_response_id.is_some() || session.conversation.is_some();
+        let is_silent = request.messages.iter().all(|message| message.role.instructs());
+        let lacks_messages = is_silent && !continues;
+        let lacks_model = request.model.is_none() && !facts.names_model_in_path;
+        let lacks_limit = request.max_output_tokens.is_none() && facts.demands_output_limit;
+        let fields = [
+            (lacks_model, "/model", "no model is named"),
+            (lacks_messages, facts.messages_pointer, "there is no message beside instructions"),
+            (lacks_limit, "/max_tokens", "this protocol demands a limit"),
+        ];
+        let missing = fields.into_iter().filter(|(is_missing, ..)| *is_missing);
+        let missing_fields = missing.map(|(_, pointer, reason)| MissingField { pointer, reason });
+        Self { missing_fields: missing_fields.collect(), provider_metadata: Vec::new() }
     }
-}
-
-fn missing_model(protocol: Protocol, request: &Request<'_>) -> Option<MissingField> {
-    let in_url = protocol.facts().names_model_in_path;
-    (request.model.is_none() && !in_url)
-        .then_some(MissingField { pointer: "/model", reason: "no model is named" })
-}
-
-fn missing_messages(decoded: &DecodedRequest<'_>) -> Option<MissingField> {
-    let session = decoded.semantics().session();
-    let continues = session.previous_response_id.is_some() || session.conversation.is_some();
-    let pointer = decoded.protocol().facts().messages_pointer;
-    let silent = decoded.request().messages.iter().all(|message| message.role.instructs());
-    (silent && !continues)
-        .then_some(MissingField { pointer, reason: "there is no message beside instructions" })
-}
-
-fn missing_limit(protocol: Protocol, request: &Request<'_>) -> Option<MissingField> {
-    let demanded = protocol.facts().demands_output_limit;
-    (demanded && request.max_output_tokens.is_none())
-        .then_some(MissingField { pointer: "/max_tokens", reason: "this protocol demands a limit" })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Protocol;
 
     fn check(protocol: Protocol, body: &str, expected: &[&str]) {
         let decoded = protocol.decode_request(body.as_bytes()).unwrap();

@@ -79,10 +79,8 @@ impl<'a> Fault<'a> {
             return self;
         }
         let stated = overflow::find(&self.message.to_str());
-        let found = match stated.filter(|stated| stated.counts().is_some()) {
-            Some(stated) => Some(stated),
-            None => self.overflow_within().or(stated),
-        };
+        let counted = stated.filter(|stated| stated.counts().is_some());
+        let found = counted.or_else(|| self.overflow_within()).or(stated);
         if let Some(overflow) = found {
             self.kind = FaultKind::ContextTooLong;
             self.overflow = overflow;

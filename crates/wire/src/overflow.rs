@@ -33,20 +33,25 @@ fn templates() -> impl Iterator<Item = &'static str> {
 
 /// Reads a text by a template that may begin anywhere in it.
 fn read(template: &str, text: &str) -> Option<Overflow> {
-    let (begin, rest) = template.split_at(template.find(['{', '*']).unwrap_or(template.len()));
+    let begin = literal(template);
     let mut places = text.match_indices(begin);
-    places.find_map(|(at, _)| read_on(rest, &text[at + begin.len()..]))
+    places.find_map(|(at, _)| read_on(&template[begin.len()..], &text[at + begin.len()..]))
 }
 
 /// Reads a text by what is left of a template.
 fn read_on(mut template: &str, mut text: &str) -> Option<Overflow> {
-    let mut found = Reading::default();
+    let (mut found, mut output) = (Overflow::default(), 0);
     while let Some(first) = template.chars().next() {
         (template, text) = match first {
             '{' => {
                 let (name, rest) = template[1..].split_once('}')?;
                 let (number, behind) = number(text)?;
-                found.take(name, number);
+                match name {
+                    "tokens" => found.tokens = Some(number),
+                    "output" => output = number,
+                    "window" => found.window = Some(number),
+                    _ => {}
+                }
                 (rest, behind)
             }
             '*' => {
@@ -59,36 +64,13 @@ fn read_on(mut template: &str, mut text: &str) -> Option<Overflow> {
             }
         };
     }
-    Some(found.into_overflow())
+    let tokens = found.tokens.map(|tokens| tokens.saturating_add(output));
+    Some(Overflow { tokens, ..found })
 }
 
 /// What a template begins with, up to what stands for something else.
 fn literal(template: &str) -> &str {
     &template[..template.find(['{', '*']).unwrap_or(template.len())]
-}
-
-/// The counts of a text, as they are found.
-#[derive(Default)]
-struct Reading {
-    tokens: Option<u64>,
-    output: u64,
-    window: Option<u64>,
-}
-
-impl Reading {
-    fn take(&mut self, name: &str, number: u64) {
-        match name {
-            "tokens" => self.tokens = Some(number),
-            "output" => self.output = number,
-            "window" => self.window = Some(number),
-            _ => {}
-        }
-    }
-
-    fn into_overflow(self) -> Overflow {
-        let Self { tokens, output, window } = self;
-        Overflow { tokens: tokens.map(|tokens| tokens.saturating_add(output)), window }
-    }
 }
 
 /// The number that a text begins with, and what follows it. Some servers set thousands apart.

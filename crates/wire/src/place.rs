@@ -160,25 +160,14 @@ impl Place {
         self.steps[0] == Step::None
     }
 
-    /// Whether this is the delta of a chunk.
-    pub(crate) fn is_delta(&self) -> bool {
-        let last = self.steps.iter().rfind(|step| **step != Step::None);
-        last.is_some_and(|step| *step == Step::Delta)
-    }
-
     /// Whether this is an element of a list.
     pub(crate) fn is_element(&self) -> bool {
-        let last = self.steps.iter().rposition(|step| *step != Step::None);
-        last.is_some_and(|last| self.indices[last] != NO_INDEX)
+        self.last().is_some_and(|last| self.indices[last] != NO_INDEX)
     }
 
     /// The place of the Responses item whose content the node at this place stands in, or the place itself.
-    pub(crate) fn of_item(mut self) -> Self {
-        let last = self.steps.iter().rposition(|step| *step != Step::None);
-        if let Some(last) = last.filter(|last| self.steps[*last] == Step::Content) {
-            self.steps[last] = Step::None;
-        }
-        self
+    pub(crate) fn of_item(self) -> Self {
+        if self.ends_with(Step::Content) { self.parent() } else { self }
     }
 
     /// The place of the answer, as one of several, that the node at this place stands in, or the place itself.
@@ -192,30 +181,20 @@ impl Place {
 
     /// The place one step further out; the root stays where it is.
     pub(crate) fn parent(mut self) -> Self {
-        if let Some(last) = self.steps.iter().rposition(|step| *step != Step::None) {
+        if let Some(last) = self.last() {
             self.steps[last] = Step::None;
         }
         self
     }
 
-    /// Whether this is the feedback on a prompt that was blocked.
-    pub(crate) fn is_prompt_feedback(&self) -> bool {
-        self.ends_with(Step::PromptFeedback)
+    /// Whether this is a step inside the rest of the place: the delta of a chunk, a whole item in an event of Responses, the feedback
+    /// on a prompt that was blocked, or the one call of a message in Chat's older form.
+    pub(crate) fn ends_with(&self, step: Step) -> bool {
+        self.last().is_some_and(|last| self.steps[last] == step)
     }
 
-    /// Whether this is a whole item in an event of Responses.
-    pub(crate) fn is_item(&self) -> bool {
-        self.ends_with(Step::Item)
-    }
-
-    fn ends_with(&self, step: Step) -> bool {
-        self.steps.iter().rfind(|it| **it != Step::None) == Some(&step)
-    }
-
-    /// Whether this is the one call of a message in Chat's older form.
-    pub(crate) fn is_function_call(&self) -> bool {
-        let last = self.steps.iter().rfind(|step| **step != Step::None);
-        last.is_some_and(|step| *step == Step::FunctionCall)
+    fn last(&self) -> Option<usize> {
+        self.steps.iter().rposition(|step| *step != Step::None)
     }
 
     /// The pointer of `suffix` below this place; `suffix` is empty or begins with a slash, or with `../` for each step that

@@ -118,20 +118,15 @@ fn adapt_for_gemini(messages: &[PromptMessage]) -> Vec<PromptMessage> {
 }
 
 fn merge_system(messages: &[&PromptMessage]) -> Option<PromptMessage> {
-    if messages.is_empty() {
-        return None;
-    }
     let contents: Vec<&str> = messages.iter().map(|message| message.content.as_str()).collect();
     let merged = PromptMessage::new(PromptRole::System, contents.join(SYSTEM_JOIN));
-    Some(merged.adapted(ProviderType::Gemini))
+    (!messages.is_empty()).then(|| merged.adapted(ProviderType::Gemini))
 }
 
 /// The merged system text of messages adapted for Gemini, for the request's own field.
 pub fn extract_gemini_system_instructions(adapted: &[PromptMessage]) -> Option<&str> {
-    adapted
-        .iter()
-        .find(|message| is_system_instruction(message))
-        .map(|message| message.content.as_str())
+    let instruction = adapted.iter().find(|message| is_system_instruction(message));
+    instruction.map(|message| message.content.as_str())
 }
 
 /// The turns of messages adapted for Gemini, without the system text.

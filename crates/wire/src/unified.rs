@@ -18,6 +18,7 @@ use crate::conversation::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Encode, Json, Kind, Reader, Text, Writer};
 use crate::protocol::arguments;
+use crate::protocol::object::{put, set};
 
 pub use crate::roles::PromptRole as UnifiedRole;
 
@@ -115,7 +116,7 @@ impl UnifiedCall {
         Self {
             id: call.id.as_ref().map(|id| id.to_str().into_owned()).unwrap_or_default(),
             name: call.name.to_str().into_owned(),
-            input: input_of(call),
+            input: arguments::object_of(call),
         }
     }
 }
@@ -204,10 +205,7 @@ impl UnifiedMessage {
 
     /// Reads a message; fields that belong to a transcript rather than to the conversation are passed over.
     pub fn from_json(json: &str) -> Result<Self> {
-        let mut reader = Reader::new(json);
-        let message = Self::read(&mut reader)?;
-        reader.finish()?;
-        Ok(message)
+        Reader::whole(json, Self::read)
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
@@ -217,16 +215,15 @@ impl UnifiedMessage {
                 return reader.null();
             }
             match &*key {
-                "role" => role = Some(UnifiedRole::read(reader)?),
-                "content" => message.content = text(reader)?,
-                "tool_call_id" => message.tool_call_id = Some(text(reader)?),
-                "tool_calls" => {
-                    let calls = reader.list(|_, reader| UnifiedToolCall::read(reader))?;
-                    message.tool_calls.extend(calls);
-                }
-                _ => reader.skip()?,
+                "role" => set(&mut role, UnifiedRole::read(reader)),
+                "content" => put(&mut message.content, text(reader)),
+                "tool_call_id" => set(&mut message.tool_call_id, text(reader)),
+                "tool_calls" => reader.array(|_, reader| {
+                    message.tool_calls.push(UnifiedToolCall::read(reader)?);
+                    Ok(())
+                }),
+                _ => reader.skip(),
             }
-            Ok(())
         })?;
         let nobody = || Error::new(ErrorKind::Missing, "expected a message with a `role`");
         message.role = role.ok_or_else(nobody)?;
@@ -278,17 +275,11 @@ impl UnifiedToolCall {
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
         let mut call = Self { id: String::new(), name: String::new(), arguments: String::new() };
         reader.object(|key, reader| match &*key {
-            "id" => {
-                call.id = text(reader)?;
-                Ok(())
-            }
-            "function" => reader.object(|key, reader| {
-                match &*key {
-                    "name" => call.name = text(reader)?,
-                    "arguments" => call.arguments = text(reader)?,
-                    _ => reader.skip()?,
-                }
-                Ok(())
+            "id" => put(&mut call.id, text(reader)),
+            "function" => reader.object(|key, reader| match &*key {
+                "name" => put(&mut call.name, text(reader)),
+                "arguments" => put(&mut call.arguments, text(reader)),
+                _ => reader.skip(),
             }),
             _ => reader.skip(),
         })?;
@@ -331,12 +322,10 @@ impl UnifiedRole {
 
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
         let word = reader.string()?;
-        [Self::System, Self::User, Self::Assistant, Self::Tool]
-            .into_iter()
-            .find(|role| word == role.as_str())
-            .ok_or_else(|| {
-                Error::new(ErrorKind::Value, "expected one of system, user, assistant and tool")
-            })
+        let roles = [Self::System, Self::User, Self::Assistant, Self::Tool];
+        let expected = "expected one of system, user, assistant and tool";
+        let known = roles.into_iter().find(|role| word == role.as_str());
+        known.ok_or_else(|| Error::new(ErrorKind::Value, expected))
     }
 }
 
@@ -388,10 +377,7 @@ fn lined_text_of(parts: &[Part<'_>]) -> String {
 }
 
 fn calls<'p>(parts: &'p [Part<'_>]) -> impl Iterator<Item = &'p ToolCall<'p>> {
-    parts.iter().filter_map(|part| match part.content() {
-        Content::ToolCall(call) => Some(&**call),
-        _ => None,
-    })
+    parts.iter().filter_map(Part::tool_call)
 }
 
 /// What a result that is an object says: its one text if that is all, else the object as JSON.
@@ -400,14 +386,6 @@ fn result_text(response: &Json<'_>) -> String {
         Some((_, text)) => text.to_str().into_owned(),
         None => response.compact().into_owned(),
     }
-}
-
-/// The input as the object that every protocol can send on.
-fn input_of(call: &ToolCall<'_>) -> Json<'static> {
-    Json::written(|writer| {
-        // A view has no report; what was wrapped stands under a key that says so.
-        let _ = arguments::write_object(writer, call);
-    })
 }
 
 fn finish_word(kind: FinishKind) -> &'static str {

@@ -20,17 +20,18 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) fn new(provider: &Provider) -> Self {
-        let mut target =
-            Target::default().with_late_system(provider.late_system).with_cache(provider.cache);
+        let mut target = Target {
+            max_output_tokens: provider.max_output_tokens,
+            late_system: provider.late_system,
+            cache: provider.cache,
+            ..Target::default()
+        };
         if let Some(dialect) = provider.dialect {
             target = target.with_dialect(dialect);
         }
-        if let Some(tokens) = provider.max_output_tokens {
-            target = target.with_max_output_tokens(tokens);
-        }
         let version = provider.version.as_ref().and_then(|version| version.to_str().ok());
         if let Some(version) = version {
-            target = target.with_anthropic_version(AnthropicVersion::in_force(version));
+            target.anthropic_version = AnthropicVersion::in_force(version);
         }
         let families = Arc::clone(&provider.families);
         Self { provider: target, families, by_model: RwLock::default() }

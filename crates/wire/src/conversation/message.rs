@@ -34,10 +34,7 @@ pub enum Role {
 impl Role {
     /// Whether this role instructs rather than converses.
     pub fn instructs(self) -> bool {
-        match self {
-            Self::System | Self::Developer => true,
-            Self::User | Self::Assistant | Self::Tool => false,
-        }
+        matches!(self, Self::System | Self::Developer)
     }
 }
 

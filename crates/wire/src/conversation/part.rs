@@ -166,6 +166,20 @@ impl<'a> Part<'a> {
         &self.content
     }
 
+    /// The call that this part is, if it is one.
+    pub(crate) fn tool_call(&self) -> Option<&ToolCall<'a>> {
+        if let Content::ToolCall(call) = &self.content { Some(call) } else { None }
+    }
+
+    /// The id by which a call and its result name each other.
+    pub(crate) fn call_id(&self) -> Option<&Text<'a>> {
+        match &self.content {
+            Content::ToolCall(call) => call.id.as_ref(),
+            Content::ToolResult(result) => result.call_id.as_ref(),
+            _ => None,
+        }
+    }
+
     /// What the wire meant by this part beyond its content.
     pub fn semantics(&self) -> &NodeSemantics<'a> {
         &self.semantics
@@ -199,15 +213,8 @@ impl<'a> Part<'a> {
 
     /// Whether this is blank text that nobody signed.
     pub fn is_blank(&self) -> bool {
-        match &self.content {
-            Content::Text(text) => text.is_blank() && self.semantics.artefact().is_none(),
-            Content::Media(_)
-            | Content::ToolCall(_)
-            | Content::ToolResult(_)
-            | Content::Reasoning(_)
-            | Content::Refusal(_)
-            | Content::Opaque(_) => false,
-        }
+        let is_signed = || self.semantics.artefact().is_some();
+        matches!(&self.content, Content::Text(text) if text.is_blank() && !is_signed())
     }
 }
 

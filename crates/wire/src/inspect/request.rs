@@ -56,12 +56,8 @@ fn show_semantics(decoded: &DecodedRequest<'_>, writer: &mut Writer) {
 /// Results of calls that the request does not hold: those of an answer that it goes on from.
 fn foreign_results<'r, 'a>(request: &'r Request<'a>) -> Vec<&'r ToolResult<'a>> {
     let parts = || request.messages.iter().flat_map(|message| &message.parts);
-    let calls: HashSet<&Text<'a>> = parts()
-        .filter_map(|part| match &part.content {
-            Content::ToolCall(call) => call.id.as_ref(),
-            _ => None,
-        })
-        .collect();
+    let ids = parts().filter_map(|part| part.tool_call()?.id.as_ref());
+    let calls: HashSet<&Text<'a>> = ids.collect();
     let results = parts().filter_map(|part| match &part.content {
         Content::ToolResult(result) => Some(&**result),
         _ => None,

@@ -28,12 +28,7 @@ fn both<T: PartialEq>(one: Result<T>, two: Result<T>) -> bool {
 }
 
 fn elements<'s>(json: &'s Json<'_>) -> Result<Vec<Json<'s>>> {
-    let mut elements = Vec::new();
-    json.reader().array(|_, reader| {
-        elements.push(reader.raw()?);
-        Ok(())
-    })?;
-    Ok(elements)
+    json.reader().list(|_, reader| reader.raw())
 }
 
 /// The members by key; the last of equal keys counts, as in every reader of JSON that matters here.

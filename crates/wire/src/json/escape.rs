@@ -138,10 +138,7 @@ pub(super) fn is_clean(text: &str) -> bool {
 /// Appends `text` as the body of a JSON string.
 #[inline]
 pub(super) fn escape(out: &mut String, text: &str) {
-    match is_clean(text) {
-        true => out.push_str(text),
-        false => escape_specials(out, text),
-    }
+    if is_clean(text) { out.push_str(text) } else { escape_specials(out, text) }
 }
 
 /// The same for a text that is not clean.

@@ -80,53 +80,37 @@ pub(crate) fn push_whole(out: &mut String, value: u64) {
 /// A number taken apart: the digits without zeros at either end, times a power of ten.
 #[derive(PartialEq, Eq)]
 struct Decimal {
-    sign: Sign,
+    is_negative: bool,
     digits: String,
     exponent: i64,
-}
-
-#[derive(PartialEq, Eq)]
-enum Sign {
-    Positive,
-    Negative,
 }
 
 impl Decimal {
     /// None when the exponent is beyond all reason.
     fn parse(spelling: &str) -> Option<Self> {
-        let (sign, magnitude) = match spelling.strip_prefix('-') {
-            Some(magnitude) => (Sign::Negative, magnitude),
-            None => (Sign::Positive, spelling),
-        };
+        let magnitude = spelling.strip_prefix('-').unwrap_or(spelling);
         let (mantissa, exponent) = match magnitude.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
             None => (magnitude, 0),
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let exponent = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
-        Self::normal(sign, &format!("{whole}{fraction}"), exponent)
-    }
-
-    fn normal(sign: Sign, digits: &str, exponent: i64) -> Option<Self> {
+        let digits = format!("{whole}{fraction}");
         let significant = digits.trim_end_matches('0');
         let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
         let digits = significant.trim_start_matches('0').to_owned();
         if digits.is_empty() {
-            return Some(Self { sign: Sign::Positive, digits, exponent: 0 });
+            return Some(Self { is_negative: false, digits, exponent: 0 });
         }
-        Some(Self { sign, digits, exponent: exponent.checked_add(zeros)? })
+        let is_negative = magnitude.len() < spelling.len();
+        Some(Self { is_negative, digits, exponent: exponent.checked_add(zeros)? })
     }
 }
 
 impl PartialEq for Number<'_> {
     fn eq(&self, other: &Self) -> bool {
-        if self.0 == other.0 {
-            return true;
-        }
-        match (Decimal::parse(&self.0), Decimal::parse(&other.0)) {
-            (Some(one), Some(two)) => one == two,
-            _ => false,
-        }
+        let value = || Decimal::parse(&self.0);
+        self.0 == other.0 || value().is_some_and(|it| Decimal::parse(&other.0) == Some(it))
     }
 }
 

@@ -69,10 +69,7 @@ fn digits(bytes: &[u8], start: usize) -> Result<usize> {
     while bytes.get(at).is_some_and(u8::is_ascii_digit) {
         at += 1;
     }
-    match at == start {
-        true => Err(syntax("expected a digit", bytes, at)),
-        false => Ok(at),
-    }
+    if at == start { Err(syntax("expected a digit", bytes, at)) } else { Ok(at) }
 }
 
 /// The index behind `word` (`null`, `true` or `false`) at `at`.

@@ -167,7 +167,10 @@ impl<'a> Text<'a> {
             _ => {}
         }
         self.repr.to_mut().push_str(&other.repr);
-        self.form = self.form.joined(other.form);
+        // Plain and escaped ones never meet here.
+        if self.form == Form::Clean {
+            self.form = other.form;
+        }
     }
 
     /// Takes off the first half of a surrogate pair that stands at the end, so that it can wait for the other half.
@@ -230,17 +233,6 @@ impl<'a> Text<'a> {
         match self.form {
             Form::Clean | Form::Plain => Unescaped::whole(&self.repr),
             Form::Escaped => escape::unescape(&self.repr),
-        }
-    }
-}
-
-impl Form {
-    /// The form of two representations put together; plain and escaped ones never meet here.
-    fn joined(self, other: Form) -> Form {
-        match (self, other) {
-            (Form::Clean, form) | (form, Form::Clean) => form,
-            (Form::Plain, Form::Plain) => Form::Plain,
-            (Form::Escaped, _) | (_, Form::Escaped) => Form::Escaped,
         }
     }
 }

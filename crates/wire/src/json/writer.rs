@@ -204,21 +204,12 @@ impl Writer {
     /// Puts the comma that is due and the quote of a string.
     #[inline]
     fn begin_string(&mut self) {
-        match self.is_comma_due() {
-            true => self.out.push_str(",\""),
-            false => self.out.push('"'),
-        }
+        if self.is_comma_due() { self.out.push_str(",\"") } else { self.out.push('"') }
     }
 
     fn token(&mut self, token: &str) {
         self.separate();
         self.out.push_str(token);
-    }
-
-    fn display(&mut self, value: impl fmt::Display) {
-        self.separate();
-        // Writing to a string cannot fail.
-        let _ = write!(self.out, "{value}");
     }
 
     fn string(&mut self, push_body: impl FnOnce(&mut String)) {
@@ -293,13 +284,15 @@ impl Encode for u32 {
 
 impl Encode for usize {
     fn encode(&self, writer: &mut Writer) {
-        writer.display(self);
+        (*self as u64).encode(writer);
     }
 }
 
 impl Encode for i64 {
     fn encode(&self, writer: &mut Writer) {
-        writer.display(self);
+        writer.separate();
+        // Writing to a string cannot fail.
+        let _ = write!(writer.out, "{self}");
     }
 }
 

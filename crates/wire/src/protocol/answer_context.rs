@@ -146,10 +146,8 @@ impl<'a> AnswerContext<'a> {
 
     /// The client's own name for a tool that the upstream called.
     pub(super) fn client_name<'n>(&'n self, upstream: &'n Text<'_>) -> Text<'n> {
-        self.names
-            .iter()
-            .find(|(name, _)| name == upstream)
-            .map_or_else(|| upstream.reborrow(), |(_, own)| own.reborrow())
+        let own = self.names.iter().find(|(name, _)| name == upstream);
+        own.map_or_else(|| upstream.reborrow(), |(_, own)| own.reborrow())
     }
 
     /// Whether the client knows the tool of that (client's) name as one that takes free text.

@@ -7,6 +7,7 @@ use memchr::memchr_iter;
 use crate::conversation::{Arguments, CallForm, ToolCall};
 use crate::json::{Json, Kind, Text, Writer};
 use crate::loss::LossKind;
+use crate::protocol::object::set;
 
 /// The member that holds arguments which are not JSON.
 pub(super) const RAW_ARGUMENTS: &str = "__raw_arguments";
@@ -18,10 +19,10 @@ pub(super) const VALUE: &str = "value";
 pub(super) const CUSTOM_INPUT: &str = "input";
 
 /// What writing arguments as an object did to them.
-pub(crate) type Change = Option<(LossKind, &'static str)>;
+pub(super) type Change = Option<(LossKind, &'static str)>;
 
 /// Writes the arguments of a call as the object that Anthropic and Gemini take, and returns what that changed.
-pub(crate) fn write_object(writer: &mut Writer, call: &ToolCall<'_>) -> Change {
+pub(super) fn write_object(writer: &mut Writer, call: &ToolCall<'_>) -> Change {
     match (&call.arguments, call.form) {
         (Arguments::Text(text), CallForm::Custom) => {
             writer.object(|object| object.field(CUSTOM_INPUT, text));
@@ -30,6 +31,14 @@ pub(crate) fn write_object(writer: &mut Writer, call: &ToolCall<'_>) -> Change {
         (Arguments::Text(text), CallForm::Function) => write_text(writer, text),
         (Arguments::Json(json), _) => write_json(writer, json),
     }
+}
+
+/// The same for whoever only shows or compares it, and needs not know what that changed: what was wrapped stands under a key that
+/// says so.
+pub(crate) fn object_of(call: &ToolCall<'_>) -> Json<'static> {
+    Json::written(|writer| {
+        let _ = write_object(writer, call);
+    })
 }
 
 fn write_text(writer: &mut Writer, text: &Text<'_>) -> Change {
@@ -81,17 +90,11 @@ pub(super) fn custom_input<'a>(arguments: &Arguments<'a>) -> Option<Text<'a>> {
         Arguments::Json(json) => json.clone(),
     };
     let mut input = None;
-    json.reader()
-        .object(|key, reader| {
-            if key == CUSTOM_INPUT && reader.kind()? == Kind::String {
-                input = Some(reader.string()?.into_owned());
-            } else {
-                reader.skip()?;
-            }
-            Ok(())
-        })
-        .ok()?;
-    input
+    let read = json.reader().object(|key, reader| match (&*key, reader.kind()?) {
+        (CUSTOM_INPUT, Kind::String) => set(&mut input, reader.string().map(Text::into_owned)),
+        _ => reader.skip(),
+    });
+    input.filter(|_| read.is_ok())
 }
 
 /// The text of a result that is an object of one usual member, and whether its name is the most usual.
@@ -107,18 +110,14 @@ pub(super) fn sole_member<'t>(object: &'t Json<'_>) -> Option<(Cow<'t, str>, Tex
         return Some((Cow::Borrowed(key), Text::escaped(body)));
     }
     let (mut only, mut members) = (None, 0);
-    object
-        .reader()
-        .object(|key, reader| {
-            members += 1;
-            if reader.kind()? == Kind::String {
-                only = Some((key, reader.string()?));
-                return Ok(());
-            }
-            reader.skip()
-        })
-        .ok()?;
-    only.filter(|_| members == 1)
+    let read = object.reader().object(|key, reader| {
+        members += 1;
+        match reader.kind()? {
+            Kind::String => set(&mut only, reader.string().map(|text| (key, text))),
+            _ => reader.skip(),
+        }
+    });
+    only.filter(|_| members == 1 && read.is_ok())
 }
 
 /// The same for most of them, as they are spelled. Since the JSON has been checked, a string that begins behind the first

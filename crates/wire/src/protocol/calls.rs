@@ -44,6 +44,16 @@ pub(super) const REDIRECTED: &str = "the id belongs to another call";
 /// Where a part stands: the index of its message and its own.
 pub(super) type Position = (usize, usize);
 
+/// Takes a part out, and its message if it says nothing else.
+pub(super) fn remove_part(messages: &mut Vec<Message<'_>>, (message, at): Position) {
+    let mut parts = std::mem::take(&mut messages[message].parts).into_vec();
+    parts.remove(at);
+    match parts.is_empty() {
+        true => drop(messages.remove(message)),
+        false => messages[message].parts = parts.into(),
+    }
+}
+
 impl<'r> Calls<'r> {
     /// Pairs the calls of `request` and finds the aliases that the target's rules make necessary.
     pub(super) fn of(request: &'r Request<'r>, protocol: Protocol, target: &Target) -> Self {
@@ -52,11 +62,8 @@ impl<'r> Calls<'r> {
         let mut calls = Self {
             names: (!fit.names).then(|| name_aliases(request, names)),
             ids: (!fit.ids).then(|| id_aliases(request, ids)),
-            made_up: Vec::new(),
-            answered: Vec::new(),
-            redirected: Vec::new(),
             messages: &request.messages,
-            called: OnceCell::new(),
+            ..Self::default()
         };
         if !fit.states_ids {
             calls.pair(request);
@@ -71,10 +78,7 @@ impl<'r> Calls<'r> {
 
     /// The name under which the target knows a tool.
     pub(super) fn name<'t>(&'t self, name: &'t Text<'_>) -> Text<'t> {
-        match &self.names {
-            Some(aliases) => Text::plain(aliases.alias_of(&name.to_str()).to_owned()),
-            None => name.reborrow(),
-        }
+        aliased(self.names.as_ref(), name)
     }
 
     /// Whether the target knows a tool by another name than its own.
@@ -148,10 +152,9 @@ impl<'r> Calls<'r> {
         let (before, from) = self.messages.split_at_checked(message)?;
         let beside = from.first()?.parts.get(..part)?;
         let before = before.iter().rev().take(NEAR).flat_map(|it| it.parts.iter().rev());
-        beside.iter().rev().chain(before).take(NEAR).find_map(|part| match part.content() {
-            Content::ToolCall(call) if call.id.as_ref()?.to_str() == id => Some(&call.name),
-            _ => None,
-        })
+        let calls = beside.iter().rev().chain(before).take(NEAR).filter_map(Part::tool_call);
+        let mut named = calls.filter(|call| call.id.as_ref().is_some_and(|it| it.to_str() == id));
+        named.next().map(|call| &call.name)
     }
 
     /// Whether the call or result at a position carried no id of its own.
@@ -170,10 +173,7 @@ impl<'r> Calls<'r> {
         }
         let answered = || find(&self.answered, at).and_then(|call| call.id.as_ref());
         let Some(id) = id.or_else(answered) else { return Text::default() };
-        match &self.ids {
-            Some(aliases) => Text::plain(aliases.alias_of(&id.to_str()).to_owned()),
-            None => id.reborrow(),
-        }
+        aliased(self.ids.as_ref(), id)
     }
 
     /// Finds the calls that results answer without giving their ids.
@@ -221,6 +221,13 @@ impl<'r> Calls<'r> {
     }
 }
 
+fn aliased<'t>(aliases: Option<&Aliases>, name: &'t Text<'_>) -> Text<'t> {
+    match aliases {
+        Some(aliases) => Text::plain(aliases.alias_of(&name.to_str()).to_owned()),
+        None => name.reborrow(),
+    }
+}
+
 /// What of a request's calls fits the target as it is.
 struct Fit {
     names: bool,
@@ -254,10 +261,8 @@ impl Fit {
 /// Whether the target takes the names of a tool, or of all in it, as they are.
 fn takes_tool(rule: ToolNameRule, tool: &Tool<'_>) -> bool {
     match &tool.kind {
-        ToolKind::Function(function) => rule.accepts(&function.name.to_str()),
-        ToolKind::Custom(custom) => rule.accepts(&custom.name.to_str()),
-        ToolKind::Hosted(_) => true,
         ToolKind::Namespace(namespace) => namespace.tools.iter().all(|tool| takes_tool(rule, tool)),
+        _ => tool.name().is_none_or(|name| rule.accepts(&name.to_str())),
     }
 }
 
@@ -279,10 +284,8 @@ fn named_call<'r>(
     messages: &'r [Message<'r>],
     (message, part): Position,
 ) -> Option<(Cow<'r, str>, &'r Text<'r>)> {
-    match messages.get(message)?.parts.get(part)?.content() {
-        Content::ToolCall(call) => Some((call.id.as_ref()?.to_str(), &call.name)),
-        _ => None,
-    }
+    let call = messages.get(message)?.parts.get(part)?.tool_call()?;
+    Some((call.id.as_ref()?.to_str(), &call.name))
 }
 
 /// The names of tools that the target knows by others; none if it knows all by their own.
@@ -303,7 +306,8 @@ fn name_aliases(request: &Request<'_>, rule: ToolNameRule) -> Aliases {
 }
 
 fn id_aliases(request: &Request<'_>, rule: CallIdRule) -> Aliases {
-    let ids: Vec<Cow<'_, str>> = ids(request).collect();
+    let parts = request.messages.iter().flat_map(|message| &message.parts);
+    let ids: Vec<Cow<'_, str>> = parts.filter_map(Part::call_id).map(Text::to_str).collect();
     Aliases::for_call_ids(rule, ids.iter().map(|id| &**id))
 }
 
@@ -323,16 +327,6 @@ fn call_ids<'r>(request: &'r Request<'r>) -> BTreeSet<&'r Text<'r>> {
     calls(request).filter_map(|call| call.id.as_ref()).collect()
 }
 
-/// The ids of calls and of results, in order.
-fn ids<'r>(request: &'r Request<'r>) -> impl Iterator<Item = Cow<'r, str>> {
-    let id = |content: &'r Content<'r>| match content {
-        Content::ToolCall(call) => call.id.as_ref(),
-        Content::ToolResult(result) => result.call_id.as_ref(),
-        _ => None,
-    };
-    parts(request).filter_map(id).map(Text::to_str)
-}
-
 /// What a list in the order of positions has for one of them.
 fn find<T: Copy>(list: &[(Position, T)], at: Position) -> Option<T> {
     let index = list.binary_search_by_key(&at, |(position, _)| *position).ok()?;
@@ -349,12 +343,8 @@ fn made_up_id((message, part): Position) -> Text<'static> {
 }
 
 fn tool_names<'t>(tool: &'t Tool<'_>, names: &mut Vec<Cow<'t, str>>) {
-    match &tool.kind {
-        ToolKind::Function(function) => names.push(function.name.to_str()),
-        ToolKind::Custom(custom) => names.push(custom.name.to_str()),
-        ToolKind::Hosted(_) => {}
-        ToolKind::Namespace(namespace) => {
-            namespace.tools.iter().for_each(|tool| tool_names(tool, names));
-        }
+    names.extend(tool.name().map(Text::to_str));
+    if let ToolKind::Namespace(namespace) = &tool.kind {
+        namespace.tools.iter().for_each(|tool| tool_names(tool, names));
     }
 }

@@ -76,16 +76,12 @@ impl<'r> Offer<'r> {
         reporter: &mut Reporter<'_>,
     ) -> Option<Cow<'r, ToolChoice<'r>>> {
         let choice = request.tool_choice.as_ref()?;
-        let mut lose = |kind, reason| {
-            reporter.lose(Field::ToolChoice, kind, reason);
-        };
+        let mut lose = |kind, reason: &'static str| reporter.lose(Field::ToolChoice, kind, reason);
         match choice {
-            ToolChoice::Auto | ToolChoice::None if self.count == 0 => {
-                lose(LossKind::Implied, "there is no tool to choose");
-                None
-            }
-            _ if self.count == 0 => {
-                lose(LossKind::Dropped, "there is no tool to choose");
+            _ if self.is_empty() => {
+                let is_idle = matches!(choice, ToolChoice::Auto | ToolChoice::None);
+                let kind = if is_idle { LossKind::Implied } else { LossKind::Dropped };
+                lose(kind, "there is no tool to choose");
                 None
             }
             ToolChoice::Named { name, form: _ } if !self.has(name) => {

@@ -11,8 +11,8 @@ use crate::protocol::{AnswerContext, Delta, Event, Opening, PartId, Protocol, un
 const BYTES_PER_TOKEN: u64 = 4;
 
 /// The usage of one answer, as far as it is stated, and an estimate of the rest.
-#[derive(Debug)]
-pub(in crate::protocol) struct UsageEstimate {
+#[derive(Debug, Default)]
+pub(super) struct UsageEstimate {
     input: u64,
     output_bytes: u64,
     reasoning_bytes: u64,
@@ -25,23 +25,12 @@ pub(in crate::protocol) struct UsageEstimate {
 
 impl UsageEstimate {
     /// An estimate for an answer of another protocol, if it may be needed.
-    pub(in crate::protocol) fn of(
-        context: &AnswerContext<'_>,
-        (source, target): (Protocol, Protocol),
-    ) -> Option<Self> {
-        let input = context.estimated_input.filter(|_| source != target)?;
-        Some(Self {
-            input,
-            output_bytes: 0,
-            reasoning_bytes: 0,
-            reasoning: Vec::new(),
-            stated: Counts::default(),
-            has_finished: false,
-            is_used: false,
-        })
+    pub(super) fn of(context: &AnswerContext<'_>, parties: (Protocol, Protocol)) -> Option<Self> {
+        let input = context.estimated_input.filter(|_| parties.0 != parties.1)?;
+        Some(Self { input, ..Self::default() })
     }
 
-    pub(in crate::protocol) fn event(&mut self, event: &Event<'_>) {
+    pub(super) fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Open(open) => {
                 if matches!(open.opening, Opening::Reasoning(_)) {
@@ -65,7 +54,7 @@ impl UsageEstimate {
     }
 
     /// A report with what it lacks. Before the end of an answer more may be stated.
-    pub(in crate::protocol) fn complete<'a>(&mut self, mut usage: Usage<'a>) -> Usage<'a> {
+    pub(super) fn complete<'a>(&mut self, mut usage: Usage<'a>) -> Usage<'a> {
         if let Some(counts) = self.lacking().filter(|_| self.has_finished) {
             self.is_used = true;
             usage.counts.update(counts);
@@ -74,7 +63,7 @@ impl UsageEstimate {
     }
 
     /// A report for an answer that has ended without a whole one.
-    pub(in crate::protocol) fn owed(&mut self) -> Option<Usage<'static>> {
+    pub(super) fn owed(&mut self) -> Option<Usage<'static>> {
         let is_owed = self.has_finished && !self.is_used && self.lacking().is_some();
         is_owed.then(|| self.complete(Usage::default()))
     }
@@ -101,8 +90,7 @@ impl UsageEstimate {
     }
 
     /// Reports that the client was given an estimate.
-    pub(in crate::protocol) fn report(&self, parties: (Protocol, Protocol), report: &mut Report) {
-        let (source, target) = parties;
+    pub(super) fn report(&self, (source, target): (Protocol, Protocol), report: &mut Report) {
         if self.is_used {
             let reason = "the provider does not state all counts; an estimate is written";
             let pointer = source.conventions().usage_pointer;
@@ -113,7 +101,7 @@ impl UsageEstimate {
 }
 
 /// The usage of a whole answer with what its provider does not state, if that is anything.
-pub(in crate::protocol) fn completed(
+pub(super) fn completed(
     response: &Response<'_>,
     context: &AnswerContext<'_>,
     parties: (Protocol, Protocol),
@@ -134,22 +122,17 @@ pub(in crate::protocol) fn completed(
 
 fn opening_bytes(opening: &Opening<'_>) -> u64 {
     let bytes = match opening {
-        Opening::Text | Opening::Refusal | Opening::Reasoning(_) => 0,
         Opening::ToolCall { name, .. } => name.len_hint(),
         Opening::Whole(Content::Text(text) | Content::Refusal(text)) => text.len_hint(),
-        Opening::Whole(_) => 0,
+        Opening::Text | Opening::Refusal | Opening::Reasoning(_) | Opening::Whole(_) => 0,
     };
     bytes as u64
 }
 
 impl AnswerContext<'_> {
     /// Whether the usage of an answer is in part an estimate when it is written in `target`'s protocol.
-    pub fn estimates_usage(
-        &self,
-        response: &Response<'_>,
-        (source, target): (Protocol, Protocol),
-    ) -> bool {
-        completed(response, self, (source, target)).is_some()
+    pub fn estimates_usage(&self, response: &Response<'_>, parties: (Protocol, Protocol)) -> bool {
+        completed(response, self, parties).is_some()
     }
 }
 

@@ -65,15 +65,13 @@ fn join(pointer: &str, key: &str) -> String {
 
 /// Some servers wrap an error in a list, which no client needs.
 fn unwrap(before: &Json<'_>, after: &Json<'_>, report: &mut Report) {
-    let mut number = 0;
     // What was kept has been read before, so that it reads again.
-    let _ = before.reader().array(|_, reader| {
+    let _ = before.reader().array(|index, reader| {
         let element = reader.raw()?;
-        match number {
+        match index {
             0 => compare(&element, after, "/0", report),
-            _ => compare(&element, &Json::literal("null"), &format!("/{number}"), report),
+            _ => compare(&element, &Json::literal("null"), &format!("/{index}"), report),
         }
-        number += 1;
         Ok(())
     });
 }

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::json::{Json, Kind, Reader, Text};
 use crate::protocol::Protocol;
+use crate::protocol::object::set;
 
 #[derive(Default)]
 pub(super) struct FaultWords {
@@ -26,7 +27,7 @@ impl FaultWords {
         match reader.kind()? {
             Kind::Array => reader.array(|_, reader| self.read(reader)),
             Kind::Object => reader.object(|key, reader| self.member(&key, reader)),
-            Kind::String => read_text(reader, &mut self.message),
+            Kind::String => set(&mut self.message, owned(reader)),
             Kind::Null | Kind::Boolean | Kind::Number => reader.skip(),
         }
     }
@@ -34,14 +35,13 @@ impl FaultWords {
     fn member(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<()> {
         match (key, reader.kind()?) {
             ("error", _) => self.read(reader),
-            ("message" | "detail", Kind::String) => read_text(reader, &mut self.message),
-            ("type", Kind::String) => read_text(reader, &mut self.kind),
-            ("code", Kind::String) => read_text(reader, &mut self.code),
+            ("message" | "detail", Kind::String) => set(&mut self.message, owned(reader)),
+            ("type", Kind::String) => set(&mut self.kind, owned(reader)),
+            ("code", Kind::String) => set(&mut self.code, owned(reader)),
             ("code", Kind::Number) => {
-                self.code = Some(Text::plain(reader.number()?.as_str().to_owned()));
-                Ok(())
+                set(&mut self.code, reader.number().map(|it| it.as_str().to_owned().into()))
             }
-            ("param", Kind::String) => read_text(reader, &mut self.param),
+            ("param", Kind::String) => set(&mut self.param, owned(reader)),
             _ => reader.skip(),
         }
     }
@@ -74,7 +74,6 @@ impl FaultWords {
     }
 }
 
-fn read_text(reader: &mut Reader<'_>, text: &mut Option<Text<'static>>) -> Result<()> {
-    *text = Some(reader.string()?.into_owned());
-    Ok(())
+fn owned(reader: &mut Reader<'_>) -> Result<Text<'static>> {
+    reader.string().map(Text::into_owned)
 }

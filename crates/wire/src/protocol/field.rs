@@ -217,6 +217,16 @@ pub enum Fate {
     Lost(LossKind, &'static str),
 }
 
+impl Fate {
+    /// What is lost of a field that never arrives as it was.
+    pub(super) fn loss(self) -> Option<(LossKind, &'static str)> {
+        match self {
+            Self::Lost(kind, reason) => Some((kind, reason)),
+            Self::Carried | Self::Depends(_) | Self::Implied(_) => None,
+        }
+    }
+}
+
 pub(super) const CARRIED: Fate = Fate::Carried;
 
 pub(super) const fn depends(words: &'static str) -> Fate {

@@ -53,14 +53,10 @@ impl<'t> Settings<'t> {
     /// Reports the settings that nothing has taken.
     pub(super) fn report_rest(self, place: Place, reporter: &mut Reporter<'_>) {
         for Found { setting, pointer, json } in self.found {
-            let (kind, reason) = match setting {
-                Setting::Usual => {
-                    (LossKind::Implied, "the tool of the other vendor does so anyway")
-                }
-                Setting::ContextSize if json.as_str() == r#""medium""# => {
-                    (LossKind::Implied, "the tool of the other vendor does so anyway")
-                }
-                _ => (LossKind::Dropped, "the tool of the other vendor has no such setting"),
+            let is_medium = setting == Setting::ContextSize && json.as_str() == r#""medium""#;
+            let (kind, reason) = match setting == Setting::Usual || is_medium {
+                true => (LossKind::Implied, "the tool of the other vendor does so anyway"),
+                false => (LossKind::Dropped, "the tool of the other vendor has no such setting"),
             };
             reporter.below(place, &pointer, kind, reason);
         }
@@ -93,23 +89,21 @@ impl<'t> Settings<'t> {
     /// Chat has the place in an object of its own inside the location.
     fn location(&mut self, value: &Json<'_>, path: &mut String) {
         let mut inner = None;
-        let mut others = Vec::new();
         let _ = value.reader().object(|key, reader| {
             let value = reader.raw()?;
             match (&*key, value.kind()) {
                 ("approximate", Kind::Object) => inner = Some(value.into_owned()),
                 ("type", _) | (_, Kind::Null) => {}
                 (key, Kind::String) if LOCATION.contains(&key) => {}
-                (key, _) => others.push((key.to_owned(), value.into_owned())),
+                (key, _) => {
+                    let before = path.len();
+                    push_key(path, key);
+                    self.keep(Setting::Own, &value, path);
+                    path.truncate(before);
+                }
             }
             Ok(())
         });
-        for (key, other) in others {
-            let pointer = path.len();
-            push_key(path, &key);
-            self.keep(Setting::Own, &other, path);
-            path.truncate(pointer);
-        }
         self.keep(Setting::UserLocation, inner.as_ref().unwrap_or(value), path);
     }
 

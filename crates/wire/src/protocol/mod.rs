@@ -25,7 +25,7 @@ mod json_mode;
 mod machine;
 mod media_type;
 mod namespaces;
-mod object;
+pub(crate) mod object;
 mod open_calls;
 mod partial_call;
 mod placeholder;

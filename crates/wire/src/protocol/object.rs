@@ -64,13 +64,13 @@ impl<'a, E> DerefMut for Members<'_, 'a, E> {
 }
 
 /// Fills what may be there with a value that was read.
-pub(super) fn set<T>(slot: &mut Option<T>, value: Result<T>) -> Result<()> {
+pub(crate) fn set<T>(slot: &mut Option<T>, value: Result<T>) -> Result<()> {
     *slot = Some(value?);
     Ok(())
 }
 
 /// Puts a value that was read in the place of another.
-pub(super) fn put<T>(slot: &mut T, value: Result<T>) -> Result<()> {
+pub(crate) fn put<T>(slot: &mut T, value: Result<T>) -> Result<()> {
     *slot = value?;
     Ok(())
 }

@@ -5,7 +5,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Fault;
 use crate::loss::Report;
 use crate::protocol::estimate::completed;
-use crate::protocol::field::FieldSet;
 use crate::protocol::handing::{Rule, handed};
 use crate::protocol::semantics::{Declared, Spelling};
 use crate::protocol::{AnswerContext, Fate, Field, Protocol, fault_losses};
@@ -105,11 +104,6 @@ impl Protocol {
     /// What becomes of a canonical field on its way into this protocol.
     pub fn fate(self, field: Field) -> Fate {
         self.codec().fields.row(field).fate
-    }
-
-    /// The fields that never arrive in this protocol as they were.
-    pub(super) fn lost(self) -> FieldSet {
-        self.codec().lost
     }
 
     /// The declaration of a field below a node that only this protocol has.

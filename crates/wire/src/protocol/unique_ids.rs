@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::conversation::{Content, Message};
+use crate::conversation::Message;
 
 /// Spreads a number over all bits.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -11,13 +11,8 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(super) fn are_different(messages: &[Message<'_>]) -> bool {
     let parts = messages.iter().flat_map(|message| &message.parts);
     let mut marks: SmallVec<[u64; 16]> = SmallVec::new();
-    parts.for_each(|part| {
-        if let Content::ToolCall(call) = part.content()
-            && let Some(id) = &call.id
-        {
-            marks.push(mark(&id.to_str()));
-        }
-    });
+    let ids = parts.filter_map(|part| part.tool_call()?.id.as_ref());
+    ids.for_each(|id| marks.push(mark(&id.to_str())));
     marks.sort_unstable();
     marks.is_sorted_by(|one, other| one < other)
 }
@@ -34,7 +29,7 @@ pub(super) fn mark(id: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{Arguments, CallForm, Part, Role, ToolCall};
+    use crate::conversation::{Arguments, CallForm, Content, Part, Role, ToolCall};
     use crate::json::Text;
 
     #[test]

@@ -1,6 +1,7 @@
 //! What each language allows. Everything that is not listed here is rewritten or left out.
 
 use super::SchemaLanguage;
+use crate::LossKind;
 
 /// What stands under a keyword, by its position alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,11 @@ pub(super) fn allows_format(language: SchemaLanguage, format: &str) -> bool {
 /// Whether a keyword only describes a value and rules none out.
 pub(super) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-")
+}
+
+/// What leaving a keyword out is.
+pub(super) fn loss_of(keyword: &str) -> LossKind {
+    if is_annotation(keyword) { LossKind::Implied } else { LossKind::Dropped }
 }
 
 /// Whether a limit that Anthropic refuses can be written in the description.

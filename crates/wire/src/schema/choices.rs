@@ -13,14 +13,12 @@ impl<'s> Fitter<'s> {
     /// A constant is a choice of one.
     pub(super) fn const_to_enum(&mut self, keywords: &mut Keywords<'s>) {
         let Some(constant) = keywords.find_mut("const") else { return };
-        let place = constant.at.clone();
         if let Value::Plain(json) = &constant.value {
             constant.value = list(std::slice::from_ref(json));
         }
-        self.lose(&place, LossKind::Renamed, "a constant is written as a choice of one");
-        if let Some(choice) = keywords.take("enum") {
-            self.lose(&choice.at, LossKind::Implied, "the constant beside it is more specific");
-        }
+        self.lose(&constant.at, LossKind::Renamed, "a constant is written as a choice of one");
+        let loss = (LossKind::Implied, "the constant beside it is more specific");
+        self.take_out(keywords, "enum", loss);
         keywords.rename("const", "enum");
     }
 
@@ -29,15 +27,11 @@ impl<'s> Fitter<'s> {
         if keywords.has("anyOf") {
             return;
         }
-        let (kind, reason) = match self.are_exclusive(branches) {
+        let loss = match self.are_exclusive(branches) {
             true => (LossKind::Renamed, "branches that exclude each other are as good in `anyOf`"),
             false => (LossKind::Approximated, "`oneOf` became `anyOf`: several branches may match"),
         };
-        if let Some(keyword) = keywords.find("oneOf") {
-            let place = keyword.at.clone();
-            self.lose(&place, kind, reason);
-        }
-        keywords.rename("oneOf", "anyOf");
+        self.rename(keywords, ("oneOf", "anyOf"), loss);
     }
 
     /// Whether no value can match two branches, as far as that is plain to see.
@@ -45,13 +39,10 @@ impl<'s> Fitter<'s> {
         let branches = branches.iter().map(|branch| self.seen_through(branch));
         let Some(branches) = branches.collect::<Option<Vec<_>>>() else { return false };
         let Some(first) = branches.first() else { return false };
-        let properties = first.map("properties").unwrap_or_default();
+        let mut named = first.map("properties").unwrap_or_default().iter().take(TAGS_MAX);
         are_disjoint(branches.iter().map(|branch| types(branch)))
             || are_disjoint(branches.iter().map(|branch| values(branch)))
-            || properties
-                .iter()
-                .take(TAGS_MAX)
-                .any(|named| are_disjoint(branches.iter().map(|branch| tag(branch, &named.name))))
+            || named.any(|it| are_disjoint(branches.iter().map(|branch| tag(branch, &it.name))))
     }
 
     /// The keywords of a schema, or of what it refers to.
@@ -68,15 +59,10 @@ impl<'s> Fitter<'s> {
         if keywords.schemas("items").is_some() {
             self.tuple_of_draft_07(keywords);
         }
-        if keywords.schemas("prefixItems").is_none() || allow::allows(self.language, "prefixItems")
-        {
+        if allow::allows(self.language, "prefixItems") {
             return;
         }
-        let Some(Keyword { at: place, value: Value::Schemas(mut places), .. }) =
-            keywords.take("prefixItems")
-        else {
-            return;
-        };
+        let Some((place, mut places)) = keywords.take_schemas("prefixItems") else { return };
         self.lose(&place, LossKind::Approximated, "the items of a tuple may stand in any place");
         if let Some(Keyword { at, value: Value::Schema(rest), .. }) = keywords.take("items") {
             self.lose(&at, LossKind::Approximated, "the items of a tuple may stand in any place");
@@ -88,17 +74,11 @@ impl<'s> Fitter<'s> {
     }
 
     fn tuple_of_draft_07(&mut self, keywords: &mut Keywords<'s>) {
-        if let Some(twin) = keywords.take("prefixItems") {
-            self.lose(&twin.at, LossKind::Repaired, "a tuple is described once");
-        }
-        let Some(items) = keywords.find("items") else { return };
-        let place = items.at.clone();
-        self.lose(&place, LossKind::Renamed, "the items of a tuple are in `prefixItems`");
-        keywords.rename("items", "prefixItems");
-        let Some(rest) = keywords.find("additionalItems") else { return };
-        let place = rest.at.clone();
-        self.lose(&place, LossKind::Renamed, "the items after those of a tuple are in `items`");
-        keywords.rename("additionalItems", "items");
+        self.take_out(keywords, "prefixItems", (LossKind::Repaired, "a tuple is described once"));
+        let moved = (LossKind::Renamed, "the items of a tuple are in `prefixItems`");
+        self.rename(keywords, ("items", "prefixItems"), moved);
+        let moved = (LossKind::Renamed, "the items after those of a tuple are in `items`");
+        self.rename(keywords, ("additionalItems", "items"), moved);
     }
 }
 

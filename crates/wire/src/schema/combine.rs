@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::fit::Fitter;
 use super::pointer::Pointer;
-use super::tree::{Body, Keyword, Keywords, Schema, Value, list, plain_string};
+use super::tree::{Body, Keyword, Keywords, Schema, Value, plain_string};
 use super::{REFERENCE_DEPTH_MAX, SchemaLanguage, allow, refs, tree};
 use crate::LossKind;
 use crate::index::Index;
@@ -24,7 +24,7 @@ impl Merged {
     /// Adds to a list of required names those that it has not.
     fn require<'s>(&mut self, list: &mut Json<'s>, more: &Json<'s>) {
         let known = self.required.get_or_insert_with(|| {
-            *list = tree::list_json(&tree::elements(list));
+            *list = tree::encoded(&tree::elements(list));
             tree::elements(list).iter().map(tree::as_string).collect()
         });
         let more = tree::elements(more).into_iter();
@@ -49,13 +49,7 @@ impl<'s> Fitter<'s> {
         if allow::allows(self.language, "allOf") && !self.would_contradict(keywords) {
             return false;
         }
-        if keywords.schemas("allOf").is_none() {
-            return false;
-        }
-        let Some(Keyword { at: place, value: Value::Schemas(parts), .. }) = keywords.take("allOf")
-        else {
-            return false;
-        };
+        let Some((place, parts)) = keywords.take_schemas("allOf") else { return false };
         self.lose(&place, LossKind::Renamed, "the parts of `allOf` are merged");
         let alone = parts.len() == 1 && !keywords.has("$ref");
         let mut merged = Merged::default();
@@ -91,10 +85,9 @@ impl<'s> Fitter<'s> {
         let Some(pointer) = target(keywords) else { return false };
         let Some(name) = self.references.kept_name(&pointer) else { return false };
         let Some(keyword) = keywords.find_mut("$ref") else { return false };
-        let place = keyword.at.clone();
         if refs::local_pointer(&name) != Some(pointer) {
             keyword.value = plain_string(&name);
-            self.lose(&place, LossKind::Renamed, "definitions are kept under `$defs`");
+            self.lose(&keyword.at, LossKind::Renamed, "definitions are kept under `$defs`");
         }
         self.strip_siblings(keywords);
         false
@@ -119,16 +112,9 @@ impl<'s> Fitter<'s> {
     }
 
     fn strip_siblings(&mut self, keywords: &mut Keywords<'s>) {
-        let (kept, gone) =
-            std::mem::take(&mut keywords.0).into_iter().partition::<Vec<_>, _>(|keyword| {
-                keyword.name.starts_with('$') || keyword.name == "definitions"
-            });
-        keywords.0 = kept;
-        for keyword in gone {
-            let kind = match allow::is_annotation(&keyword.name) {
-                true => LossKind::Implied,
-                false => LossKind::Dropped,
-            };
+        let stays = |it: &Keyword<'_>| it.name.starts_with('$') || it.name == "definitions";
+        for keyword in keywords.take_all(|it| !stays(it)) {
+            let kind = allow::loss_of(&keyword.name);
             self.lose(&keyword.at, kind, "nothing may stand beside a reference");
         }
     }
@@ -208,11 +194,6 @@ impl<'s> Fitter<'s> {
         left.is_some()
     }
 
-    /// Makes `keywords` say what they say and what `more` says.
-    pub(super) fn merge(&mut self, keywords: &mut Keywords<'s>, more: Keywords<'s>) {
-        self.merge_more(keywords, more, &mut Merged::default());
-    }
-
     fn merge_more(&mut self, keywords: &mut Keywords<'s>, more: Keywords<'s>, merged: &mut Merged) {
         for keyword in more.0 {
             if matches!(&*keyword.name, "$defs" | "definitions") {
@@ -260,8 +241,8 @@ impl<'s> Fitter<'s> {
                 self.lose(&at, LossKind::Dropped, TOO_MUCH_MERGED);
             }
             (Value::Plain(plain), Value::Plain(more)) => match both(&name, plain, &more) {
-                Some(Value::Plain(joined)) => *plain = joined,
-                _ => self.conflict(&name, &at),
+                Some(joined) => *plain = joined,
+                None => self.conflict(&name, &at),
             },
             _ => self.conflict(&name, &at),
         }
@@ -290,11 +271,11 @@ impl<'s> Fitter<'s> {
     }
 
     fn conflict(&mut self, name: &str, at: &Pointer<'s>) {
-        let kind = match allow::is_annotation(name) {
-            true => LossKind::Implied,
-            false => LossKind::Dropped,
-        };
-        self.lose(at, kind, "it conflicts with a schema that this one is merged with");
+        self.lose(
+            at,
+            allow::loss_of(name),
+            "it conflicts with a schema that this one is merged with",
+        );
     }
 }
 
@@ -308,7 +289,7 @@ fn target(keywords: &Keywords<'_>) -> Option<String> {
 }
 
 /// The plain value that says what two of them say, if there is one.
-fn both<'s>(name: &str, one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
+fn both<'s>(name: &str, one: &Json<'s>, two: &Json<'s>) -> Option<Json<'s>> {
     match name {
         "type" => common_types(one, two),
         "enum" => common_values(one, two),
@@ -321,7 +302,7 @@ fn both<'s>(name: &str, one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
 /// So many values are compared with each other.
 const FEW_VALUES: usize = 32;
 
-fn common_values<'s>(one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
+fn common_values<'s>(one: &Json<'_>, two: &Json<'_>) -> Option<Json<'s>> {
     let others = tree::elements(two);
     let mut common = tree::elements(one);
     if others.len() <= FEW_VALUES {
@@ -332,11 +313,11 @@ fn common_values<'s>(one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
         let others: HashSet<_> = others.iter().map(spelled).collect();
         common.retain(|json| others.contains(&spelled(json)));
     }
-    (!common.is_empty()).then(|| list(&common))
+    (!common.is_empty()).then(|| tree::encoded(&common))
 }
 
-fn common_types<'s>(one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
-    let (one, two) = (type_names(one), type_names(two));
+fn common_types<'s>(one: &Json<'_>, two: &Json<'_>) -> Option<Json<'s>> {
+    let (one, two) = (tree::type_names(one), tree::type_names(two));
     let within = |name: &String, types: &[String]| {
         types.contains(name) || (name == "integer" && types.iter().any(|name| name == "number"))
     };
@@ -345,15 +326,8 @@ fn common_types<'s>(one: &Json<'s>, two: &Json<'s>) -> Option<Value<'s>> {
     common.extend(narrower.cloned().collect::<Vec<_>>());
     match &common[..] {
         [] => None,
-        [name] => Some(plain_string(name)),
-        names => Some(tree::strings(names)),
-    }
-}
-
-fn type_names(json: &Json<'_>) -> Vec<String> {
-    match tree::as_string(json) {
-        Some(name) => vec![name],
-        None => tree::elements(json).iter().filter_map(tree::as_string).collect(),
+        [name] => Some(tree::encoded(name)),
+        names => Some(tree::encoded(names)),
     }
 }
 
@@ -362,8 +336,7 @@ fn of_numbers<'s>(
     one: &Json<'s>,
     two: &Json<'s>,
     wins: fn(&f64, &f64) -> bool,
-) -> Option<Value<'s>> {
+) -> Option<Json<'s>> {
     let value = |json: &Json<'_>| json.reader().number().ok()?.as_f64();
-    let chosen = if wins(&value(one)?, &value(two)?) { one } else { two };
-    Some(Value::Plain(chosen.clone()))
+    Some(if wins(&value(one)?, &value(two)?) { one } else { two }.clone())
 }

@@ -26,9 +26,10 @@ pub(super) struct Fitter<'s> {
 /// The record, each entry once however often a definition was copied.
 #[derive(Default)]
 pub(super) struct Losses {
-    entries: Vec<SchemaLoss>,
+    pub(super) entries: Vec<SchemaLoss>,
     seen: HashSet<(String, &'static str)>,
-    steps: usize,
+    /// How many steps were recorded, those recorded twice included.
+    pub(super) steps: usize,
 }
 
 impl Losses {
@@ -39,20 +40,36 @@ impl Losses {
             self.entries.push(SchemaLoss { pointer, kind, reason });
         }
     }
-
-    /// How many steps were recorded, those recorded twice included.
-    pub(super) fn steps(&self) -> usize {
-        self.steps
-    }
-
-    pub(super) fn into_entries(self) -> Vec<SchemaLoss> {
-        self.entries
-    }
 }
 
 impl<'s> Fitter<'s> {
     pub(super) fn lose(&mut self, at: &Pointer<'_>, kind: LossKind, reason: &'static str) {
         self.losses.lose(at, kind, reason);
+    }
+
+    /// Takes a keyword out, if it is there.
+    pub(super) fn take_out(
+        &mut self,
+        keywords: &mut Keywords<'s>,
+        name: &str,
+        (kind, reason): (LossKind, &'static str),
+    ) {
+        if let Some(keyword) = keywords.take(name) {
+            self.lose(&keyword.at, kind, reason);
+        }
+    }
+
+    /// Gives a keyword another name in its place, if it is there.
+    pub(super) fn rename(
+        &mut self,
+        keywords: &mut Keywords<'s>,
+        (old, new): (&str, &'static str),
+        (kind, reason): (LossKind, &'static str),
+    ) {
+        if let Some(keyword) = keywords.find_mut(old) {
+            keyword.name = new.into();
+            self.lose(&keyword.at, kind, reason);
+        }
     }
 
     /// Makes `schema` fit. `level` counts the JSON objects and arrays around it in the output.

@@ -35,20 +35,15 @@ impl<'s> Fitter<'s> {
     }
 
     fn drop_null_branches(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) -> bool {
-        let Some(Keyword { at: place, value: Value::Schemas(branches), .. }) =
-            keywords.find_mut("anyOf")
-        else {
-            return false;
-        };
+        let Some((place, branches)) = keywords.schemas_mut("anyOf") else { return false };
         let count = branches.len();
         branches.retain(|branch| !is_null(branch));
         if branches.len() == count {
             return false;
         }
-        let place = place.clone();
         let last = if branches.len() < 2 { branches.pop() } else { None };
         let is_empty = branches.is_empty();
-        self.lose(&place, LossKind::Renamed, "null is written as `nullable`");
+        self.lose(place, LossKind::Renamed, "null is written as `nullable`");
         if is_empty {
             keywords.take("anyOf");
         }
@@ -113,9 +108,8 @@ impl<'s> Fitter<'s> {
         if values.iter().any(has_type) {
             return;
         }
-        if let Some(choice) = keywords.take("enum") {
-            self.lose(&choice.at, LossKind::Dropped, "no value of the choice has the type");
-        }
+        let loss = (LossKind::Dropped, "no value of the choice has the type");
+        self.take_out(keywords, "enum", loss);
     }
 
     /// Beside `anyOf` nothing else is taken, so that every branch gets what stands there.
@@ -123,26 +117,18 @@ impl<'s> Fitter<'s> {
         if keywords.schemas("anyOf").is_none() {
             return;
         }
-        let (kept, siblings) = std::mem::take(&mut keywords.0)
-            .into_iter()
-            .partition::<Vec<_>, _>(|keyword| stays_beside_any_of(&keyword.name));
-        keywords.0 = kept;
-        let (annotations, limits) = siblings
-            .into_iter()
-            .partition::<Vec<_>, _>(|keyword| allow::is_annotation(&keyword.name));
-        for keyword in &annotations {
+        let goes = |it: &Keyword<'_>| !stays_beside_any_of(&it.name);
+        for keyword in keywords.take_all(|it| goes(it) && allow::is_annotation(&it.name)) {
             self.lose(&keyword.at, LossKind::Implied, "may not stand beside `anyOf`");
         }
+        let limits = keywords.take_all(goes);
         if !limits.is_empty() {
             self.share(keywords, Keywords(limits));
         }
     }
 
     fn share(&mut self, keywords: &mut Keywords<'s>, limits: Keywords<'s>) {
-        let Some(Keyword { at, value: Value::Schemas(branches), .. }) = keywords.find_mut("anyOf")
-        else {
-            return;
-        };
+        let Some((at, branches)) = keywords.schemas_mut("anyOf") else { return };
         if !self.afford(limits.weight() * branches.len()) {
             for keyword in &limits.0 {
                 self.lose(&keyword.at, LossKind::Dropped, "may not stand beside `anyOf`");
@@ -152,7 +138,9 @@ impl<'s> Fitter<'s> {
         self.lose(at, LossKind::Renamed, "what stood beside `anyOf` is repeated in its branches");
         for branch in branches {
             match &mut branch.body {
-                Body::Keywords(branch) => self.merge(branch, limits.clone()),
+                Body::Keywords(branch) => {
+                    self.merge_target(branch, Schema::of(at.clone(), limits.clone()));
+                }
                 Body::Boolean(true) => branch.body = Body::Keywords(limits.clone()),
                 Body::Boolean(false) | Body::Garbage(_) => {}
             }
@@ -172,22 +160,17 @@ impl<'s> Fitter<'s> {
     }
 
     fn format(&mut self, keywords: &mut Keywords<'s>) {
-        let Some(keyword) = keywords.find("format") else { return };
-        let place = keyword.at.clone();
         let format = keywords.string("format");
         if format.is_none_or(|format| !allow::allows_format(self.language, &format)) {
-            self.lose(&place, LossKind::Dropped, "a format that this language does not take");
-            keywords.take("format");
+            let loss = (LossKind::Dropped, "a format that this language does not take");
+            self.take_out(keywords, "format", loss);
         }
     }
 
     fn choice_of_strings(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         let place = at.child("enum");
-        let Some(values) = self
-            .choice(keywords, |kind| matches!(kind, Kind::String | Kind::Number | Kind::Boolean))
-        else {
-            return;
-        };
+        let taken = |kind| matches!(kind, Kind::String | Kind::Number | Kind::Boolean);
+        let Some(values) = self.choice(keywords, taken) else { return };
         if values.iter().any(|value| value.kind() != Kind::String) {
             let reason = "numbers and booleans of a choice are written as strings";
             self.lose(&place, LossKind::Approximated, reason);
@@ -204,11 +187,7 @@ impl<'s> Fitter<'s> {
 
     /// What limits numbers means nothing for strings, and the choice says more anyway.
     fn drop_limits_of_others(&mut self, keywords: &mut Keywords<'s>) {
-        let (kept, gone) = std::mem::take(&mut keywords.0)
-            .into_iter()
-            .partition::<Vec<_>, _>(|keyword| allow::concerns(&keyword.name, "string"));
-        keywords.0 = kept;
-        for keyword in &gone {
+        for keyword in keywords.take_all(|it| !allow::concerns(&it.name, "string")) {
             self.lose(&keyword.at, LossKind::Implied, "the enum beside it is more specific");
         }
     }
@@ -245,17 +224,16 @@ impl<'s> Fitter<'s> {
         // A choice of one may have been spelled otherwise.
         let place = &keywords.find("enum")?.at.clone();
         let values = keywords.list("enum").unwrap_or_default();
-        let (kept, gone) = values
-            .into_iter()
-            .partition::<Vec<_>, _>(|value| taken(value.kind()) && value.as_str() != "\"\"");
+        let is_kept = |value: &Json<'_>| taken(value.kind()) && value.as_str() != "\"\"";
+        let (kept, gone): (Vec<_>, Vec<_>) = values.into_iter().partition(is_kept);
         if !gone.is_empty() {
             self.lose(place, LossKind::Dropped, "values that this language does not take");
         }
         if !kept.is_empty() {
             return Some(kept);
         }
-        self.lose(place, LossKind::Dropped, "a choice without values that this language takes");
-        keywords.take("enum");
+        let loss = (LossKind::Dropped, "a choice without values that this language takes");
+        self.take_out(keywords, "enum", loss);
         None
     }
 

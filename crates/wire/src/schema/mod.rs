@@ -21,7 +21,7 @@ mod tree;
 pub use openai::{Strictness, complete_tool};
 pub use translate::{is_supported, root_is_object, translate};
 
-use std::fmt;
+use std::ops::Range;
 
 use crate::LossKind;
 use crate::json::Json;
@@ -42,7 +42,7 @@ pub enum SchemaLanguage {
 }
 
 /// A schema in the language that was asked for.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a loss that nobody reads is a silent loss"]
 pub struct Translated<'a> {
     pub json: Json<'a>,
@@ -58,13 +58,23 @@ pub struct SchemaLoss {
     pub reason: &'static str,
 }
 
-impl fmt::Debug for Translated<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Translated")
-            .field("json", &self.json)
-            .field("losses", &self.losses)
-            .finish()
+impl<'a> Translated<'a> {
+    fn unchanged(schema: &Json<'a>) -> Self {
+        Self { json: schema.clone(), losses: Vec::new() }
     }
+}
+
+/// The text of a schema with other pieces in some places, which stand in their order.
+fn edited(text: &str, edits: &[(Range<usize>, &'static str)]) -> Json<'static> {
+    let mut whole = String::with_capacity(text.len() + edits.len() * 32);
+    let mut start = 0;
+    for (place, piece) in edits {
+        whole.push_str(&text[start..place.start]);
+        whole.push_str(piece);
+        start = place.end;
+    }
+    whole.push_str(&text[start..]);
+    Json::trusted(whole.into())
 }
 
 /// How deep the JSON of a schema that is rewritten may nest; the rest is for the values in it.

@@ -10,12 +10,11 @@ use std::sync::LazyLock;
 use memchr::memchr;
 use memchr::memmem::Finder;
 
-use super::{SchemaLoss, Translated};
+use super::allow::Shape;
+use super::{SchemaLoss, Translated, allow, edited};
 use crate::LossKind;
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader, push_key};
-use crate::schema::allow;
-use crate::schema::allow::Shape;
 
 /// Whether the model is held to a schema, which is then checked more closely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,7 @@ pub enum Strictness {
 /// The schema of a tool, completed with what OpenAI refuses to do without.
 pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translated<'a> {
     if is_complete_at_a_glance(schema.as_str(), strictness) {
-        return Translated { json: schema.clone(), losses: Vec::new() };
+        return Translated::unchanged(schema);
     }
     if schema.kind() != Kind::Object || !matches!(schema.reader().enters_object(), Ok(true)) {
         let reason = "an empty schema describes no arguments";
@@ -37,7 +36,7 @@ pub fn complete_tool<'a>(schema: &Json<'a>, strictness: Strictness) -> Translate
     let mut skim = Skim::of(schema, strictness);
     let read = skim.schema(&mut schema.reader());
     if read.is_err() || skim.edits.is_empty() {
-        return Translated { json: schema.clone(), losses: Vec::new() };
+        return Translated::unchanged(schema);
     }
     // Inner schemas end before the outer ones, so that the edits stand in their order.
     Translated { json: edited(schema.as_str(), &skim.edits), losses: skim.losses }
@@ -172,12 +171,8 @@ impl<'s> Skim<'s> {
         reader.skip()?;
         let end = reader.position();
         self.edits.push((end - "null".len()..end, empty));
-        let (pointer, kind) = (self.pointer(), LossKind::Repaired);
-        self.losses.push(SchemaLoss {
-            pointer,
-            kind,
-            reason: "null is not what this keyword takes",
-        });
+        let (kind, reason) = (LossKind::Repaired, "null is not what this keyword takes");
+        self.losses.push(SchemaLoss { pointer: self.pointer(), kind, reason });
         Ok(())
     }
 
@@ -198,11 +193,8 @@ impl<'s> Skim<'s> {
     fn complete(&mut self, seen: &Seen, end: usize) {
         let is_root = self.path.is_empty();
         if is_root && !seen.states_type {
-            self.add(
-                end,
-                ("/type", r#","type":"object""#),
-                "arguments must be an object in the target",
-            );
+            let typed = ("/type", r#","type":"object""#);
+            self.add(end, typed, "arguments must be an object in the target");
             if self.strictness == Strictness::Strict && !seen.states_further {
                 let closed = ("/additionalProperties", r#","additionalProperties":false"#);
                 self.add(end, closed, "no properties but the known ones are taken");
@@ -234,19 +226,6 @@ impl Seen {
         self.is_object |= kind == "object";
         self.is_list |= kind == "array";
     }
-}
-
-/// The text of a schema with other pieces in some places.
-fn edited(text: &str, edits: &[(Range<usize>, &'static str)]) -> Json<'static> {
-    let mut whole = String::with_capacity(text.len() + edits.len() * 32);
-    let mut start = 0;
-    for (place, piece) in edits {
-        whole.push_str(&text[start..place.start]);
-        whole.push_str(piece);
-        start = place.end;
-    }
-    whole.push_str(&text[start..]);
-    Json::trusted(whole.into())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::allow::Shape;
 use super::read::Reading;
-use super::{LEVELS_MAX, SchemaLanguage, allow};
+use super::{LEVELS_MAX, SchemaLanguage, allow, edited};
 use crate::error::Result;
 use crate::json::{Json, Kind, Reader};
 
@@ -91,6 +91,8 @@ impl Skim {
         level: usize,
         seen: &mut Seen<'s>,
     ) -> Result<()> {
+        let is_gemini = self.language == SchemaLanguage::GeminiSchema;
+        let takes_bounds = is_gemini || self.language == SchemaLanguage::GeminiJsonSchema;
         match (key, reader.kind()?) {
             ("type", Kind::String) if seen.kind.is_none() => self.kind(reader, seen),
             ("description" | "title", _) => reader.skip(),
@@ -107,11 +109,7 @@ impl Skim {
                 seen.has_choice = true;
                 self.choice(reader)
             }
-            ("anyOf" | "additionalProperties", _)
-                if self.language == SchemaLanguage::GeminiSchema =>
-            {
-                self.give_up(reader)
-            }
+            ("anyOf" | "additionalProperties", _) if is_gemini => self.give_up(reader),
             ("anyOf", Kind::Array) => {
                 seen.states_type = true;
                 self.branches(reader, level)
@@ -120,12 +118,7 @@ impl Skim {
                 seen.is_closed = Some(!reader.boolean()? && seen.is_closed.unwrap_or(true));
                 Ok(())
             }
-            ("minimum" | "maximum" | "minItems" | "maxItems", Kind::Number)
-                if matches!(
-                    self.language,
-                    SchemaLanguage::GeminiJsonSchema | SchemaLanguage::GeminiSchema
-                ) =>
-            {
+            ("minimum" | "maximum" | "minItems" | "maxItems", Kind::Number) if takes_bounds => {
                 reader.skip()
             }
             _ => self.give_up(reader),
@@ -227,10 +220,7 @@ impl Seen<'_> {
     /// Whether nothing has to be added for a strict language.
     fn is_strict(&self, language: SchemaLanguage) -> bool {
         let speaks_of_object = self.properties.is_some() || self.kind == Some("object");
-        let is_closed = match self.is_closed {
-            None => !speaks_of_object,
-            Some(is_closed) => is_closed,
-        };
+        let is_closed = self.is_closed.unwrap_or(!speaks_of_object);
         let needs_type = self.properties.is_some() || self.has_items;
         let properties = self.properties.as_deref().unwrap_or_default();
         let required = self.required.as_deref().unwrap_or_default();
@@ -259,10 +249,10 @@ fn lowered<'a>(schema: &Json<'a>) -> Option<Json<'a>> {
     if read.is_err() || !lowering.is_plain {
         return None;
     }
-    if lowering.edits.is_empty() {
-        return Some(schema.clone());
+    match lowering.edits.is_empty() {
+        true => Some(schema.clone()),
+        false => Some(edited(schema.as_str(), &lowering.edits)),
     }
-    Some(Json::trusted(Cow::Owned(edited(schema.as_str(), &lowering.edits))))
 }
 
 /// Whether a schema does not speak of its version.
@@ -308,26 +298,12 @@ impl Lowering {
         let name = reader.string()?.into_str();
         match allow::TYPES.into_iter().find(|kind| name.eq_ignore_ascii_case(kind)) {
             Some(kind) if name == kind => {}
-            Some(kind) => self.edits.push((start..reader.position(), kind)),
+            // The quotes stay.
+            Some(kind) => self.edits.push((start + 1..reader.position() - 1, kind)),
             None => self.is_plain = false,
         }
         Ok(())
     }
-}
-
-/// The text with other strings in some places.
-fn edited(text: &str, edits: &[(Range<usize>, &str)]) -> String {
-    let mut edited = String::with_capacity(text.len());
-    let mut start = 0;
-    for (place, word) in edits {
-        edited.push_str(&text[start..place.start]);
-        edited.push('"');
-        edited.push_str(word);
-        edited.push('"');
-        start = place.end;
-    }
-    edited.push_str(&text[start..]);
-    edited
 }
 
 #[cfg(test)]

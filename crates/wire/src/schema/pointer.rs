@@ -51,9 +51,7 @@ impl<'s> Pointer<'s> {
 impl fmt::Display for Pointer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut pointer = String::new();
-        for segment in self.segments() {
-            push_key(&mut pointer, segment);
-        }
+        self.segments().iter().for_each(|segment| push_key(&mut pointer, segment));
         f.write_str(&pointer)
     }
 }

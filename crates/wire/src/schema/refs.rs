@@ -1,5 +1,6 @@
 //! Where references lead, and which of them lead back to themselves.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
@@ -71,22 +72,21 @@ impl<'s> References<'s> {
 
     /// A copy of the schema at a pointer into the input.
     pub(super) fn resolve(&self, pointer: &str) -> Option<Schema<'s>> {
-        let segments = Pointer::parse(pointer);
-        let segments = segments.segments();
-        self.find(&segments).cloned().or_else(|| self.resolve_anywhere(&segments))
+        self.schema_at(pointer).map(Cow::into_owned)
+    }
+
+    fn schema_at(&self, pointer: &str) -> Option<Cow<'_, Schema<'s>>> {
+        let pointer = Pointer::parse(pointer);
+        let segments = pointer.segments();
+        let known = self.find(&segments).map(Cow::Borrowed);
+        known.or_else(|| self.resolve_anywhere(&segments).map(Cow::Owned))
     }
 
     /// The references below the schema at a pointer into the input.
     fn edges(&self, pointer: &str, refused: Refused) -> Vec<Edge> {
-        let segments = Pointer::parse(pointer);
-        let segments = segments.segments();
         let mut found = Vec::new();
-        match self.find(&segments) {
-            Some(schema) => edges(schema, refused, &mut found),
-            None => self
-                .resolve_anywhere(&segments)
-                .iter()
-                .for_each(|schema| edges(schema, refused, &mut found)),
+        if let Some(schema) = self.schema_at(pointer) {
+            edges(&schema, refused, &mut found);
         }
         found
     }
@@ -270,36 +270,25 @@ fn edges(schema: &Schema<'_>, refused: Refused, found: &mut Vec<Edge>) {
                 schemas.iter().for_each(|schema| edges(schema, refused, found));
             }
             Value::Map(map) => {
-                let counting = Counting::of(keywords, &keyword.name, refused);
-                let members = map.iter().filter(|named| counting.has(&named.name));
+                let counting = counting(keywords, &keyword.name, refused);
+                let counts = |it: &&Named<'_>| {
+                    counting.as_ref().is_none_or(|names| names.contains(&*it.name))
+                };
+                let members = map.iter().filter(counts);
                 members.for_each(|named| edges(&named.schema, refused, found));
             }
         }
     }
 }
 
-/// Through which members of a map a circle counts.
-enum Counting {
-    All,
-    Some(HashSet<String>),
-}
-
-impl Counting {
-    fn of(keywords: &Keywords<'_>, keyword: &str, refused: Refused) -> Self {
-        match (refused, keyword) {
-            (Refused::None, _) | (Refused::All, "properties") => Self::All,
-            (Refused::Unavoidable, "properties") => {
-                let required = keywords.list("required").unwrap_or_default();
-                Self::Some(required.iter().filter_map(tree::as_string).collect())
-            }
-            (Refused::All | Refused::Unavoidable, _) => Self::Some(HashSet::new()),
+/// Through which members of a map a circle counts; none stands for all of them.
+fn counting(keywords: &Keywords<'_>, keyword: &str, refused: Refused) -> Option<HashSet<String>> {
+    match (refused, keyword) {
+        (Refused::None, _) | (Refused::All, "properties") => None,
+        (Refused::Unavoidable, "properties") => {
+            let required = keywords.list("required").unwrap_or_default();
+            Some(required.iter().filter_map(tree::as_string).collect())
         }
-    }
-
-    fn has(&self, name: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Some(names) => names.contains(name),
-        }
+        (Refused::All | Refused::Unavoidable, _) => Some(HashSet::new()),
     }
 }

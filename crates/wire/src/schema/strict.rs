@@ -12,11 +12,7 @@ use crate::json::Json;
 impl<'s> Fitter<'s> {
     /// Writes limits that cannot be enforced in the description.
     pub(super) fn note_limits(&mut self, keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
-        let (limits, kept) =
-            std::mem::take(&mut keywords.0).into_iter().partition::<Vec<_>, _>(|keyword| {
-                allow::is_notable(&keyword.name) && !is_fine(keyword)
-            });
-        keywords.0 = kept;
+        let limits = keywords.take_all(|it| allow::is_notable(&it.name) && !is_fine(it));
         let mut notes = Vec::new();
         for limit in &limits {
             match &limit.value {
@@ -92,9 +88,8 @@ impl<'s> Fitter<'s> {
         let Some(keyword) = keywords.find("required") else { return };
         let place = keyword.at.clone();
         let Some(names) = keywords.list("required") else {
-            self.lose(&place, LossKind::Repaired, "not what this keyword takes");
-            keywords.take("required");
-            return;
+            let loss = (LossKind::Repaired, "not what this keyword takes");
+            return self.take_out(keywords, "required", loss);
         };
         let properties = keywords.map("properties").unwrap_or_default();
         let properties = properties.iter().map(|named| &*named.name).collect::<HashSet<_>>();
@@ -187,11 +182,10 @@ pub(super) fn accepts_null(schema: &Schema<'_>) -> bool {
 }
 
 pub(super) fn keywords_accept_null(keywords: &Keywords<'_>) -> bool {
-    let is_null = |json: &Json<'_>| json.is_null();
     !keywords.has("$ref")
         && keywords.types().is_none_or(|types| types.iter().any(|name| name == "null"))
-        && keywords.list("enum").is_none_or(|values| values.iter().any(is_null))
-        && keywords.plain("const").is_none_or(is_null)
+        && keywords.list("enum").is_none_or(|values| values.iter().any(Json::is_null))
+        && keywords.plain("const").is_none_or(Json::is_null)
         && keywords.schemas("anyOf").is_none_or(|branches| branches.iter().any(accepts_null))
 }
 
@@ -232,11 +226,9 @@ pub(super) fn allow_null<'s>(keywords: &mut Keywords<'s>, at: &Pointer<'s>) {
         values.push(Json::literal("null"));
         keywords.put("enum", at, list(&values));
     }
-    let Some(Keyword { at, value: Value::Schemas(branches), .. }) = keywords.find_mut("anyOf")
-    else {
-        return;
-    };
-    if !branches.iter().any(accepts_null) {
+    if let Some((at, branches)) = keywords.schemas_mut("anyOf")
+        && !branches.iter().any(accepts_null)
+    {
         branches.push(Schema::typed(at.clone(), "null"));
     }
 }

@@ -25,7 +25,7 @@ pub fn translate<'a>(
 ) -> Translated<'a> {
     let reading = Reading::of(from, to);
     if to == SchemaLanguage::JsonSchema && reading == Reading::Json {
-        return unchanged(schema);
+        return Translated::unchanged(schema);
     }
     match plain::translate(schema, reading, to) {
         Some(json) => Translated { json, losses: Vec::new() },
@@ -47,7 +47,7 @@ pub(super) fn in_full<'a>(
     if to != SchemaLanguage::JsonSchema {
         (tree, losses) = fit(&json, tree, to, losses);
     }
-    finish(schema, &tree, reading, losses.into_entries())
+    finish(schema, &tree, reading, losses.entries)
 }
 
 /// Whether a provider that speaks `language` takes `schema` as it stands.
@@ -74,41 +74,28 @@ fn fit<'s>(
     mut losses: Losses,
 ) -> (Schema<'s>, Losses) {
     for _ in 0..ROUNDS_MAX {
-        let before = losses.steps();
-        (tree, losses) = fit_once(json, tree, to, losses);
-        if to != SchemaLanguage::GeminiJsonSchema || losses.steps() == before {
+        let before = losses.steps;
+        let mut fitter = Fitter {
+            language: to,
+            references: References::new(json, &tree, to),
+            losses,
+            open: vec![String::new()],
+            copies_left: COPIES_MAX,
+            merges_left: MERGES_MAX,
+        };
+        tree = fitter.schema(tree, 0);
+        losses = fitter.losses;
+        if to != SchemaLanguage::GeminiJsonSchema || losses.steps == before {
             break;
         }
     }
     (tree, losses)
 }
 
-fn fit_once<'s>(
-    json: &Json<'s>,
-    tree: Schema<'s>,
-    to: SchemaLanguage,
-    losses: Losses,
-) -> (Schema<'s>, Losses) {
-    let mut fitter = Fitter {
-        language: to,
-        references: References::new(json, &tree, to),
-        losses,
-        open: vec![String::new()],
-        copies_left: COPIES_MAX,
-        merges_left: MERGES_MAX,
-    };
-    let tree = fitter.schema(tree, 0);
-    (tree, fitter.losses)
-}
-
 fn too_long<'a>(schema: &Json<'a>) -> Translated<'a> {
     let reason = "too long to be rewritten for the target, and sent as it is";
     let loss = SchemaLoss { pointer: String::new(), kind: LossKind::Approximated, reason };
     Translated { json: schema.clone(), losses: vec![loss] }
-}
-
-fn unchanged<'a>(schema: &Json<'a>) -> Translated<'a> {
-    Translated { json: schema.clone(), losses: Vec::new() }
 }
 
 /// Every change but that of the case of types is on record, so that an empty record means no change.
@@ -119,11 +106,11 @@ fn finish<'a>(
     losses: Vec<SchemaLoss>,
 ) -> Translated<'a> {
     if losses.is_empty() && reading == Reading::GeminiKept {
-        return unchanged(schema);
+        return Translated::unchanged(schema);
     }
     let json = encoded(tree);
     if losses.is_empty() && json.same_value(schema) {
-        return unchanged(schema);
+        return Translated::unchanged(schema);
     }
     // Copies may stand deeper than their originals did, with values that nest deep themselves.
     match Json::parse(Cow::<'static, str>::Owned(json.as_str().to_owned())) {

@@ -71,17 +71,13 @@ impl<'s> Schema<'s> {
     }
 
     pub(super) fn keywords(&self) -> Option<&Keywords<'s>> {
-        match &self.body {
-            Body::Keywords(keywords) => Some(keywords),
-            Body::Boolean(_) | Body::Garbage(_) => None,
-        }
+        let Body::Keywords(keywords) = &self.body else { return None };
+        Some(keywords)
     }
 
     pub(super) fn keywords_mut(&mut self) -> Option<&mut Keywords<'s>> {
-        match &mut self.body {
-            Body::Keywords(keywords) => Some(keywords),
-            Body::Boolean(_) | Body::Garbage(_) => None,
-        }
+        let Body::Keywords(keywords) = &mut self.body else { return None };
+        Some(keywords)
     }
 
     /// Calls back for the schemas directly below.
@@ -99,12 +95,10 @@ impl<'s> Schema<'s> {
 
     fn same_as(&self, other: &Self) -> bool {
         match (&self.body, &other.body) {
-            (Body::Keywords(one), Body::Keywords(two)) => same_members(
-                one.0.iter(),
-                two.0.iter(),
-                |it| &it.name,
-                |one, two| one.value.same_as(&two.value),
-            ),
+            (Body::Keywords(one), Body::Keywords(two)) => {
+                let same = |one: &Keyword<'_>, two: &Keyword<'_>| one.value.same_as(&two.value);
+                same_members(&one.0, &two.0, |it| &it.name, same)
+            }
             (Body::Boolean(one), Body::Boolean(two)) => one == two,
             (Body::Garbage(one), Body::Garbage(two)) => one.same_value(two),
             _ => false,
@@ -145,6 +139,11 @@ impl<'s> Keywords<'s> {
         Some(self.0.remove(index))
     }
 
+    /// Takes out all of which `goes` says so.
+    pub(super) fn take_all(&mut self, goes: impl Fn(&Keyword<'s>) -> bool) -> Vec<Keyword<'s>> {
+        self.0.extract_if(.., |keyword| goes(keyword)).collect()
+    }
+
     /// Replaces the value in its place, or appends it to the schema at `at`.
     pub(super) fn put(&mut self, name: &'static str, at: &Pointer<'s>, value: Value<'s>) {
         match self.find_mut(name) {
@@ -161,10 +160,8 @@ impl<'s> Keywords<'s> {
     }
 
     pub(super) fn plain(&self, name: &str) -> Option<&Json<'s>> {
-        match &self.find(name)?.value {
-            Value::Plain(json) => Some(json),
-            Value::Schema(_) | Value::Schemas(_) | Value::Map(_) => None,
-        }
+        let Value::Plain(json) = &self.find(name)?.value else { return None };
+        Some(json)
     }
 
     /// The elements of a keyword that is a plain list.
@@ -177,27 +174,37 @@ impl<'s> Keywords<'s> {
     }
 
     pub(super) fn schemas(&self, name: &str) -> Option<&[Schema<'s>]> {
-        match &self.find(name)?.value {
-            Value::Schemas(schemas) => Some(schemas),
-            Value::Plain(_) | Value::Schema(_) | Value::Map(_) => None,
-        }
+        let Value::Schemas(schemas) = &self.find(name)?.value else { return None };
+        Some(schemas)
+    }
+
+    /// The same to be changed, and where they stood.
+    pub(super) fn schemas_mut(
+        &mut self,
+        name: &str,
+    ) -> Option<(&Pointer<'s>, &mut Vec<Schema<'s>>)> {
+        let Keyword { at, value, .. } = self.find_mut(name)?;
+        let Value::Schemas(schemas) = value else { return None };
+        Some((at, schemas))
+    }
+
+    /// The same, taken out.
+    pub(super) fn take_schemas(&mut self, name: &str) -> Option<(Pointer<'s>, Vec<Schema<'s>>)> {
+        let (at, schemas) = self.schemas_mut(name)?;
+        let taken = (at.clone(), std::mem::take(schemas));
+        self.take(name);
+        Some(taken)
     }
 
     pub(super) fn map(&self, name: &str) -> Option<&[Named<'s>]> {
-        match &self.find(name)?.value {
-            Value::Map(map) => Some(map),
-            Value::Plain(_) | Value::Schema(_) | Value::Schemas(_) => None,
-        }
+        let Value::Map(map) = &self.find(name)?.value else { return None };
+        Some(map)
     }
 
     /// The types that are allowed, or none if all are.
     pub(super) fn types(&self) -> Option<Vec<String>> {
         let json = self.plain("type")?;
-        match json.kind() {
-            Kind::String => as_string(json).map(|name| vec![name]),
-            Kind::Array => Some(elements(json).iter().filter_map(as_string).collect()),
-            Kind::Null | Kind::Boolean | Kind::Number | Kind::Object => None,
-        }
+        matches!(json.kind(), Kind::String | Kind::Array).then(|| type_names(json))
     }
 
     pub(super) fn put_types(&mut self, at: &Pointer<'s>, types: &[String]) {
@@ -244,12 +251,10 @@ impl<'s> Value<'s> {
             (Value::Schemas(one), Value::Schemas(two)) => {
                 one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.same_as(two))
             }
-            (Value::Map(one), Value::Map(two)) => same_members(
-                one.iter(),
-                two.iter(),
-                |it| &it.name,
-                |one, two| one.schema.same_as(&two.schema),
-            ),
+            (Value::Map(one), Value::Map(two)) => {
+                let same = |one: &Named<'_>, two: &Named<'_>| one.schema.same_as(&two.schema);
+                same_members(one, two, |it| &it.name, same)
+            }
             _ => false,
         }
     }
@@ -267,20 +272,19 @@ impl<'s> Value<'s> {
 /// Whether two lists have the same members under the same names, each of which stands once. Most of those that do have
 /// them in the same order.
 fn same_members<'m, T>(
-    one: std::slice::Iter<'m, T>,
-    two: std::slice::Iter<'m, T>,
+    one: &'m [T],
+    two: &'m [T],
     name: impl Fn(&T) -> &str,
     same: impl Fn(&T, &T) -> bool,
 ) -> bool {
     if one.len() != two.len() {
         return false;
     }
-    if one.clone().zip(two.clone()).all(|(one, two)| name(one) == name(two)) {
-        return one.zip(two).all(|(one, two)| same(one, two));
+    if one.iter().zip(two).all(|(one, two)| name(one) == name(two)) {
+        return one.iter().zip(two).all(|(one, two)| same(one, two));
     }
-    let by_name: HashMap<&str, &T> = two.map(|it| (name(it), it)).collect();
-    let mut one = one;
-    one.all(|it| by_name.get(name(it)).is_some_and(|other| same(it, other)))
+    let by_name: HashMap<&str, &T> = two.iter().map(|it| (name(it), it)).collect();
+    one.iter().all(|it| by_name.get(name(it)).is_some_and(|other| same(it, other)))
 }
 
 impl Encode for Schema<'_> {
@@ -300,9 +304,7 @@ impl Encode for Value<'_> {
         match self {
             Value::Plain(json) => writer.value(json),
             Value::Schema(schema) => writer.value(schema.as_ref()),
-            Value::Schemas(schemas) => {
-                writer.array(|writer| schemas.iter().for_each(|schema| writer.value(schema)));
-            }
+            Value::Schemas(schemas) => writer.value(schemas),
             Value::Map(map) => writer.object(|writer| {
                 map.iter().for_each(|named| writer.field(&named.name, &named.schema));
             }),
@@ -310,32 +312,34 @@ impl Encode for Value<'_> {
     }
 }
 
-pub(super) fn encoded(value: &impl Encode) -> Json<'static> {
+pub(super) fn encoded(value: &(impl Encode + ?Sized)) -> Json<'static> {
     Json::written(|writer| writer.value(value))
 }
 
 pub(super) fn plain_string<'s>(text: &str) -> Value<'s> {
-    Value::Plain(encoded(&text.to_owned()))
+    Value::Plain(encoded(text))
 }
 
 /// A plain list of strings.
 pub(super) fn strings<'s>(texts: &[String]) -> Value<'s> {
-    list(&texts.iter().map(encoded).collect::<Vec<_>>())
+    Value::Plain(encoded(texts))
 }
 
 pub(super) fn list<'s>(elements: &[Json<'_>]) -> Value<'s> {
-    Value::Plain(list_json(elements))
-}
-
-pub(super) fn list_json<'s>(elements: &[Json<'_>]) -> Json<'s> {
-    Json::written(|writer| {
-        writer.array(|writer| elements.iter().for_each(|element| writer.value(element)));
-    })
+    Value::Plain(encoded(elements))
 }
 
 /// What a JSON string says; none if it is something else.
 pub(super) fn as_string(json: &Json<'_>) -> Option<String> {
     json.reader().string().ok().map(|text| text.to_str().into_owned())
+}
+
+/// The types that a keyword names: one, or a list of them.
+pub(super) fn type_names(json: &Json<'_>) -> Vec<String> {
+    match as_string(json) {
+        Some(name) => vec![name],
+        None => elements(json).iter().filter_map(as_string).collect(),
+    }
 }
 
 /// The elements of an array; nothing for other values.

@@ -84,10 +84,7 @@ impl JsonArray {
 
     /// Reads what was begun and not ended: a list that is cut off inside an element is an error of its reader.
     pub fn end(mut self, emit: &mut dyn FnMut(Frame<'_>) -> Result<()>) -> Result<()> {
-        if self.element.is_empty() {
-            return Ok(());
-        }
-        self.emit(emit)
+        if self.element.is_empty() { Ok(()) } else { self.emit(emit) }
     }
 
     /// Whether the list has begun and not ended.
@@ -102,27 +99,21 @@ impl JsonArray {
 
     fn between(&mut self, byte: u8) -> Result<()> {
         match (self.stage, byte) {
-            (_, b' ' | b'\t' | b'\r' | b'\n') => Ok(()),
+            (_, b' ' | b'\t' | b'\r' | b'\n') | (Stage::List, b',') => {}
             // The bytes of a byte order mark.
-            (Stage::Before, 0xef | 0xbb | 0xbf) => Ok(()),
-            (Stage::Before, b'[') => {
-                self.stage = Stage::List;
-                Ok(())
-            }
-            (Stage::List, b',') => Ok(()),
-            (Stage::List, b']') => {
-                self.stage = Stage::After;
-                Ok(())
-            }
+            (Stage::Before, 0xef | 0xbb | 0xbf) => {}
+            (Stage::Before, b'[') => self.stage = Stage::List,
+            (Stage::List, b']') => self.stage = Stage::After,
             (Stage::Before, _) => {
                 self.stage = Stage::Alone;
-                self.begin(byte)
+                self.begin(byte)?;
             }
-            (Stage::List, _) => self.begin(byte),
+            (Stage::List, _) => self.begin(byte)?,
             (Stage::Alone | Stage::After, _) => {
-                Err(Error::new(ErrorKind::Syntax, "expected nothing behind the list"))
+                return Err(Error::new(ErrorKind::Syntax, "expected nothing behind the list"));
             }
         }
+        Ok(())
     }
 
     fn begin(&mut self, byte: u8) -> Result<()> {

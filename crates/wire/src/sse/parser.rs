@@ -97,9 +97,7 @@ impl Parser {
     ) -> Result<()> {
         let value = &line[b"data:".len()..];
         let value = utf8(value.strip_prefix(b" ").unwrap_or(value))?;
-        if value.len() > self.frame_bytes_max {
-            return Err(too_long(self.frame_bytes_max));
-        }
+        self.check_length(value.len())?;
         let event = self.has_event.then_some(self.event.as_str());
         let emitted = emit(Frame { event, data: value });
         self.event.clear();
@@ -121,10 +119,12 @@ impl Parser {
         self.line.is_empty() && !self.has_data && !self.has_event
     }
 
+    fn check_length(&self, bytes: usize) -> Result<()> {
+        if bytes <= self.frame_bytes_max { Ok(()) } else { Err(too_long(self.frame_bytes_max)) }
+    }
+
     fn hold(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.line.len() + bytes.len() > self.frame_bytes_max {
-            return Err(too_long(self.frame_bytes_max));
-        }
+        self.check_length(self.line.len() + bytes.len())?;
         self.line.extend_from_slice(bytes);
         Ok(())
     }
@@ -158,9 +158,7 @@ impl Parser {
     }
 
     fn add_data(&mut self, value: &str) -> Result<()> {
-        if self.data.len() + value.len() > self.frame_bytes_max {
-            return Err(too_long(self.frame_bytes_max));
-        }
+        self.check_length(self.data.len() + value.len())?;
         if self.has_data {
             self.data.push('\n');
         }

@@ -32,10 +32,8 @@ const SYNONYMS: [(&str, Dialect); 6] = [
 
 pub(super) fn find(name: &str) -> Option<Dialect> {
     let names = TABLE.iter().map(|dialect| (dialect.name, *dialect));
-    names
-        .chain(SYNONYMS)
-        .find(|(known, _)| known.eq_ignore_ascii_case(name))
-        .map(|(_, dialect)| dialect)
+    let found = names.chain(SYNONYMS).find(|(known, _)| known.eq_ignore_ascii_case(name));
+    found.map(|(_, dialect)| dialect)
 }
 
 impl Dialect {

@@ -59,20 +59,8 @@ impl Target {
         Self { dialect, ..self }
     }
 
-    pub const fn with_max_output_tokens(self, tokens: u64) -> Self {
-        Self { max_output_tokens: Some(tokens), ..self }
-    }
-
     pub const fn with_late_system(self, late_system: LateSystem) -> Self {
         Self { late_system, ..self }
-    }
-
-    pub const fn with_cache(self, cache: CacheMarkers) -> Self {
-        Self { cache, ..self }
-    }
-
-    pub const fn with_anthropic_version(self, anthropic_version: AnthropicVersion) -> Self {
-        Self { anthropic_version, ..self }
     }
 
     pub const fn with_gemini_model(self, gemini_model: ModelPlace) -> Self {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Encode, Json, Kind, Reader, Writer};
+use crate::protocol::object::{put, set};
 
 /// A tool that the model may call.
 ///
@@ -37,10 +38,7 @@ impl UnifiedTool {
     }
 
     pub fn from_json(json: &str) -> Result<Self> {
-        let mut reader = Reader::new(json);
-        let tool = Self::read(&mut reader)?;
-        reader.finish()?;
-        Ok(tool)
+        Reader::whole(json, Self::read)
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
@@ -49,14 +47,12 @@ impl UnifiedTool {
             if key != "function" {
                 return reader.skip();
             }
-            reader.object(|key, reader| {
-                match &*key {
-                    "name" => name = reader.string()?.into_str().into_owned(),
-                    "description" => description = reader.string()?.into_str().into_owned(),
-                    "parameters" => parameters = Some(schema(reader.raw()?)?),
-                    _ => reader.skip()?,
-                }
-                Ok(())
+            let text = |reader: &mut Reader<'_>| Ok(reader.string()?.into_str().into_owned());
+            reader.object(|key, reader| match &*key {
+                "name" => put(&mut name, text(reader)),
+                "description" => put(&mut description, text(reader)),
+                "parameters" => set(&mut parameters, reader.raw().and_then(schema)),
+                _ => reader.skip(),
             })
         })?;
         if name.is_empty() {

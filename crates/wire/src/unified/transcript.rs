@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Encode, Json, Kind, Number, Reader, Writer, indented};
+use crate::protocol::object::put;
 use crate::unified::UnifiedMessage;
 
 /// A conversation as it is kept in a file. What people add to a message stays in it.
@@ -36,28 +37,17 @@ impl Transcript {
     /// Reads a list of messages, or lines with a message each.
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        match text.trim_start().starts_with('[') {
-            true => Self::parse_list(text),
-            false => Self::parse_lines(text),
+        if !text.trim_start().starts_with('[') {
+            return Self::parse_lines(text);
         }
-    }
-
-    fn parse_list(text: &str) -> Result<Self> {
-        let mut reader = Reader::new(text);
-        let messages = reader.list(|_, reader| TranscriptMessage::read(reader))?;
-        reader.finish()?;
-        Ok(Self { messages })
+        let list = |reader: &mut Reader<'_>| reader.list(|_, it| TranscriptMessage::read(it));
+        Ok(Self { messages: Reader::whole(text, list)? })
     }
 
     fn parse_lines(text: &str) -> Result<Self> {
         let lines = text.lines().filter(|line| !line.trim().is_empty()).enumerate();
         let messages = lines.map(|(index, line)| {
-            let read = || {
-                let mut reader = Reader::new(line);
-                let message = TranscriptMessage::read(&mut reader)?;
-                reader.finish().map(|()| message)
-            };
-            read().map_err(|error| error.under_index(index))
+            Reader::whole(line, TranscriptMessage::read).map_err(|error| error.under_index(index))
         });
         Ok(Self { messages: messages.collect::<Result<_>>()? })
     }
@@ -161,12 +151,9 @@ const TIMESTAMP_MS_MAX: i64 = 253_402_300_799_999;
 /// The time that a message states.
 fn timestamp(written: &Json<'_>) -> Result<Option<i64>> {
     let mut time = None;
-    written.reader().object(|key, reader| {
-        match &*key {
-            "timestamp" => time = read_timestamp(reader)?,
-            _ => reader.skip()?,
-        }
-        Ok(())
+    written.reader().object(|key, reader| match &*key {
+        "timestamp" => put(&mut time, read_timestamp(reader)),
+        _ => reader.skip(),
     })?;
     Ok(time)
 }

@@ -183,10 +183,7 @@ impl<'a> Reader<'a> {
         &mut self,
         member: impl FnMut(Cow<'a, str>, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        match self.enters_object()? {
-            true => self.members_to_end(member),
-            false => Ok(()),
-        }
+        if self.enters_object()? { self.members_to_end(member) } else { Ok(()) }
     }
 
     /// Calls back for the members of one name and kind, and passes all others.
@@ -238,8 +235,7 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(Text<'a>, &mut Reader<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.open(Kind::Object, b'{')?;
-        if self.closes(b'}') {
+        if !self.enters_object()? {
             return Ok(());
         }
         loop {
@@ -307,6 +303,16 @@ impl<'a> Reader<'a> {
             Ok(())
         })?;
         Ok(list)
+    }
+
+    /// Reads a text that is one value and nothing else.
+    pub(crate) fn whole<T>(
+        source: &'a str,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
+    ) -> Result<T> {
+        let mut reader = Self::new(source);
+        let value = read(&mut reader)?;
+        reader.finish().map(|()| value)
     }
 
     /// Nothing but whitespace may follow.

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::error::Result;
-use crate::json::{Kind, Text, scan, special};
+use crate::json::{Text, scan, special};
 
 impl<'a> Reader<'a> {
     /// Reads ahead in the object that comes next for its first member `name`, a string; null counts
@@ -30,8 +30,7 @@ impl<'a> Reader<'a> {
     #[inline(never)]
     fn find_tag(&self, name: &str) -> Result<Option<Text<'a>>> {
         let mut ahead = self.clone();
-        ahead.open(Kind::Object, b'{')?;
-        if ahead.closes(b'}') {
+        if !ahead.enters_object()? {
             return Ok(None);
         }
         loop {
@@ -79,33 +78,23 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     fn tag_here(&mut self, name: &str) -> Option<Text<'a>> {
         self.peek();
-        match self.passes_key(name) {
-            true => self.clean_string().map(Text::clean),
-            false => None,
-        }
+        self.pass_key(name)?;
+        self.clean_string().map(Text::clean)
     }
 
     /// Passes over the key `name`, if it comes next and is spelled without escapes and gaps.
     #[inline(always)]
-    fn passes_key(&mut self, name: &str) -> bool {
-        let rest = self.bytes().get(self.at..).unwrap_or_default();
-        let value = rest
-            .strip_prefix(b"\"")
-            .and_then(|rest| rest.strip_prefix(name.as_bytes()))
-            .and_then(|rest| rest.strip_prefix(b"\":"));
-        if let Some(value) = value {
-            self.at += rest.len() - value.len();
-        }
-        value.is_some()
+    fn pass_key(&mut self, name: &str) -> Option<()> {
+        let rest = self.bytes().get(self.at..)?;
+        let value =
+            rest.strip_prefix(b"\"")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\":")?;
+        self.at += rest.len() - value.len();
+        Some(())
     }
 
     /// The key of the first member of the object that comes next; nothing is consumed.
     pub(crate) fn first_key(&self) -> Result<Option<Text<'a>>> {
         let mut ahead = self.clone();
-        ahead.open(Kind::Object, b'{')?;
-        if ahead.closes(b'}') {
-            return Ok(None);
-        }
-        ahead.key().map(Some)
+        if ahead.enters_object()? { ahead.key().map(Some) } else { Ok(None) }
     }
 }

@@ -44,7 +44,8 @@ fn the_new_version_takes_no_sampling_at_all() {
         json!({"model": "m", "messages": [], "temperature": 0.5, "top_p": 1.0, "max_tokens": 5});
     let text = body.to_string();
     let decoded = Protocol::OpenaiChat.decode_request(text.as_bytes()).unwrap();
-    let target = Target::default().with_anthropic_version(AnthropicVersion::V2026_10_21);
+    let anthropic_version = AnthropicVersion::V2026_10_21;
+    let target = Target { anthropic_version, ..Target::default() };
     let encoded = decoded.encode(SELF, &target).unwrap();
     let sent = value(&encoded.body);
     assert!(sent.get("temperature").is_none() && sent.get("top_p").is_none());

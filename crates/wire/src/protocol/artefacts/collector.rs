@@ -140,22 +140,19 @@ impl ArtefactCollector {
     }
 
     fn add(&mut self, content: &Content<'_>, semantics: &NodeSemantics<'_>) {
+        let sealed = || sealed_part(content, semantics);
         match content {
             Content::Text(_) | Content::Refusal(_) | Content::Media(_) | Content::Opaque(_) => {
                 self.push(Collected::Words);
             }
-            Content::Reasoning(_) => {
-                self.push(Collected::Thought(sealed_part(content, semantics)));
-            }
-            Content::ToolCall(_) => self.push(Collected::Call(sealed_part(content, semantics))),
+            Content::Reasoning(_) => self.push(Collected::Thought(sealed())),
+            Content::ToolCall(_) => self.push(Collected::Call(sealed())),
             Content::ToolResult(_) => {}
         }
     }
 
     fn push(&mut self, part: Collected) {
-        let goes_on =
-            matches!((self.parts.last(), &part), (Some(Collected::Words), Collected::Words));
-        if goes_on {
+        if let (Some(Collected::Words), Collected::Words) = (self.parts.last(), &part) {
             return;
         }
         self.bytes += part.bytes();

@@ -9,7 +9,7 @@ use crate::conversation::{Content, Message, Part, Role, ToolCall};
 use crate::json::Text;
 use crate::loss::{LossKind, Report};
 use crate::place::Place;
-use crate::protocol::calls::Position;
+use crate::protocol::calls::{Position, remove_part};
 use crate::protocol::history::call_meaning;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{DecodedRequest, Protocol};
@@ -147,7 +147,7 @@ fn put(messages: &mut Vec<Message<'_>>, found: Found) {
     let part = |thought: Thought| thought.into_part(NodeSemantics::at(place));
     insert(messages, call, last.into_iter().map(part).collect());
     // Thinking that the client kept without what sealed it comes back whole.
-    thoughts.into_iter().rev().for_each(|thought| remove(messages, thought));
+    thoughts.into_iter().rev().for_each(|thought| remove_part(messages, thought));
     insert(messages, from, first.into_iter().map(part).collect());
 }
 
@@ -156,15 +156,5 @@ fn insert<'a>(messages: &mut [Message<'a>], (message, at): Position, new: Vec<Pa
         let mut parts = std::mem::take(&mut messages[message].parts).into_vec();
         parts.splice(at..at, new);
         messages[message].parts = parts.into();
-    }
-}
-
-/// Takes a part out, and its message if it says nothing else.
-fn remove(messages: &mut Vec<Message<'_>>, (message, at): Position) {
-    let mut parts = std::mem::take(&mut messages[message].parts).into_vec();
-    parts.remove(at);
-    match parts.is_empty() {
-        true => drop(messages.remove(message)),
-        false => messages[message].parts = parts.into(),
     }
 }

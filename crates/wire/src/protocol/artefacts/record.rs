@@ -2,7 +2,7 @@
 
 use crate::conversation::{Content, Part, Reasoning, ReasoningForm};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Json, Reader, Text, Writer};
+use crate::json::{Encode, Json, Reader, Text, Writer};
 use crate::protocol::object::{put, set};
 use crate::protocol::semantics::{Artefact, ArtefactKind};
 use crate::protocol::{NodeSemantics, Protocol};
@@ -52,9 +52,7 @@ impl Record {
             it.field("version", &VERSION);
             for (key, thoughts) in [(FIRST, &self.first), (LAST, &self.last)] {
                 if !thoughts.is_empty() {
-                    it.array_field(key, |list| {
-                        thoughts.iter().for_each(|thought| thought.write(list))
-                    });
+                    it.field(key, thoughts);
                 }
             }
             if let Some(seal) = &self.seal {
@@ -88,17 +86,17 @@ const FIRST: &str = "first";
 const LAST: &str = "last";
 const SEAL: &str = "seal";
 
-impl Thought {
-    fn write(&self, writer: &mut Writer) {
+impl Encode for Thought {
+    fn encode(&self, writer: &mut Writer) {
         writer.object(|it| {
             it.field("form", form_word(self.reasoning.form));
-            it.array_field("texts", |list| {
-                self.reasoning.texts.iter().for_each(|text| list.value(text))
-            });
+            it.field("texts", &self.reasoning.texts);
             write_artefact(it, &self.artefact);
         });
     }
+}
 
+impl Thought {
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
         let mut fields = Fields::read(reader)?;
         let texts = std::mem::take(&mut fields.texts);

@@ -74,15 +74,16 @@ impl Protocol {
         reader: Protocol,
     ) -> Result<(Vec<Message<'static>>, Vec<Tool<'static>>)> {
         let body = self.body_of_settings(system, tools);
-        let request = self.decode_request_text(&body)?.into_request().into_owned();
-        if reader == self {
-            return Ok((request.messages, request.tools));
+        let mut request = self.decode_request_text(&body)?.into_request().into_owned();
+        if reader != self {
+            let place = |place: Place| place.kept(self);
+            for message in &mut request.messages {
+                move_message(message, &place);
+                adopt(message);
+            }
+            request.tools.iter_mut().for_each(|tool| adopt_tool(tool, &place));
         }
-        let place = |place: Place| place.kept(self);
-        let messages =
-            request.messages.into_iter().map(|it| moved(it, &place, Keeping::Adopted)).collect();
-        let tools = request.tools.into_iter().map(|tool| adopted_tool(tool, &place)).collect();
-        Ok((messages, tools))
+        Ok((request.messages, request.tools))
     }
 
     /// A request that says nothing but these settings. Not all decoders take one without messages; a list that is stated
@@ -94,33 +95,10 @@ impl Protocol {
     }
 }
 
-/// Whether what rides on a node stays there.
-#[derive(Clone, Copy)]
-pub(super) enum Keeping {
-    All,
-    /// What names its own protocol.
-    Adopted,
-}
-
-impl Keeping {
-    pub(super) fn of(source: Protocol, reader: Protocol) -> Self {
-        if source == reader { Self::All } else { Self::Adopted }
-    }
-}
-
-/// Moves a message to another place, with what it keeps.
-pub(super) fn moved<'a>(
-    mut message: Message<'a>,
-    place: &dyn Fn(Place) -> Place,
-    keeping: Keeping,
-) -> Message<'a> {
+/// Moves a message to another place, with all that rides on it.
+pub(super) fn move_message(message: &mut Message<'_>, place: &dyn Fn(Place) -> Place) {
     message.semantics.move_all(place);
     message.parts.iter_mut().for_each(|part| move_part(part, place));
-    match keeping {
-        Keeping::All => {}
-        Keeping::Adopted => adopt(&mut message),
-    }
-    message
 }
 
 fn move_part(part: &mut Part<'_>, place: &dyn Fn(Place) -> Place) {
@@ -156,12 +134,9 @@ fn inner_parts<'p, 'a>(part: &'p mut Part<'a>) -> &'p mut [Part<'a>] {
 }
 
 /// A tool keeps how it was spelled, since that tells the language of its schemas.
-fn adopted_tool(mut tool: Tool<'static>, place: &dyn Fn(Place) -> Place) -> Tool<'static> {
-    let semantics = tool.semantics.spelled_alike(place(tool.semantics.place()));
-    tool.semantics = semantics.into_owned();
+fn adopt_tool(tool: &mut Tool<'_>, place: &dyn Fn(Place) -> Place) {
+    tool.semantics = tool.semantics.spelled_alike(place(tool.semantics.place()));
     if let ToolKind::Namespace(namespace) = &mut tool.kind {
-        let tools = std::mem::take(&mut namespace.tools);
-        namespace.tools = tools.into_iter().map(|tool| adopted_tool(tool, place)).collect();
+        namespace.tools.iter_mut().for_each(|tool| adopt_tool(tool, place));
     }
-    tool
 }

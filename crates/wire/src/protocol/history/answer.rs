@@ -1,7 +1,7 @@
 //! Answers as a later request has them in its history.
 
 use super::{Entry, Kept};
-use crate::conversation::{Content, Response, ToolCall};
+use crate::conversation::{Content, Part, Response, ToolCall};
 use crate::error::Result;
 use crate::json::Text;
 use crate::protocol::Protocol;
@@ -45,13 +45,5 @@ impl Response<'_> {
 
 fn calls<'r>(response: &'r Response<'_>) -> impl Iterator<Item = &'r ToolCall<'r>> {
     let parts = response.candidates.iter().flat_map(|candidate| &candidate.message.parts);
-    parts.filter_map(|part| match part.content() {
-        Content::ToolCall(call) => Some(&**call),
-        Content::ToolResult(_)
-        | Content::Text(_)
-        | Content::Refusal(_)
-        | Content::Media(_)
-        | Content::Opaque(_)
-        | Content::Reasoning(_) => None,
-    })
+    parts.filter_map(Part::tool_call)
 }

@@ -43,13 +43,10 @@ impl DecodedRequest<'_> {
 
     /// What each of so many elements says.
     pub(super) fn contents(&self, count: usize) -> Contents {
-        let (messages, pointer) = (&self.request().messages, self.elements_pointer());
+        let (messages, pointer) =
+            (&self.request().messages, self.protocol().facts().messages_pointer);
         let elements = meaning::by_element(messages, pointer, count);
         Contents { leading: self.leading_elements(messages, pointer).min(count), elements }
-    }
-
-    fn elements_pointer(&self) -> &'static str {
-        self.protocol().facts().messages_pointer
     }
 
     /// How many elements of the list are the instructions. Where these have a field of their own, none is: what stands in
@@ -65,9 +62,10 @@ impl DecodedRequest<'_> {
 
     /// How many messages are the instructions.
     pub(super) fn leading_messages(&self) -> usize {
-        let (pointer, facts) = (self.elements_pointer(), self.protocol().facts());
+        let facts = self.protocol().facts();
         let is_leading = |message: &&Message<'_>| {
-            let is_element = message.semantics().place().element_of(pointer).is_some();
+            let place = message.semantics().place();
+            let is_element = place.element_of(facts.messages_pointer).is_some();
             message.role.instructs() && (facts.system.is_none() || !is_element)
         };
         self.request().messages.iter().take_while(is_leading).count()

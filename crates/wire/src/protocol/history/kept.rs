@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::adopt::{Keeping, moved};
+use super::adopt::{adopt, move_message};
 use super::entry::Entry;
 use crate::conversation::Message;
 use crate::error::Result;
@@ -55,10 +55,14 @@ impl Kept {
     /// and what only one protocol says are kept, since these name their protocol; the rest meant something in the request
     /// that the elements came in, and stays behind.
     pub fn messages(&self, turn: u32, reader: Protocol) -> Result<Vec<Message<'_>>> {
-        let request = self.protocol.decode_request_text(&self.body)?.into_request();
-        let place = |place: Place| place.in_turn(turn, self.protocol);
-        let keeping = Keeping::of(self.protocol, reader);
-        Ok(request.messages.into_iter().map(|it| moved(it, &place, keeping)).collect())
+        let mut messages = self.protocol.decode_request_text(&self.body)?.into_request().messages;
+        for message in &mut messages {
+            move_message(message, &|place: Place| place.in_turn(turn, self.protocol));
+            if reader != self.protocol {
+                adopt(message);
+            }
+        }
+        Ok(messages)
     }
 }
 

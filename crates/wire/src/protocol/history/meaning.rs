@@ -8,7 +8,7 @@ use crate::conversation::{
     Arguments, CallForm, Content, Media, MediaKind, Message, Opaque, Part, ResultOutput, Role,
     Source, ToolCall, ToolResult,
 };
-use crate::json::{Json, Kind, Text};
+use crate::json::Kind;
 use crate::protocol::{CacheMarker, arguments, media_type};
 
 /// What an element says.
@@ -29,8 +29,8 @@ pub(super) fn by_element(messages: &[Message<'_>], pointer: &str, count: usize) 
         for part in &message.parts {
             let element = element_of(message, part, pointer).and_then(|at| elements.get_mut(at));
             if let Some(found) = element {
-                add(&mut found.meanings, Speaker::of(message.role), part);
-                if let Some(id) = call_id(part) {
+                add(&mut found.meanings, speaker(message.role), part);
+                if let Some(id) = part.call_id() {
                     put(&mut found.call_ids, id.to_str().as_bytes());
                 }
             }
@@ -39,44 +39,19 @@ pub(super) fn by_element(messages: &[Message<'_>], pointer: &str, count: usize) 
     elements
 }
 
-/// The id that a call and its result share.
-fn call_id<'p>(part: &'p Part<'_>) -> Option<&'p Text<'p>> {
-    match part.content() {
-        Content::ToolCall(call) => call.id.as_ref(),
-        Content::ToolResult(result) => result.call_id.as_ref(),
-        Content::Text(_)
-        | Content::Refusal(_)
-        | Content::Media(_)
-        | Content::Opaque(_)
-        | Content::Reasoning(_) => None,
+/// The tag of a role, as far as it counts.
+fn speaker(role: Role) -> u8 {
+    match role {
+        Role::System | Role::Developer => INSTRUCTIONS,
+        Role::User | Role::Tool => USER,
+        Role::Assistant => ASSISTANT,
     }
 }
 
-/// The role, as far as it counts.
-#[derive(Clone, Copy)]
-enum Speaker {
-    User,
-    Assistant,
-    Instructions,
-}
-
-impl Speaker {
-    fn of(role: Role) -> Self {
-        match role {
-            Role::System | Role::Developer => Self::Instructions,
-            Role::User | Role::Tool => Self::User,
-            Role::Assistant => Self::Assistant,
-        }
-    }
-
-    fn tag(self) -> u8 {
-        match self {
-            Self::User => b'u',
-            Self::Assistant => b'a',
-            Self::Instructions => b'i',
-        }
-    }
-}
+/// The tags of speakers.
+const USER: u8 = b'u';
+const ASSISTANT: u8 = b'a';
+const INSTRUCTIONS: u8 = b'i';
 
 /// The tags of parts; a part begins with one of them or with its speaker.
 const CALL: u8 = b'c';
@@ -91,12 +66,12 @@ const TEXT_HEAD: usize = 2 + size_of::<u64>();
 
 /// Whether it is the meaning of something that instructs.
 pub(super) fn instructs(meaning: &[u8]) -> bool {
-    meaning.first() == Some(&Speaker::Instructions.tag())
+    meaning.first() == Some(&INSTRUCTIONS)
 }
 
 /// Whether it is the meaning of something that stands on the user's side beside results.
 pub(super) fn is_users(meaning: &[u8]) -> bool {
-    meaning.first() == Some(&Speaker::User.tag())
+    meaning.first() == Some(&USER)
 }
 
 /// Whether it is the meaning of a tool's result.
@@ -116,16 +91,16 @@ pub(super) fn text_of(meaning: &[u8]) -> Option<&str> {
 }
 
 /// Adds the meaning of a part to those of its element, if it has one.
-fn add(meanings: &mut Vec<Vec<u8>>, speaker: Speaker, part: &Part<'_>) {
+fn add(meanings: &mut Vec<Vec<u8>>, speaker: u8, part: &Part<'_>) {
     match part.content() {
         Content::Text(text) | Content::Refusal(text) => {
             let text = text.to_str();
             match meanings.last_mut() {
                 _ if text.is_empty() => {}
-                Some(last) if last.starts_with(&[speaker.tag(), TEXT]) => lengthen(last, &text),
+                Some(last) if last.starts_with(&[speaker, TEXT]) => lengthen(last, &text),
                 _ => {
                     let mut meaning = Vec::with_capacity(TEXT_HEAD + text.len());
-                    meaning.extend([speaker.tag(), TEXT]);
+                    meaning.extend([speaker, TEXT]);
                     put(&mut meaning, text.as_bytes());
                     meanings.push(meaning);
                 }
@@ -152,14 +127,14 @@ fn put(meaning: &mut Vec<u8>, value: &[u8]) {
     meaning.extend_from_slice(value);
 }
 
-fn media_meaning(speaker: Speaker, media: &Media<'_>) -> Vec<u8> {
+fn media_meaning(speaker: u8, media: &Media<'_>) -> Vec<u8> {
     let kind = match media.kind {
         MediaKind::Image => b'i',
         MediaKind::Audio => b'a',
         MediaKind::Video => b'v',
         MediaKind::Document => b'd',
     };
-    let mut meaning = vec![speaker.tag(), MEDIA, kind];
+    let mut meaning = vec![speaker, MEDIA, kind];
     match &media.source {
         Source::Base64 { mime, data } => {
             meaning.push(b'b');
@@ -186,13 +161,7 @@ pub(in super::super) fn call_meaning(call: &ToolCall<'_>) -> Vec<u8> {
         (Arguments::Json(json), CallForm::Function) if json.kind() == Kind::Object => {
             normal::put(&mut meaning, json);
         }
-        _ => normal::put(
-            &mut meaning,
-            &Json::written(|writer| {
-                // What this does to arguments that are no object is no concern of those who compare them.
-                let _ = arguments::write_object(writer, call);
-            }),
-        ),
+        _ => normal::put(&mut meaning, &arguments::object_of(call)),
     }
     meaning
 }
@@ -201,23 +170,23 @@ fn result_meaning(result: &ToolResult<'_>) -> Vec<u8> {
     let mut inner: Vec<Vec<u8>> = Vec::new();
     if let ResultOutput::Object { response, parts: _ } = &result.output {
         match arguments::sole_text(response) {
-            Some((_, text)) => add(&mut inner, Speaker::User, &Part::text(text)),
+            Some((_, text)) => add(&mut inner, USER, &Part::text(text)),
             None => {
-                let mut object = vec![Speaker::User.tag(), OBJECT];
+                let mut object = vec![USER, OBJECT];
                 normal::put(&mut object, response);
                 inner.push(object);
             }
         }
     }
-    result.output.parts().iter().for_each(|part| add(&mut inner, Speaker::User, part));
+    result.output.parts().iter().for_each(|part| add(&mut inner, USER, part));
     let mut meaning = vec![RESULT];
     put(&mut meaning, &inner.concat());
     meaning
 }
 
 /// What only one protocol says, without its id and marks. A reference is nothing but an id.
-fn opaque_meaning(speaker: Speaker, opaque: &Opaque<'_>) -> Vec<u8> {
-    let mut meaning = vec![speaker.tag(), OPAQUE];
+fn opaque_meaning(speaker: u8, opaque: &Opaque<'_>) -> Vec<u8> {
+    let mut meaning = vec![speaker, OPAQUE];
     put(&mut meaning, opaque.protocol.as_str().as_bytes());
     put(&mut meaning, opaque.kind.to_str().as_bytes());
     let start = meaning.len();

@@ -7,6 +7,7 @@ use super::adopt::adopt;
 use crate::conversation::{Content, Message, Part, Request, Role, Tool};
 use crate::error::Result;
 use crate::loss::Report;
+use crate::protocol::calls::remove_part;
 use crate::protocol::semantics::NodeSemantics;
 use crate::protocol::{DecodedRequest, Encoded, Protocol};
 use crate::target::Target;
@@ -55,10 +56,8 @@ impl DecodedRequest<'_> {
         let is_foreign =
             |message: &Message<'_>| origin(self.protocol(), &message.semantics).is_some();
         let messages = &self.request().messages;
-        match messages.iter().position(is_foreign) {
-            Some(first) => first..messages.iter().rposition(is_foreign).map_or(first, |it| it + 1),
-            None => 0..0,
-        }
+        let first = messages.iter().position(is_foreign).unwrap_or(0);
+        first..messages.iter().rposition(is_foreign).map_or(first, |last| last + 1)
     }
 
     /// What is to be translated, as a request of the protocol that the first of it was written in.
@@ -97,15 +96,10 @@ fn of_history(losses: Report, home: Protocol) -> Report {
 fn without_next<'a>(mut messages: Vec<Message<'a>>) -> Vec<Message<'a>> {
     let is_next = |part: &Part<'_>| matches!(part.content(), Content::Text(text) if *text == NEXT);
     let holds_next = |message: &Message<'_>| message.parts.iter().any(is_next);
-    if let Some(at) = messages.iter().rposition(holds_next) {
-        let mut parts = std::mem::take(&mut messages[at].parts).into_vec();
-        if let Some(part) = parts.iter().rposition(is_next) {
-            parts.remove(part);
-        }
-        match parts.is_empty() {
-            true => drop(messages.remove(at)),
-            false => messages[at].parts = parts.into(),
-        }
+    if let Some(at) = messages.iter().rposition(holds_next)
+        && let Some(part) = messages[at].parts.iter().rposition(is_next)
+    {
+        remove_part(&mut messages, (at, part));
     }
     messages
 }

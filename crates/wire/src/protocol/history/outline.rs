@@ -131,9 +131,7 @@ fn is_named(protocol: Protocol, key: &str, name: &str) -> bool {
 fn keep(members: &mut Option<String>, key: &str, reader: &mut Reader<'_>) -> Result<()> {
     let json = reader.raw()?;
     if !json.is_null() {
-        let mut writer = Writer::default();
-        writer.field(key, &json);
-        add(members, writer.as_str());
+        add(members, &Writer::written(|writer| writer.field(key, &json)));
     }
     Ok(())
 }

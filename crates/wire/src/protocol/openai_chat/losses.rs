@@ -2,7 +2,7 @@
 
 use crate::conversation::Finish;
 use crate::loss::LossKind;
-use crate::place::Place;
+use crate::place::{Place, Step};
 use crate::protocol::field::{CARRIED, Fields, Row, depends, dropped, implied, row};
 use crate::protocol::openai_chat::types::{Shape, request_shape};
 use crate::protocol::openai_chat::usage::USAGE;
@@ -175,7 +175,7 @@ pub(super) fn finish_loss(finish: &Finish<'_>) -> Option<(LossKind, &'static str
 
 /// Where an undeclared field stands below its node: a stream has its message in deltas.
 pub(super) fn extra_pointer<'p>(place: Place, _: &Extra<'_>, pointer: &'p str) -> &'p str {
-    match place.is_delta() {
+    match place.ends_with(Step::Delta) {
         true => pointer.strip_prefix("/message").unwrap_or(pointer),
         false => pointer,
     }

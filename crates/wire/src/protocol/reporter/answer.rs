@@ -1,11 +1,11 @@
 //! The walk over an answer: its candidates, why they ended and what they cost.
 
 use super::Reporter;
-use crate::conversation::{Candidate, Content, Count, Part, Response, Usage};
+use crate::conversation::{Candidate, Content, Count, Finish, Part, Response, Usage};
 use crate::loss::LossKind;
-use crate::place::Place;
+use crate::place::{Place, Step};
+use crate::protocol::Field;
 use crate::protocol::semantics::{Extras, NodeSemantics};
-use crate::protocol::{Fate, Field};
 
 impl Reporter<'_> {
     /// Reports all that the target never carries of a whole response.
@@ -19,9 +19,7 @@ impl Reporter<'_> {
         self.set_if(root, Field::ResponseCreated, &response.created);
         self.set_if(root, Field::ResponseServiceTier, &response.service_tier);
         self.semantics(response.semantics());
-        for candidate in &response.candidates {
-            self.candidate(candidate);
-        }
+        response.candidates.iter().for_each(|candidate| self.candidate(candidate));
         if let Some(usage) = &response.usage {
             self.usage(usage);
         }
@@ -41,12 +39,8 @@ impl Reporter<'_> {
     }
 
     /// Reports what the target never carries of a candidate's end.
-    pub(in super::super) fn finish(
-        &mut self,
-        place: Place,
-        finish: &crate::conversation::Finish<'_>,
-    ) {
-        if place.is_prompt_feedback() {
+    pub(in super::super) fn finish(&mut self, place: Place, finish: &Finish<'_>) {
+        if place.ends_with(Step::PromptFeedback) {
             let reason = "a blocked prompt is returned as an answer";
             self.below(place, "../candidates", LossKind::Synthesised, reason);
         }
@@ -69,17 +63,18 @@ impl Reporter<'_> {
             self.count(usage, Count::Output, (LossKind::Synthesised, reason));
         }
         for count in Count::ALL {
-            let is_lost = |number: &u64| *number > 0 && self.lost.has(count.field());
-            let Some(number) = usage.counts[count].filter(is_lost) else { continue };
-            match self.target.fate(count.field()) {
-                _ if count == Count::Total && is_sum(usage, number) => {}
-                Fate::Lost(kind, reason) => self.count(usage, count, (kind, reason)),
-                Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
+            let is_implied = |number| count == Count::Total && is_sum(usage, number);
+            let is_lost =
+                |number| number > 0 && self.lost.has(count.field()) && !is_implied(number);
+            if usage.counts[count].is_some_and(is_lost)
+                && let Some(loss) = self.target.fate(count.field()).loss()
+            {
+                self.count(usage, count, loss);
             }
         }
-        if let Some(extras) = usage.semantics().extras() {
-            self.usage_extras(place, extras);
-        }
+        let extras = usage.semantics().extras().into_iter().flat_map(Extras::iter);
+        let counted = extras.filter(|extra| !matches!(extra.json.as_str(), "0" | "0.0"));
+        self.lose_extras(place, counted, "a count that only this vendor reports");
     }
 
     /// Reports what happened to one count.
@@ -90,20 +85,6 @@ impl Reporter<'_> {
         (kind, reason): (LossKind, &'static str),
     ) {
         self.lose((usage.place_of(count), count.field()), kind, reason);
-    }
-
-    fn usage_extras(&mut self, place: Place, extras: &Extras<'_>) {
-        for extra in extras.iter().filter(|extra| !extra.is_void()) {
-            let suffix = extra.pointer();
-            let declared = self.source.declared(suffix.trim_start_matches('/'));
-            let (kind, reason) = match (extra.json.as_str(), declared) {
-                ("0" | "0.0", _) => continue,
-                (_, Some(declared)) if declared.kind == LossKind::Implied => continue,
-                (_, Some(declared)) => (declared.kind, declared.reason),
-                (_, None) => (LossKind::Dropped, "a count that only this vendor reports"),
-            };
-            self.report.lose(extra.place(place).pointer(&suffix), kind, reason);
-        }
     }
 
     /// Reports the notes on an empty text, which no target has a place for.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::conversation::Candidate;
 use crate::loss::{LossKind, Report};
-use crate::place::Place;
+use crate::place::{Place, Step};
 use crate::protocol::field::FieldSet;
 use crate::protocol::semantics::{Extras, NodeSemantics, Spelling};
 use crate::protocol::{DecodedRequest, Fate, Field, Protocol};
@@ -132,12 +132,11 @@ enum Side {
 
 impl<'r> Reporter<'r> {
     pub(super) fn new(source: Protocol, target: Protocol, report: &'r mut Report) -> Self {
-        let lost = target.lost();
         Self {
             home: source,
             source,
             target,
-            lost,
+            lost: target.codec().lost,
             spelling: Spelling::default(),
             side: Side::Answer,
             respelled: BTreeMap::new(),
@@ -213,9 +212,9 @@ impl<'r> Reporter<'r> {
     /// Where a field stands below the node at `place`.
     fn suffix(&self, place: Place, field: Field) -> &'static str {
         match self.source_of(place).pointer(field, self.spelling) {
-            "/finishReason" if place.is_prompt_feedback() => "/blockReason",
-            "/function/arguments" if place.is_function_call() => "/arguments",
-            "/function/name" if place.is_function_call() => "/name",
+            "/finishReason" if place.ends_with(Step::PromptFeedback) => "/blockReason",
+            "/function/arguments" if place.ends_with(Step::FunctionCall) => "/arguments",
+            "/function/name" if place.ends_with(Step::FunctionCall) => "/name",
             suffix => suffix,
         }
     }
@@ -290,7 +289,7 @@ impl<'r> Reporter<'r> {
         reason: impl Into<Cow<'static, str>>,
     ) {
         if self.source_of(place).conventions().has_items {
-            let id = if place.is_item() { "/id" } else { "../item_id" };
+            let id = if place.ends_with(Step::Item) { "/id" } else { "../item_id" };
             self.below(place, id, kind, reason);
         }
     }
@@ -305,15 +304,14 @@ impl<'r> Reporter<'r> {
 
     /// Reports a field that the target's table calls lost.
     fn lose_by_table(&mut self, place: Place, field: Field) {
-        match self.target.fate(field) {
-            Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
-            Fate::Lost(kind, reason) => self.lose((place, field), kind, reason),
+        if let Fate::Lost(kind, reason) = self.target.fate(field) {
+            self.lose((place, field), kind, reason);
         }
     }
 
     #[inline]
-    fn set_if(&mut self, place: Place, field: Field, is_set: impl Into<IsSet>) {
-        if is_set.into().0 {
+    fn set_if<T>(&mut self, place: Place, field: Field, value: &Option<T>) {
+        if value.is_some() {
             self.set(place, field);
         }
     }
@@ -325,10 +323,7 @@ impl DecodedRequest<'_> {
         let (source, mut report) = (self.protocol(), Report::default());
         let reporter =
             Reporter::new(source, source, &mut report).spelled(self.semantics().spelling());
-        match node {
-            Some(node) => reporter.pointer(node, field),
-            None => reporter.pointer(&NodeSemantics::default(), field),
-        }
+        reporter.pointer(node.unwrap_or(&NodeSemantics::default()), field)
     }
 }
 
@@ -338,20 +333,5 @@ impl Candidate<'_> {
         let mut report = Report::default();
         let reporter = Reporter::new(protocol, protocol, &mut report);
         reporter.spelled(self.semantics().spelling()).pointer(node, field)
-    }
-}
-
-/// Whether a field is set, from the forms in which fields are held.
-struct IsSet(bool);
-
-impl From<bool> for IsSet {
-    fn from(is_set: bool) -> Self {
-        Self(is_set)
-    }
-}
-
-impl<T> From<&Option<T>> for IsSet {
-    fn from(value: &Option<T>) -> Self {
-        Self(value.is_some())
     }
 }

@@ -1,12 +1,12 @@
 //! The walk over messages and parts, which requests and answers share.
 
 use super::{Reporter, Side};
-use crate::conversation::{Content, Media, MediaKind, Message, Part, Source};
+use crate::conversation::{Content, Media, MediaKind, Message, Part, Source, ToolResult};
 use crate::loss::LossKind;
 use crate::place::Place;
-use crate::protocol::semantics::{Extras, Logprobs, NodeSemantics};
+use crate::protocol::semantics::{Extra, Extras, Logprobs, NodeSemantics};
 use crate::protocol::words::in_words;
-use crate::protocol::{ArtefactKind, CacheMarker, Citation, Fate, Field};
+use crate::protocol::{ArtefactKind, CacheMarker, Citation, Field};
 
 impl Reporter<'_> {
     pub(super) fn message(&mut self, message: &Message<'_>) {
@@ -16,9 +16,7 @@ impl Reporter<'_> {
         }
         self.set_if(message.semantics().place(), Field::MessageName, &message.name);
         self.semantics(message.semantics());
-        for part in &message.parts {
-            self.part(part);
-        }
+        message.parts.iter().for_each(|part| self.part(part));
     }
 
     fn part(&mut self, part: &Part<'_>) {
@@ -34,7 +32,7 @@ impl Reporter<'_> {
                 self.set(place, Field::ToolCall);
                 self.set_if(place, Field::CallId, &call.id);
             }
-            Content::ToolResult(result) => self.result(part.semantics(), result),
+            Content::ToolResult(result) => self.result(place, result),
             Content::Reasoning(_) => self.set(place, Field::Reasoning),
             Content::Refusal(_) => self.set(place, Field::Refusal),
             Content::Opaque(opaque) if opaque.protocol == self.target => {}
@@ -60,20 +58,13 @@ impl Reporter<'_> {
         }
     }
 
-    fn result(
-        &mut self,
-        semantics: &NodeSemantics<'_>,
-        result: &crate::conversation::ToolResult<'_>,
-    ) {
-        let place = semantics.place();
-        let crate::conversation::ToolResult { call_id, name, output, is_error, form: _ } = result;
+    fn result(&mut self, place: Place, result: &ToolResult<'_>) {
+        let ToolResult { call_id, name, output, is_error, form: _ } = result;
         self.set(place, Field::ToolResult);
         self.set_if(place, Field::ResultCallId, call_id);
         self.set_if(place, Field::ResultName, name);
         self.set_if(place, Field::ResultIsError, is_error);
-        for part in output.parts() {
-            self.result_part(part);
-        }
+        output.parts().iter().for_each(|part| self.result_part(part));
     }
 
     /// Reports a part of a result. What other protocols have no block for is written as its words there.
@@ -103,7 +94,7 @@ impl Reporter<'_> {
     /// Reports all that the target never carries of a node's semantics.
     #[inline]
     pub(in super::super) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
-        if semantics.has_detail() || semantics.is_respelled() {
+        if semantics.has_detail() || semantics.spelling().is_respelled() {
             self.detail(semantics);
         }
         if let Some(reason) = semantics.spelling().repair() {
@@ -131,17 +122,13 @@ impl Reporter<'_> {
         }
         self.cache_marker(place, semantics);
         if let Some(artefact) = semantics.artefact() {
-            self.set(
-                semantics.sealed_at(),
-                match artefact.kind() {
-                    ArtefactKind::Signature => Field::Signature,
-                    ArtefactKind::Ciphertext => Field::Ciphertext,
-                },
-            );
+            let field = match artefact.kind() {
+                ArtefactKind::Signature => Field::Signature,
+                ArtefactKind::Ciphertext => Field::Ciphertext,
+            };
+            self.set(semantics.sealed_at(), field);
         }
-        if let (Some(_), Fate::Lost(kind, reason)) =
-            (semantics.citations().first(), self.target.fate(Field::Citations))
-        {
+        if let Some((kind, reason)) = self.target.fate(Field::Citations).loss() {
             self.citations(semantics, kind, reason);
         }
         if let Some(logprobs) = semantics.logprobs() {
@@ -195,26 +182,26 @@ impl Reporter<'_> {
 
     /// Reports what the target, or its form of them, does not carry of log probabilities.
     pub(in super::super) fn logprobs(&mut self, place: Place, logprobs: &Logprobs<'_>) {
-        match self.target.fate(Field::PartLogprobs) {
-            Fate::Lost(kind, reason) => self.weights(place, logprobs, (kind, reason)),
-            Fate::Carried | Fate::Depends(_) | Fate::Implied(_) if logprobs.is_partial() => {
+        match self.target.fate(Field::PartLogprobs).loss() {
+            Some(loss) => self.weights(place, logprobs, loss),
+            None if logprobs.is_partial() => {
                 let reason = "no other protocol has token ids or sums of log probabilities";
                 self.weights(place, logprobs, (LossKind::Approximated, reason));
             }
-            Fate::Carried | Fate::Depends(_) | Fate::Implied(_) => {}
+            None => {}
         }
     }
 
     /// Marks are for requests; an answer that has one cannot hand it on.
     fn cache_marker(&mut self, place: Place, semantics: &NodeSemantics<'_>) {
         let Some(marker) = semantics.cache() else { return };
-        match (self.target.fate(Field::CacheMarker), self.side) {
-            (Fate::Carried | Fate::Depends(_) | Fate::Implied(_), Side::Answer) => {
+        match (self.target.fate(Field::CacheMarker).loss(), self.side) {
+            (Some((kind, reason)), _) => self.marker(place, marker, kind, reason),
+            (None, Side::Answer) => {
                 let reason = "no other protocol has cache markers in answers";
                 self.marker(place, marker, LossKind::Dropped, reason);
             }
-            (Fate::Carried | Fate::Depends(_) | Fate::Implied(_), Side::Request) => {}
-            (Fate::Lost(kind, reason), _) => self.marker(place, marker, kind, reason),
+            (None, Side::Request) => {}
         }
     }
 
@@ -262,14 +249,23 @@ impl Reporter<'_> {
 
     /// Reports undeclared fields, which no other protocol can carry; those that say nothing are no loss.
     pub(in super::super) fn extras(&mut self, place: Place, extras: &Extras<'_>) {
-        if self.is_same() {
-            return;
+        if !self.is_same() {
+            self.lose_extras(place, extras.iter(), "the target protocol has no such field");
         }
-        for extra in extras.iter().filter(|extra| !extra.is_void()) {
+    }
+
+    /// The same for some of them, and why those are lost that no table declares.
+    pub(super) fn lose_extras<'e, 'a: 'e>(
+        &mut self,
+        place: Place,
+        extras: impl Iterator<Item = &'e Extra<'a>>,
+        unknown: &'static str,
+    ) {
+        for extra in extras.filter(|extra| !extra.is_void()) {
             let suffix = extra.pointer();
             let declared = self.source.declared(suffix.trim_start_matches('/'));
             let (kind, reason) = match declared {
-                None => (LossKind::Dropped, UNKNOWN_FIELD),
+                None => (LossKind::Dropped, unknown),
                 // What says nothing of the conversation is in the table alone.
                 Some(declared) if declared.kind == LossKind::Implied => continue,
                 Some(declared) => (declared.kind, declared.reason),
@@ -290,5 +286,3 @@ pub(super) fn media_field(kind: MediaKind) -> Field {
         MediaKind::Document => Field::Document,
     }
 }
-
-const UNKNOWN_FIELD: &str = "the target protocol has no such field";

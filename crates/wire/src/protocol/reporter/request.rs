@@ -4,7 +4,8 @@ use super::{Reporter, Side};
 use std::collections::BTreeSet;
 
 use crate::conversation::{
-    CallForm, Content, HostedService, HostedTool, Message, OutputFormat, Sampling, Tool, ToolKind,
+    CacheOptions, CallForm, Content, FunctionTool, HostedService, HostedTool, Message,
+    OutputFormat, OutputSchema, Request, Sampling, Thinking, Tool, ToolKind,
 };
 use crate::json::{Number, Text};
 use crate::loss::LossKind;
@@ -24,9 +25,7 @@ impl Reporter<'_> {
         }
         self.request_fields(decoded);
         self.request_semantics(decoded);
-        for message in &decoded.request.messages {
-            self.message(message);
-        }
+        decoded.request.messages.iter().for_each(|message| self.message(message));
         for tool in &decoded.request.tools {
             self.turn_to(tool.semantics().place());
             if !self.is_same() {
@@ -115,7 +114,7 @@ impl Reporter<'_> {
     }
 
     fn request_fields(&mut self, decoded: &DecodedRequest<'_>) {
-        let crate::conversation::Request {
+        let Request {
             model,
             stream,
             messages: _,
@@ -142,7 +141,7 @@ impl Reporter<'_> {
         self.set_if(root, Field::ParallelToolCalls, parallel_tool_calls);
         self.set_if(root, Field::MaxOutputTokens, max_output_tokens);
         self.sampling(sampling);
-        self.set_if(root, Field::Stop, !stop.is_empty());
+        self.set_if(root, Field::Stop, &stop.first());
         self.output(output);
         self.set_if(root, Field::Verbosity, verbosity);
         self.thinking(thinking);
@@ -151,14 +150,14 @@ impl Reporter<'_> {
         self.set_if(root, Field::Metadata, metadata);
         self.set_if(root, Field::ServiceTier, service_tier);
         self.set_if(root, Field::Store, store);
-        let crate::conversation::CacheOptions { key, options, retention } = cache;
+        let CacheOptions { key, options, retention } = cache;
         self.set_if(root, Field::CacheKey, key);
         self.set_if(root, Field::CacheOptions, options);
         self.set_if(root, Field::CacheRetention, retention);
     }
 
-    fn sampling(&mut self, sampling: &crate::conversation::Sampling<'_>) {
-        let crate::conversation::Sampling {
+    fn sampling(&mut self, sampling: &Sampling<'_>) {
+        let Sampling {
             temperature,
             top_p,
             top_k,
@@ -187,8 +186,7 @@ impl Reporter<'_> {
             OutputFormat::Unset => {}
             OutputFormat::Text | OutputFormat::JsonObject => self.set(root, Field::OutputFormat),
             OutputFormat::JsonSchema(schema) => {
-                let crate::conversation::OutputSchema { name, description, schema, strict } =
-                    &**schema;
+                let OutputSchema { name, description, schema, strict } = &**schema;
                 self.set_if(root, Field::OutputSchemaName, name);
                 self.set_if(root, Field::OutputSchemaDescription, description);
                 self.set_if(root, Field::OutputSchema, schema);
@@ -197,8 +195,8 @@ impl Reporter<'_> {
         }
     }
 
-    fn thinking(&mut self, thinking: &crate::conversation::Thinking<'_>) {
-        let crate::conversation::Thinking { mode, effort, budget, show } = thinking;
+    fn thinking(&mut self, thinking: &Thinking<'_>) {
+        let Thinking { mode, effort, budget, show } = thinking;
         let root = Place::default();
         self.set_if(root, Field::ThinkingMode, mode);
         self.set_if(root, Field::ThinkingEffort, effort);
@@ -212,7 +210,9 @@ impl Reporter<'_> {
         let session = semantics.session();
         self.set_if(root, Field::PreviousResponse, &session.previous_response_id);
         self.set_if(root, Field::Conversation, &session.conversation);
-        self.set_if(root, Field::ToolsStatedEmpty, semantics.tools_stated_empty());
+        if semantics.tools_stated_empty() {
+            self.set(root, Field::ToolsStatedEmpty);
+        }
         let mut declared: Vec<&'static Declared> = Vec::new();
         declared.extend(semantics.chat().iter().flat_map(|it| it.set()).map(|(it, _)| it));
         declared.extend(semantics.responses().iter().flat_map(|it| it.set()).map(|(it, _)| it));
@@ -231,15 +231,12 @@ impl Reporter<'_> {
     fn early_results(&mut self, messages: &[Message<'_>]) {
         let mut customs: BTreeSet<&Text<'_>> = BTreeSet::new();
         messages.iter().flat_map(|message| &message.parts).for_each(|part| match part.content() {
-            Content::ToolCall(call) if call.form == CallForm::Custom => {
-                customs.extend(&call.id);
-            }
-            Content::ToolResult(result) if result.form == CallForm::Custom => {
-                let is_custom = result.call_id.as_ref().is_some_and(|id| customs.contains(id));
-                if !is_custom {
-                    let reason = "no call with this id is of a custom tool";
-                    self.approximated(part, reason);
-                }
+            Content::ToolCall(call) if call.form == CallForm::Custom => customs.extend(&call.id),
+            Content::ToolResult(result)
+                if result.form == CallForm::Custom
+                    && !result.call_id.as_ref().is_some_and(|id| customs.contains(id)) =>
+            {
+                self.approximated(part, "no call with this id is of a custom tool");
             }
             _ => {}
         });
@@ -250,13 +247,8 @@ impl Reporter<'_> {
         self.tool_semantics(tool.semantics());
         match &tool.kind {
             ToolKind::Function(function) => {
-                let crate::conversation::FunctionTool {
-                    name: _,
-                    description,
-                    parameters,
-                    strict,
-                    output_schema,
-                } = function;
+                let FunctionTool { name: _, description, parameters, strict, output_schema } =
+                    function;
                 self.set(place, Field::Tool);
                 self.set_if(place, Field::ToolDescription, description);
                 self.set_if(place, Field::ToolParameters, parameters);
@@ -281,17 +273,8 @@ impl Reporter<'_> {
     /// Some protocols name the version of a tool in its type, and the counterpart elsewhere has one of its own.
     fn version(&mut self, place: Place, hosted: &HostedTool<'_>) {
         let is_named = hosted.protocol.conventions().versions_hosted_tools;
-        if hosted.service == HostedService::Other || !is_named {
-            return;
-        }
-        if !matches!(
-            &*hosted.kind.to_str(),
-            "web_search"
-                | "code_interpreter"
-                | "web_search_20250305"
-                | "web_fetch_20250910"
-                | "code_execution_20250825"
-        ) {
+        let is_usual = USUAL_VERSIONS.contains(&&*hosted.kind.to_str());
+        if hosted.service != HostedService::Other && is_named && !is_usual {
             let reason = "the target's tool for it is of another version";
             self.below(place, "/type", LossKind::Approximated, reason);
         }
@@ -299,9 +282,18 @@ impl Reporter<'_> {
 
     fn tool_semantics(&mut self, semantics: &NodeSemantics<'_>) {
         self.respell(semantics.place(), semantics.spelling());
-        self.set_if(semantics.place(), Field::ToolCacheMarker, semantics.cache().is_some());
+        self.set_if(semantics.place(), Field::ToolCacheMarker, &semantics.cache());
         if let Some(extras) = semantics.extras() {
             self.extras(semantics.place(), extras);
         }
     }
 }
+
+/// The types of hosted tools whose counterparts elsewhere do the same.
+const USUAL_VERSIONS: [&str; 5] = [
+    "web_search",
+    "code_interpreter",
+    "web_search_20250305",
+    "web_fetch_20250910",
+    "code_execution_20250825",
+];

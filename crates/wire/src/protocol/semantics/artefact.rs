@@ -1,5 +1,7 @@
 //! Artefacts that only their issuer can read: signatures and ciphertext, stamped with who made them.
 
+use memchr::memmem;
+
 use crate::base64;
 use crate::json::Text;
 use crate::owned::into_owned;
@@ -91,9 +93,8 @@ impl<'a> Artefact<'a> {
 
     /// Whether a body may hold artefacts that travel in another protocol's fields; false only if it holds none.
     pub fn may_be_carried_in(body: &str) -> bool {
-        [CARRIER_PREFIX, CARRIER_PREFIX_BASE64]
-            .iter()
-            .any(|mark| memchr::memmem::find(body.as_bytes(), mark.as_bytes()).is_some())
+        let has = |mark: &str| memmem::find(body.as_bytes(), mark.as_bytes()).is_some();
+        has(CARRIER_PREFIX) || has(CARRIER_PREFIX_BASE64)
     }
 }
 

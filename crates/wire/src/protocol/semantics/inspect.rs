@@ -50,10 +50,9 @@ impl NodeSemantics<'_> {
 /// The numbers of the bits, which the protocol's own module gives their meaning.
 fn show_spelling(spelling: Spelling, writer: &mut Writer) {
     let bits: Vec<u32> = spelling.bits().collect();
-    if bits.is_empty() {
-        return;
+    if !bits.is_empty() {
+        writer.field("shape", &bits);
     }
-    writer.field("shape", &bits);
 }
 
 fn show_detail(detail: &Detail<'_>, writer: &mut Writer) {
@@ -65,9 +64,7 @@ fn show_detail(detail: &Detail<'_>, writer: &mut Writer) {
     }
     writer.optional("logprobs", logprobs.as_ref().map(Logprobs::entries).as_ref());
     item.member(writer, "item");
-    if !extras.is_empty() {
-        extras.member(writer, "extras");
-    }
+    extras.member(writer, "extras");
 }
 
 fn show_session(session: &Session<'_>, resumed: &[&ToolResult<'_>], writer: &mut Writer) {
@@ -99,6 +96,7 @@ show! {
     Artefact { issuer, kind, data; is_handed }
     Citation { protocol, url, title, cited_text, span, json; place }
     Session { previous_response_id, conversation }
+    Item { id, status, phase, extras }
 }
 
 show_names!(ArtefactKind);
@@ -119,6 +117,13 @@ impl Show for Extras<'_> {
     fn show(&self, writer: &mut Writer) {
         writer.array(|writer| self.iter().for_each(|extra| extra.show(writer)));
     }
+
+    fn member(&self, writer: &mut Writer, key: &str) {
+        if !self.is_empty() {
+            writer.key(key);
+            self.show(writer);
+        }
+    }
 }
 
 impl Show for Extra<'_> {
@@ -126,18 +131,6 @@ impl Show for Extra<'_> {
         let Extra { scope: _, key: _, json, later: _ } = self;
         writer.field("pointer", &self.pointer());
         writer.field("json", json);
-    }
-}
-
-impl Show for Item<'_> {
-    fn members(&self, writer: &mut Writer) {
-        let Item { id, status, phase, extras } = self;
-        writer.optional("id", id.as_ref());
-        writer.optional("status", status.as_ref());
-        writer.optional("phase", phase.as_ref());
-        if !extras.is_empty() {
-            extras.member(writer, "extras");
-        }
     }
 }
 
@@ -161,7 +154,8 @@ impl Semantics<'_> {
         show_namespace(writer, "responses", responses.iter().flat_map(|it| it.set()));
         show_namespace(writer, "anthropic", anthropic.iter().flat_map(|it| it.set()));
         show_namespace(writer, "gemini", gemini.iter().flat_map(|it| it.set()));
-        extras.member(writer, "extras");
+        writer.key("extras");
+        extras.show(writer);
         show_spelling(*spelling, writer);
     }
 }

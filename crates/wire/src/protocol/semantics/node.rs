@@ -231,16 +231,6 @@ impl<'a> NodeSemantics<'a> {
         self.spelling
     }
 
-    /// Whether JSON stood where the protocol has a string.
-    pub(in super::super) fn is_as_json(&self) -> bool {
-        self.spelling.is_as_json()
-    }
-
-    /// Whether the node was spelled in a way that no translation brings back.
-    pub(in super::super) fn is_respelled(&self) -> bool {
-        self.spelling.is_respelled()
-    }
-
     /// Whether anything rides on the node.
     pub(in super::super) fn has_detail(&self) -> bool {
         self.detail.is_some()
@@ -296,10 +286,8 @@ impl Detail<'_> {
     fn keep_places(&mut self, later: &Detail<'_>) {
         let Some(from) = later.later.as_deref() else { return };
         let (known, new) = (self.item.as_ref(), later.item.as_ref());
-        let status =
-            known.is_none_or(|it| it.status.is_none()) && new.is_some_and(|it| it.status.is_some());
-        let phase =
-            known.is_none_or(|it| it.phase.is_none()) && new.is_some_and(|it| it.phase.is_some());
+        let is_new = |has: fn(&Item<'_>) -> bool| !known.is_some_and(has) && new.is_some_and(has);
+        let (status, phase) = (is_new(|it| it.status.is_some()), is_new(|it| it.phase.is_some()));
         let places = self.later.get_or_insert_default();
         places.artefact = if later.artefact.is_some() { from.artefact } else { places.artefact };
         places.status = if status { from.status } else { places.status };

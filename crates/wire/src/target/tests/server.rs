@@ -51,7 +51,7 @@ fn the_server_overrules_the_family() {
 fn a_demanded_limit_comes_from_the_operator_then_the_family() {
     let cases = [
         (Target::for_model("claude-opus-4"), 32_000),
-        (Target::for_model("claude-opus-4").with_max_output_tokens(500), 500),
+        (Target { max_output_tokens: Some(500), ..Target::for_model("claude-opus-4") }, 500),
         (Target::for_model("nobody"), 4_096),
         (Target::default(), 4_096),
     ];

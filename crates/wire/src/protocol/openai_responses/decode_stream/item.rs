@@ -152,7 +152,7 @@ impl Items {
         // What opens an item speaks for all of it.
         let place = item_state.place.filter(|_| item_state.parts.is_empty());
         let mut semantics = NodeSemantics::at(place.unwrap_or(part.semantics().place()));
-        if part.semantics().is_as_json() {
+        if part.semantics().spelling().is_as_json() {
             semantics.add_shape(Shape::AS_JSON);
         }
         if item_state.parts.is_empty() {
