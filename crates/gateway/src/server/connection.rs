@@ -99,9 +99,8 @@ pub(super) async fn serve(state: &WorkerState, stream: TcpStream) -> Option<Box<
         tracing::debug!(target: "sabir", %error, "a connection ended early");
     }
     let head = handshake.take()?;
-    let Parts { io, read_buf, .. } = connection.into_parts();
-    let stream = io.into_inner().into_stream();
-    Some(Box::new(Upgraded { stream, read: read_buf, head, is_local }))
+    let Parts { io, read_buf: read, .. } = connection.into_parts();
+    Some(Box::new(Upgraded { stream: io.into_inner().into_stream(), read, head, is_local }))
 }
 
 /// Has the system take no more of an answer than a little beyond what is on its way. It would take megabytes, and report
