@@ -221,6 +221,7 @@ impl<'r> Calls<'r> {
     }
 }
 
+#[inline(always)]
 fn aliased<'t>(aliases: Option<&Aliases>, name: &'t Text<'_>) -> Text<'t> {
     match aliases {
         Some(aliases) => Text::plain(aliases.alias_of(&name.to_str()).to_owned()),

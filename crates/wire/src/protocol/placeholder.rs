@@ -43,10 +43,12 @@ pub(super) fn placeholder(part: &Part<'_>) -> Part<'static> {
 }
 
 /// The placeholders of a message of which only `sent` can be sent; none if that says anything.
+#[inline]
 pub(super) fn placeholders(message: &Message<'_>, sent: &[&Part<'_>]) -> Vec<Part<'static>> {
-    let is_silent = sent.len() < message.parts.len() && sent.iter().all(|part| is_wordless(part));
-    let omitted = is_silent.then(|| omitted(message)).into_iter().flatten();
-    omitted.map(|(_, part)| placeholder(part)).collect()
+    if sent.len() == message.parts.len() || !sent.iter().all(|part| is_wordless(part)) {
+        return Vec::new();
+    }
+    omitted(message).map(|(_, part)| placeholder(part)).collect()
 }
 
 /// The placeholders of a message among the parts that are sent of it, each where its part stood.

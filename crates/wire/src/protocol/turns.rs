@@ -114,6 +114,7 @@ impl<'r> Turns<'r> {
 
     /// Puts those parts of a message behind all pieces that `spelling` has one for, and answers from which number on they stand
     /// there. Of a user from whom nothing can be sent placeholders are left.
+    #[inline]
     pub(super) fn admit(
         &mut self,
         index: usize,
@@ -122,8 +123,11 @@ impl<'r> Turns<'r> {
     ) -> usize {
         let from = self.pieces.len();
         let piece = |at, part, spelling| Piece { at: (index, at), part, spelling };
-        let parts = message.parts.iter().enumerate();
-        self.pieces.extend(parts.filter_map(|(at, part)| Some(piece(at, part, spelling(part)?))));
+        for (at, part) in message.parts.iter().enumerate() {
+            if let Some(spelling) = spelling(part) {
+                self.pieces.push(piece(at, part, spelling));
+            }
+        }
         if self.pieces.len() == from {
             let omitted = omitted(message);
             self.pieces.extend(omitted.map(|(at, part)| piece(at, part, Spelling::Omitted)));
@@ -137,6 +141,7 @@ impl<'r> Turns<'r> {
     }
 
     /// Makes a turn of the pieces from a number on.
+    #[inline]
     pub(super) fn push(
         &mut self,
         side: Side,
@@ -150,6 +155,7 @@ impl<'r> Turns<'r> {
 
     /// Makes a turn of the pieces from a number on, or adds them to the last. The results of one round share a turn, whatever
     /// stood between them. Fixture `request/results/dropped-item-between-results`.
+    #[inline]
     pub(super) fn join(&mut self, side: Side, from: usize) {
         let begins_with_result = |at: usize| self.pieces.get(at).is_some_and(Piece::is_result);
         let takes_results = |turn: &Turn<'_>| {

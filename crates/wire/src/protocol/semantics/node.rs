@@ -104,6 +104,7 @@ impl<'a> NodeSemantics<'a> {
         self.spelling.merge(shape.into());
     }
 
+    #[inline]
     pub(in super::super) fn shaped<S: Speller>(mut self, shape: Shape<S>) -> Self {
         self.add_shape(shape);
         self
@@ -117,6 +118,7 @@ impl<'a> NodeSemantics<'a> {
         }
     }
 
+    #[inline]
     pub(in super::super) fn keeping(mut self, extras: Extras<'a>) -> Self {
         self.keep(extras);
         self

@@ -147,12 +147,14 @@ impl<'r> Gathering<'r, '_, '_> {
     }
 
     /// Adds what can be sent of a message to the turns of a side.
+    #[inline]
     fn take(&mut self, side: Side, index: usize, message: &'r Message<'r>) {
         let from = self.admit(side, index, message);
         self.extend(side, from);
     }
 
     /// Makes a turn of the pieces from a number on, or adds them to the last.
+    #[inline]
     fn extend(&mut self, side: Side, from: usize) {
         if from == self.turns.pieces.len() {
             return self.turns.part(side);
@@ -165,6 +167,7 @@ impl<'r> Gathering<'r, '_, '_> {
     }
 
     /// Puts what a side says of a message behind all pieces, and answers from which number on it stands there.
+    #[inline]
     fn admit(&mut self, side: Side, index: usize, message: &'r Message<'r>) -> usize {
         let Self { target, reporter, turns, .. } = self;
         turns.admit(index, message, |part| {

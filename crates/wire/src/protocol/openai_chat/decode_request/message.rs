@@ -41,7 +41,6 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
         _ if role == Role::Assistant || key == "content" => fields.member(key, reader),
         _ => Ok(()),
     })?;
-    let semantics = NodeSemantics::at(place).keeping(extras);
     let mut parts = fields.into_parts();
     if role == Role::Tool {
         let output = ResultOutput::Parts(std::mem::take(&mut parts));
@@ -50,9 +49,8 @@ fn read_message<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Message<'a>
         let part = Part::new(Content::ToolResult(Box::new(result)));
         parts.push(part.with_semantics(NodeSemantics::at(place).shaped(shape)));
     }
-    let mut message = Message::new(role, parts).with_semantics(semantics);
-    message.name = name;
-    Ok(message)
+    let semantics = NodeSemantics::at(place).keeping(extras);
+    Ok(Message { role, parts, name, semantics })
 }
 
 /// Who speaks in a message, wherever it says so; none for a word that nobody knows.
@@ -277,10 +275,11 @@ pub(in super::super) fn read_call<'a>(reader: &mut Reader<'a>, place: Place) -> 
         }
         _ => Ok(()),
     })?;
-    call.into_part(extras).or_else(|semantics| {
-        *reader = start;
-        read_opaque(reader, (SELF, kind.unwrap_or_default()), semantics)
-    })
+    if let Some(part) = call.take_part(extras) {
+        return Ok(part);
+    }
+    *reader = start;
+    read_opaque(reader, (SELF, kind.unwrap_or_default()), call.semantics)
 }
 
 /// Reads `extra_content` of a call; what else it holds goes to the extras. One without a signature is left unread.
@@ -328,10 +327,11 @@ fn read_function_call<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Part<
     let mut call = CallFields { semantics, ..CallFields::default() };
     let mut extras = Extras::default();
     call.read(&mut Members { reader, extras: &mut extras }, "")?;
-    call.into_part(extras).or_else(|semantics| {
-        *reader = start;
-        read_opaque(reader, (SELF, Text::literal("function_call")), semantics)
-    })
+    if let Some(part) = call.take_part(extras) {
+        return Ok(part);
+    }
+    *reader = start;
+    read_opaque(reader, (SELF, Text::literal("function_call")), call.semantics)
 }
 
 /// A call in the making.
@@ -363,12 +363,14 @@ impl<'a> CallFields<'a> {
         })
     }
 
-    /// The part that the call makes; without a name it makes none, and only what rides on it is left.
-    fn into_part(self, extras: Extras<'a>) -> Result<Part<'a>, NodeSemantics<'a>> {
-        let Self { id, name, arguments, form, shape, semantics } = self;
-        let Some(name) = name else { return Err(semantics) };
-        let arguments = Arguments::Text(arguments.unwrap_or_default());
+    /// The part that the call makes; without a name it makes none.
+    fn take_part(&mut self, extras: Extras<'a>) -> Option<Part<'a>> {
+        let (name, id, form) = (self.name.take()?, self.id.take(), self.form);
+        let arguments = Arguments::Text(self.arguments.take().unwrap_or_default());
         let call = Content::ToolCall(Box::new(ToolCall { id, name, arguments, form }));
-        Ok(Part::new(call).with_semantics(semantics.shaped(shape).keeping(extras)))
+        let mut semantics = std::mem::take(&mut self.semantics);
+        semantics.add_shape(self.shape);
+        semantics.keep(extras);
+        Some(Part::new(call).with_semantics(semantics))
     }
 }
