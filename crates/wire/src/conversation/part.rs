@@ -167,13 +167,11 @@ impl<'a> Part<'a> {
     }
 
     /// The call that this part is, if it is one.
-    #[inline]
     pub(crate) fn tool_call(&self) -> Option<&ToolCall<'a>> {
         if let Content::ToolCall(call) = &self.content { Some(call) } else { None }
     }
 
     /// The id by which a call and its result name each other.
-    #[inline]
     pub(crate) fn call_id(&self) -> Option<&Text<'a>> {
         match &self.content {
             Content::ToolCall(call) => call.id.as_ref(),
