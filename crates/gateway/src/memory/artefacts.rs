@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::config::types::{GatewayKey, Level};
 use crate::memory::Memory;
 use crate::memory::cache::{Cache, Source, Variant};
+use crate::memory::digest::{Digest, DigestKey};
 use crate::memory::health::{Duty, Health};
 use crate::memory::open::owner;
 use crate::memory::unwritten::Unwritten;
@@ -28,6 +29,8 @@ const RENEWED_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The memory of artefacts.
 #[derive(Debug)]
 pub(crate) struct Artefacts {
+    /// By what the cache finds calls.
+    key: DigestKey,
     cache: Mutex<Cache>,
     kept: Option<Kept>,
 }
@@ -48,18 +51,17 @@ struct Kept {
 pub(crate) struct Issuer {
     owner: Owner,
     name: String,
-    /// What the keys of everything begin with that is between the two.
-    prefix: String,
 }
 
-/// A search for what belongs to calls. A request may have hundreds of them.
+/// A search for what belongs to calls. A request may have hundreds of them, and nobody else searches meanwhile.
 #[derive(Debug)]
 pub(crate) struct Search<'a> {
     artefacts: &'a Artefacts,
+    cache: MutexGuard<'a, Cache>,
     pub(crate) issuer: Issuer,
+    /// What the digests of all its calls begin with.
+    begun: Digest,
     now: Instant,
-    /// The key of one after the other.
-    key: String,
 }
 
 /// What is known of a call.
@@ -81,13 +83,7 @@ pub(crate) struct Lacking {
 
 impl Issuer {
     pub(crate) fn new(key: Option<&Arc<GatewayKey>>, provider: &str, protocol: Protocol) -> Self {
-        let name = format!("{provider}/{}", protocol.as_str());
-        let prefix = format!("{}\0{name}\0", key.map(|key| key.name.as_str()).unwrap_or_default());
-        Self { owner: owner(key), name, prefix }
-    }
-
-    fn key(&self, id: &str) -> String {
-        format!("{}{id}", self.prefix)
+        Self { owner: owner(key), name: format!("{provider}/{}", protocol.as_str()) }
     }
 }
 
@@ -100,20 +96,20 @@ impl Artefacts {
             unwritten: Arc::clone(memory.unwritten()),
             health: Arc::clone(memory.health()),
         });
-        Self { cache: Mutex::default(), kept }
+        Self { key: DigestKey::random(), cache: Mutex::default(), kept }
     }
 
     /// Keeps what belongs to the calls of an answer.
     pub(crate) fn remember(&self, issuer: &Issuer, calls: Vec<CallArtefacts>) {
-        let now = Instant::now();
+        let (now, begun) = (Instant::now(), self.begun(issuer));
         let mut unwritten = Vec::new();
         let mut cache = self.cache();
         for CallArtefacts { id, sealed } in calls {
-            let key = issuer.key(&id);
+            let call = begun.with(&self.key, id.as_bytes()).mark();
             let Some(Sealed { meaning, record, has_words }) = sealed else {
                 // Without a store nothing known is nothing there.
                 if self.kept.is_some() {
-                    cache.put(&key, None, (Source::Store, now));
+                    cache.put(call, None, (Source::Store, now));
                 }
                 continue;
             };
@@ -122,7 +118,7 @@ impl Artefacts {
             let artefact = kept.and_then(|kept| kept.artefact(issuer, &id, &variant));
             let source = if artefact.is_some() { Source::Store } else { Source::Here };
             unwritten.extend(artefact);
-            cache.put(&key, Some(variant), (source, now));
+            cache.put(call, Some(variant), (source, now));
         }
         drop(cache);
         self.write(unwritten);
@@ -130,7 +126,8 @@ impl Artefacts {
 
     /// Looks for what belongs to the calls of a request.
     pub(crate) fn search(&self, issuer: Issuer) -> Search<'_> {
-        Search { artefacts: self, key: issuer.prefix.clone(), issuer, now: Instant::now() }
+        let (begun, now) = (self.begun(&issuer), Instant::now());
+        Search { artefacts: self, cache: self.cache(), issuer, begun, now }
     }
 
     /// Asks the store for what only it may know, and returns whether it had any. A store that fails has nothing.
@@ -141,16 +138,17 @@ impl Artefacts {
         };
         ids.truncate(CALLS_MAX);
         let Some(found) = kept.read(&issuer, &ids).await else { return false };
-        let (now, mut unwritten) = (Instant::now(), Vec::new());
+        let (now, begun, mut unwritten) = (Instant::now(), self.begun(&issuer), Vec::new());
+        let call = |id: &str| begun.with(&self.key, id.as_bytes()).mark();
         let mut cache = self.cache();
         for id in ids.iter().filter(|id| !found.iter().any(|it| it.key.call.as_str() == **id)) {
-            cache.put(&issuer.key(id), None, (Source::Missing, now));
+            cache.put(call(id), None, (Source::Missing, now));
         }
         let has_found = !found.is_empty();
         for artefact in found {
             if let Some(variant) = variant(&artefact) {
-                let key = issuer.key(artefact.key.call.as_str());
-                cache.put(&key, Some(variant), (Source::Store, now));
+                let call = call(artefact.key.call.as_str());
+                cache.put(call, Some(variant), (Source::Store, now));
                 unwritten.extend(kept.renewed(artefact));
             }
         }
@@ -165,6 +163,12 @@ impl Artefacts {
         }
     }
 
+    /// What the digests of all calls between an issuer and an owner begin with.
+    fn begun(&self, issuer: &Issuer) -> Digest {
+        let texts = [issuer.owner.as_str(), issuer.name.as_str()];
+        texts.iter().fold(Digest::EMPTY, |digest, text| digest.with(&self.key, text.as_bytes()))
+    }
+
     fn cache(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -173,12 +177,10 @@ impl Artefacts {
 impl Search<'_> {
     /// What is known of a call that came back bare.
     pub(crate) fn find(&mut self, call: BareCall<'_>) -> Known {
-        let mut cache = self.artefacts.cache();
         let mut unknown = Vec::new();
         for id in call.ids() {
-            self.key.truncate(self.issuer.prefix.len());
-            self.key.push_str(&id);
-            if let Some(variants) = cache.find(&self.key, self.now) {
+            let mark = self.begun.with(&self.artefacts.key, id.as_bytes()).mark();
+            if let Some(variants) = self.cache.find(mark, self.now) {
                 return matching(variants, call).map_or(Known::Nothing, Known::Record);
             }
             if self.artefacts.kept.is_some() {

@@ -5,8 +5,9 @@
 //! coefficients of two polynomials modulo 2^127 - 1. Two texts share a half of a digest with a probability of about 2^-64
 //! for each kibibyte, and both halves with the square of it.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 const WORDS: usize = 2;
 /// Pairs of words that are summed up with keys of their own.
@@ -30,6 +31,28 @@ pub(crate) struct DigestKey {
 /// Stands for all texts that were added to it, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Digest([u128; 2]);
+
+/// As much of a digest as tells two apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Mark(u128);
+
+/// What is known by its mark.
+pub(crate) type ByMark<T> = HashMap<Mark, T, BuildHasherDefault<FirstBits>>;
+
+/// A mark is as good as random: its first bits will do to find it.
+#[derive(Default)]
+pub(crate) struct FirstBits(u64);
+
+impl Hasher for FirstBits {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let first = bytes.first_chunk().copied().map(u64::from_le_bytes);
+        self.0 = first.unwrap_or_default();
+    }
+}
 
 impl DigestKey {
     /// A key that nobody knows.
@@ -110,10 +133,9 @@ impl Digest {
         *other = multiplied(reduced(*other + (sums[1] & SUM_BITS)), key.points[1]);
     }
 
-    /// As many bits of it as tell two apart.
-    pub(crate) fn bits(self) -> u128 {
+    pub(crate) fn mark(self) -> Mark {
         let Self([one, other]) = self;
-        u128::from(low(one)) << 64 | u128::from(low(other))
+        Mark(u128::from(low(one)) << 64 | u128::from(low(other)))
     }
 }
 
@@ -191,7 +213,7 @@ mod tests {
         let mut seen = HashSet::new();
         let mut is_new = |texts: &[&[u8]]| {
             let digest = texts.iter().fold(Digest::EMPTY, |digest, text| digest.with(&key, text));
-            seen.insert(digest.bits())
+            seen.insert(digest.mark())
         };
         assert!(is_new(&[]));
         for length in (0..64).chain([1_023, 1_024, 1_025, 3_000]) {
@@ -210,7 +232,7 @@ mod tests {
 
     #[test]
     fn no_two_gateways_have_the_same_key() {
-        let digest = |key: &DigestKey| Digest::EMPTY.with(key, b"text").bits();
+        let digest = |key: &DigestKey| Digest::EMPTY.with(key, b"text").mark();
         assert_ne!(digest(&DigestKey::random()), digest(&DigestKey::random()));
     }
 }

@@ -20,10 +20,11 @@ mod unwritten;
 mod upkeep;
 
 pub(crate) use artefacts::{Artefacts, Issuer, Known, Lacking};
+pub(crate) use digest::Mark;
 pub(crate) use form::{as_request, check as check_form, continues, join, times};
 pub(crate) use lost::{Lost, ONE_TEXT, inner, is_stated, left_out, lost_of_message, lost_of_part};
 pub(crate) use open::Memory;
 pub use open::NotOpened;
-pub(crate) use readings::{Look, Mark, Readings};
+pub(crate) use readings::{Look, Readings};
 pub(crate) use row::{AskedModel, Row, Try};
 pub(crate) use underway::Saving;

@@ -1,13 +1,11 @@
 //! What was found out of histories that clients send again with every call: by a digest of all elements up to one, what a decoder
 //! and a hash over all that is meant would find out once more. Nothing of a history itself is held.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::mem;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::lines::Step;
-use crate::memory::digest::{Digest, DigestKey};
+use crate::memory::digest::{ByMark, Digest, DigestKey, Mark};
 
 /// How many elements are known in each of two generations: as many as fill a table of some 4 MB.
 const STEPS_MAX: usize = 28_672;
@@ -18,10 +16,6 @@ pub(crate) struct Readings {
     known: RwLock<Known>,
 }
 
-/// An element in its place behind all that stand before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Mark(u128);
-
 /// What was found out of an element.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
@@ -30,7 +24,8 @@ struct Reading {
     kept_in: u64,
 }
 
-type Steps = HashMap<Mark, Reading, BuildHasherDefault<Bits>>;
+/// By the marks of elements in their places behind all that stand before them.
+type Steps = ByMark<Reading>;
 
 /// When the young ones have become too many they are the old, and those that were old are gone.
 #[derive(Debug, Default)]
@@ -57,7 +52,7 @@ impl Readings {
         let mut digest = owner_and_protocol.into_iter().fold(Digest::EMPTY, add);
         let marks = elements.map(|element| {
             digest = add(digest, element);
-            Mark(digest.bits())
+            digest.mark()
         });
         marks.collect()
     }
@@ -149,21 +144,6 @@ impl Known {
             self.old = mem::take(&mut self.young);
         }
         self.young.insert(mark, reading);
-    }
-}
-
-/// A mark is as good as random: its first bits will do to find it.
-#[derive(Default)]
-struct Bits(u64);
-
-impl Hasher for Bits {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        let first = bytes.first_chunk().copied().map(u64::from_le_bytes);
-        self.0 = first.unwrap_or_default();
     }
 }
 
