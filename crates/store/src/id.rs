@@ -1,22 +1,24 @@
 //! Ids, owners and hashes: what rows are found by. Once made, none can be misspelt or too long.
 
 use std::fmt;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::limit::ID_BYTES_MAX;
 
-/// A type of id: text without control characters, within the limit.
+/// A type of id: text without control characters, within the limit. A call hands its ids on to whatever is kept of it, so that
+/// copies share the text.
 macro_rules! text_ids {
     ($($(#[$doc:meta])* $name:ident, $what:literal;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
-            pub fn new(text: impl Into<String>) -> Result<Self> {
-                checked($what, text.into()).map(Self)
+            pub fn new(text: impl AsRef<str>) -> Result<Self> {
+                checked($what, text.as_ref()).map(Self)
             }
 
             pub fn as_str(&self) -> &str {
@@ -49,7 +51,7 @@ text_ids! {
     Name, "name";
 }
 
-fn checked(what: &'static str, text: String) -> Result<String> {
+fn checked(what: &'static str, text: &str) -> Result<Arc<str>> {
     if text.is_empty() {
         return Err(Error::invalid(format!("the {what} is empty")));
     }
@@ -59,29 +61,29 @@ fn checked(what: &'static str, text: String) -> Result<String> {
     if text.chars().any(char::is_control) {
         return Err(Error::invalid(format!("the {what} holds a control character")));
     }
-    Ok(text)
+    Ok(text.into())
 }
 
 /// To whom everything that is kept belongs: a gateway key by its name, or nobody where there are no keys.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Owner(String);
+pub struct Owner(Arc<str>);
 
 impl Owner {
     pub fn nobody() -> Self {
-        Self(String::new())
+        Self(Arc::default())
     }
 
-    pub fn key(name: impl Into<String>) -> Result<Self> {
-        checked("owner", name.into()).map(Self)
+    pub fn key(name: impl AsRef<str>) -> Result<Self> {
+        checked("owner", name.as_ref()).map(Self)
     }
 
-    /// The column: nobody is the empty text, which no key can be named.
-    pub(crate) fn as_str(&self) -> &str {
+    /// The name of the key; empty for nobody, which no key can be named.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 
     pub(crate) fn from_column(text: String) -> Self {
-        Self(text)
+        Self(text.into())
     }
 }
 
