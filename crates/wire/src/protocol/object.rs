@@ -215,6 +215,13 @@ impl<'w, 'e> Object<'w, 'e> {
         }
     }
 
+    /// The same for a field whose value is a word of the protocol.
+    pub(super) fn word_unless_kept(&mut self, key: &'static str, value: &'static str) {
+        if !self.is_kept(key) {
+            self.word(key, value);
+        }
+    }
+
     pub(super) fn optional(&mut self, key: &'static str, value: Option<&(impl Encode + ?Sized)>) {
         if let Some(value) = value {
             self.field(key, value);

@@ -44,7 +44,8 @@ impl<'r> Encoding<'r, '_> {
             for turn in &turns.turns {
                 let extras = turn.semantics.and_then(NodeSemantics::extras);
                 let mut object = Object::open(list, extras.map(|extras| (extras, "")));
-                object.unless_kept("role", wire_role(turn.side.role(), ProviderType::Anthropic));
+                object
+                    .word_unless_kept("role", wire_role(turn.side.role(), ProviderType::Anthropic));
                 self.write_content(object.key("content"), turns.pieces_of(turn));
                 object.close();
             }

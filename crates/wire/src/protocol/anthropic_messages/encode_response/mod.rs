@@ -99,8 +99,8 @@ pub(super) fn write_head(
         None if reporter.is_same() => {}
         None => object.field("id", &format!("msg_{}", context.seed.to_str())),
     }
-    object.unless_kept("type", "message");
-    object.unless_kept("role", "assistant");
+    object.word_unless_kept("type", "message");
+    object.word_unless_kept("role", "assistant");
     let model = context.model.as_ref().or(model.as_ref());
     if model.is_none() {
         let reason = "Messages requires the model's name in answers";

@@ -159,7 +159,7 @@ impl<'x> Scribe<'x, '_> {
         let extras = semantics.and_then(NodeSemantics::extras);
         let mut object = Object::open(writer, extras.map(|extras| (extras, "")));
         if side != Side::System {
-            object.unless_kept("role", wire_role(side.role(), ProviderType::Gemini));
+            object.word_unless_kept("role", wire_role(side.role(), ProviderType::Gemini));
         }
         object.key("parts").array(|parts| self.pieces(parts, pieces));
         object.close();

@@ -24,7 +24,7 @@ pub(in super::super) fn write_candidate(
     let mut object = Object::open(writer, within(""));
     let mut content = Object::open(object.key("content"), within(CONTENT_SCOPE));
     content.key("parts").array(parts);
-    content.unless_kept("role", "model");
+    content.word_unless_kept("role", "model");
     content.close();
     object.optional("finishReason", beside.finish.as_ref());
     object.unless_kept("index", &beside.index);

@@ -73,7 +73,7 @@ pub(super) fn write_head(
         None if is_foreign => object.field("id", &format!("chatcmpl-{}", context.seed.to_str())),
         None => {}
     }
-    object.unless_kept("object", kind);
+    object.word_unless_kept("object", kind);
     match &start.created {
         Some(created) => object.field("created", created),
         None => object.optional("created", is_foreign.then_some(&context.created_s)),
@@ -137,7 +137,7 @@ impl ChoiceWriter<'_, '_> {
     fn write_message(&mut self, writer: &mut Writer, candidate: &Candidate<'_>) {
         let own = self.reporter.own_extras(candidate.semantics(), "message");
         let mut object = Object::open(writer, own);
-        object.unless_kept("role", "assistant");
+        object.word_unless_kept("role", "assistant");
         let parts = &candidate.message.parts;
         let content: Few<&Part<'_>> = match self.reporter.is_same() {
             true => parts.iter().filter(|part| message::stands_in_content(part)).collect(),
