@@ -94,11 +94,8 @@ impl Reporter<'_> {
     /// Reports all that the target never carries of a node's semantics.
     #[inline]
     pub(in super::super) fn semantics(&mut self, semantics: &NodeSemantics<'_>) {
-        if semantics.has_detail() || semantics.spelling().is_respelled() {
+        if semantics.has_detail() || semantics.spelling().is_notable() {
             self.detail(semantics);
-        }
-        if let Some(reason) = semantics.spelling().repair() {
-            self.repaired(semantics, reason);
         }
     }
 
@@ -139,6 +136,9 @@ impl Reporter<'_> {
             self.set_if(semantics.status_at().of_item(), Field::ItemStatus, &item.status);
             self.set_if(semantics.phase_at().of_item(), Field::ItemPhase, &item.phase);
             self.extras(place.of_item(), &item.extras);
+        }
+        if let Some(reason) = semantics.spelling().repair() {
+            self.repaired(semantics, reason);
         }
     }
 

@@ -66,6 +66,12 @@ impl Spelling {
         self.bits & (1 << AS_JSON_BIT) != 0
     }
 
+    /// Whether a report may have to do with the spelling, whatever the protocol.
+    #[inline]
+    pub(in super::super) fn is_notable(self) -> bool {
+        self.bits & (1 << RESPELLED_BIT | 1 << AS_JSON_BIT | 1 << MENDED_BIT) != 0
+    }
+
     /// Why the node is not what its input states, if it was read as what that must mean.
     pub(in super::super) fn repair(self) -> Option<&'static str> {
         match self.bits & (1 << AS_JSON_BIT | 1 << MENDED_BIT) {
