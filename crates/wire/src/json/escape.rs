@@ -62,7 +62,7 @@ impl Unescaped {
     }
 
     /// Takes the escape of `body` whose letter stands at `at`, and returns the index behind it.
-    #[inline]
+    #[inline(always)]
     fn push_escape(&mut self, body: &str, at: usize) -> usize {
         let letter = body.as_bytes().get(at).copied().unwrap_or_default();
         match MEANINGS[usize::from(letter)] {

@@ -1,5 +1,7 @@
 //! Finds the bytes that mean something inside JSON strings: quotes, backslashes and control characters.
 
+use std::array;
+
 use wide::u8x16;
 
 /// How many bytes are looked at in one instruction.
@@ -82,6 +84,35 @@ pub(super) fn mask(bytes: &[u8]) -> (u64, usize) {
 pub(super) fn block_mask(block: &[u8; BLOCK]) -> u64 {
     let (lanes, _) = block.as_chunks();
     lanes.iter().rev().fold(0, |mask, lane| mask << LANE | u64::from(lane_mask(lane)))
+}
+
+/// What stands where in a block: one bit for each byte, the first lowest.
+pub(super) struct Masks {
+    /// Quotes and control characters, one of which ends a string unless it belongs to an escape.
+    pub(super) ends: u64,
+    pub(super) backslashes: u64,
+    /// The letters that nearly all escapes have: quote, backslash and `n`.
+    pub(super) letters: u64,
+}
+
+impl Masks {
+    #[inline]
+    pub(super) fn of(block: &[u8; BLOCK]) -> Self {
+        let (lanes, _) = block.as_chunks::<LANE>();
+        let lanes: [u8x16; BLOCK / LANE] = array::from_fn(|at| u8x16::new(lanes[at]));
+        let mask = |byte| {
+            let found = lanes.map(|lane| lane.simd_eq(u8x16::splat(byte)).to_bitmask());
+            found.into_iter().rev().fold(0, |mask, lane| mask << LANE | u64::from(lane))
+        };
+        let [quotes, backslashes] = [b'"', b'\\'].map(mask);
+        let lowest = lanes.into_iter().fold(u8x16::MAX, u8x16::min);
+        let has_controls = lowest.saturating_sub(u8x16::splat(b' ' - 1)).simd_eq(u8x16::ZERO);
+        let ends = match has_controls.any() {
+            true => block_mask(block) & !backslashes,
+            false => quotes,
+        };
+        Self { ends, backslashes, letters: quotes | backslashes | mask(b'n') }
+    }
 }
 
 /// The same for fewer bytes than a lane has: two parts that may overlap are read faster than all bytes are copied.

@@ -1,8 +1,7 @@
 //! Finds where a JSON string ends and checks its escapes on the way.
 
 use super::scan::syntax;
-use super::special;
-use super::special::BLOCK;
+use super::special::{self, BLOCK, Masks};
 use crate::error::Result;
 
 /// Where the body of a string ends, and whether it holds escapes.
@@ -67,23 +66,39 @@ pub(super) fn string(bytes: &[u8], start: usize, strings: &mut impl Strings) -> 
 }
 
 /// Scans the rest of a string from `at` on, which stands outside of an escape. Where there is one escape there are mostly
-/// many, so that blocks are searched for all of them at once.
+/// many, so that blocks are searched for all of them at once: how many a block has cannot be predicted.
 pub(super) fn escaped_string(bytes: &[u8], mut at: usize) -> Result<StringBody> {
+    let mut is_escape_cut = 0;
     while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
-        let mut specials = special::block_mask(block);
-        let mut behind = at;
-        while specials != 0 {
-            let found = specials.trailing_zeros() as usize;
-            if block[found] != b'\\' {
-                return end_of_string(bytes, at + found);
-            }
-            behind = escape(bytes, at + found + 1)?;
-            // Of an escape only the first two bytes can be special.
-            specials &= !0b11 << found;
+        let Masks { ends, backslashes, letters } = Masks::of(block);
+        let escaped = escaped_bytes(backslashes, &mut is_escape_cut);
+        let ends = ends & !escaped;
+        let before_end = ends.wrapping_sub(1) & !ends;
+        let mut others = escaped & before_end & !letters;
+        while others != 0 {
+            escape(bytes, at + others.trailing_zeros() as usize)?;
+            others &= others - 1;
         }
-        at = behind.max(at + BLOCK);
+        if ends != 0 {
+            return end_of_string(bytes, at + ends.trailing_zeros() as usize);
+        }
+        at += BLOCK;
     }
-    end_of_escaped_string(bytes, special::first(bytes, at))
+    let behind = if is_escape_cut == 1 { escape(bytes, at)? } else { at };
+    end_of_escaped_string(bytes, special::first(bytes, behind))
+}
+
+/// Which bytes of a block stand behind a backslash that is not behind one itself; `is_cut` is 1 where the first of the block
+/// does, and then where the first of the next one does.
+#[inline]
+fn escaped_bytes(backslashes: u64, is_cut: &mut u64) -> u64 {
+    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+    let first = backslashes & !*is_cut;
+    // Subtracting carries through a run of backslashes, so that each of its bits shows where the run began.
+    let alternating = ((first << 1) | ODD).wrapping_sub(first) ^ ODD;
+    let escaped = alternating ^ (backslashes | *is_cut);
+    *is_cut = (alternating & backslashes) >> (BLOCK - 1);
+    escaped
 }
 
 /// As above, but byte by byte where the input has no whole block left.
@@ -140,6 +155,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_quote_behind_an_even_run_of_backslashes_is_the_end_wherever_the_run_stands() {
+        for (before, run) in (0..140).flat_map(|before| (0..140).map(move |run| (before, run))) {
+            let [letters, run] = ["a".repeat(before), "\\".repeat(run)];
+            let whole = format!("{letters}{run}\"{}\"{}", "b".repeat(70), "c".repeat(70));
+            let body = escaped_string(whole.as_bytes(), 0).unwrap();
+            let first = before + run.len();
+            assert_eq!(body.end, first + if run.len() % 2 == 0 { 0 } else { 71 }, "{whole}");
+        }
+    }
 
     proptest! {
         #[test]
