@@ -1,6 +1,8 @@
 //! Characters and bytes of a text, each told by the other without counting from the beginning every time: a text may have
 //! as many citations as it has words.
 
+use crate::json::Text;
+
 /// A text that may grow, with how many characters come before every so many bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Characters {
@@ -13,8 +15,8 @@ pub(crate) struct Characters {
 const STRETCH: usize = 256;
 
 impl Characters {
-    pub(crate) fn push(&mut self, more: &str) {
-        self.text.push_str(more);
+    pub(crate) fn push(&mut self, more: &Text<'_>) {
+        more.push_content(&mut self.text);
         for stretch in self.text.as_bytes().chunks_exact(STRETCH).skip(self.before.len()) {
             let before = self.before.last().copied().unwrap_or_default();
             self.before.push(before + begun(stretch));
@@ -44,8 +46,8 @@ impl Characters {
     }
 }
 
-impl From<&str> for Characters {
-    fn from(text: &str) -> Self {
+impl From<&Text<'_>> for Characters {
+    fn from(text: &Text<'_>) -> Self {
         let mut characters = Self::default();
         characters.push(text);
         characters
@@ -69,8 +71,8 @@ mod tests {
     fn characters_and_bytes_tell_each_other() {
         let text = "aé€😀\n".repeat(200);
         let mut grown = Characters::default();
-        text.chars().for_each(|it| grown.push(it.encode_utf8(&mut [0; 4])));
-        for characters in [Characters::from(text.as_str()), grown] {
+        text.chars().for_each(|it| grown.push(&Text::plain(it.to_string())));
+        for characters in [Characters::from(&Text::plain(text.as_str())), grown] {
             assert_eq!(characters.text(), text);
             for (number, (at, _)) in text.char_indices().enumerate() {
                 assert_eq!((characters.before(at), characters.byte(number)), (number, at));

@@ -60,7 +60,7 @@ pub struct Counts([Option<u64>; Count::ALL.len()]);
 impl Counts {
     /// Takes what a later report says and keeps the rest: reports of usage are cumulative.
     pub fn update(&mut self, later: Self) {
-        for (count, later) in self.0.iter_mut().zip(later.0) {
+        for (count, later) in self.0.iter_mut().zip(&later.0) {
             *count = later.or(*count);
         }
     }
@@ -108,8 +108,11 @@ impl<'a> Usage<'a> {
 
     /// Takes what a later report says and keeps the rest.
     pub fn update(&mut self, later: Usage<'a>) {
-        let Usage { counts, semantics, later: _ } = later;
-        let place = semantics.place();
+        self.update_counts(&later.counts, later.semantics.place());
+        self.semantics.merge(later.semantics);
+    }
+
+    fn update_counts(&mut self, counts: &Counts, place: Place) {
         let is_elsewhere = place != self.semantics.place();
         for count in Count::ALL.into_iter().filter(|it| counts[*it].is_some()) {
             if is_elsewhere && self.counts[count].is_none() {
@@ -117,13 +120,15 @@ impl<'a> Usage<'a> {
             }
             self.counts[count] = counts[count];
         }
-        self.semantics.merge(semantics);
     }
 
     /// Adds this report to what earlier ones said, if there were any.
     pub(crate) fn add_to(self, known: &mut Option<Usage<'static>>) {
         match known {
-            Some(known) => known.update(self.into_owned()),
+            Some(known) => {
+                known.update_counts(&self.counts, self.semantics.place());
+                known.semantics.merge(self.semantics.into_owned());
+            }
             None => *known = Some(self.into_owned()),
         }
     }

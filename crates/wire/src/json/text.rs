@@ -212,7 +212,7 @@ impl<'a> Text<'a> {
     }
 
     /// Appends what the text says; a lone surrogate becomes U+FFFD.
-    pub(super) fn push_content(&self, out: &mut String) {
+    pub(crate) fn push_content(&self, out: &mut String) {
         match self.form {
             Form::Clean | Form::Plain => out.push_str(&self.repr),
             Form::Escaped => {

@@ -54,18 +54,21 @@ impl UsageEstimate {
     }
 
     /// A report with what it lacks. Before the end of an answer more may be stated.
-    pub(super) fn complete<'a>(&mut self, mut usage: Usage<'a>) -> Usage<'a> {
+    pub(super) fn complete(&mut self, usage: &mut Usage<'_>) {
         if let Some(counts) = self.lacking().filter(|_| self.has_finished) {
             self.is_used = true;
             usage.counts.update(counts);
         }
-        usage
     }
 
     /// A report for an answer that has ended without a whole one.
     pub(super) fn owed(&mut self) -> Option<Usage<'static>> {
-        let is_owed = self.has_finished && !self.is_used && self.lacking().is_some();
-        is_owed.then(|| self.complete(Usage::default()))
+        if !self.has_finished || self.is_used || self.lacking().is_none() {
+            return None;
+        }
+        let mut usage = Usage::default();
+        self.complete(&mut usage);
+        Some(usage)
     }
 
     /// What is not stated. A count of zero where there is something was counted by nobody.
@@ -115,8 +118,8 @@ pub(super) fn completed(
     let mut estimate = UsageEstimate::of(context, parties)?;
     unfold(response.clone(), &mut |event| estimate.event(&event));
     estimate.has_finished = true;
-    let stated = response.usage.clone().unwrap_or_default().into_owned();
-    let usage = estimate.complete(stated);
+    let mut usage = response.usage.clone().unwrap_or_default().into_owned();
+    estimate.complete(&mut usage);
     estimate.is_used.then_some((usage, estimate))
 }
 

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::conversation::{Content, Opaque, Part};
 use crate::error::Result;
-use crate::json::{Encode, Json, Kind, Reader, Text, Writer};
+use crate::json::{Encode, Reader, Text, Writer};
 use crate::protocol::Protocol;
 use crate::protocol::semantics::{Extras, NodeSemantics};
 
@@ -23,12 +23,25 @@ pub(super) fn read_object<'a, E: Keep<'a>>(
 
 /// Where the fields go that nobody reads.
 pub(super) trait Keep<'a> {
-    fn keep(&mut self, scope: &'static str, key: Cow<'a, str>, json: Json<'a>);
+    /// Reads the value that comes next, which has this name.
+    fn keep_next(
+        &mut self,
+        scope: &'static str,
+        key: Cow<'a, str>,
+        reader: &mut Reader<'a>,
+    ) -> Result<()>;
 }
 
 impl<'a> Keep<'a> for Extras<'a> {
-    fn keep(&mut self, scope: &'static str, key: Cow<'a, str>, json: Json<'a>) {
-        self.keep(scope, key, json);
+    #[inline]
+    fn keep_next(
+        &mut self,
+        scope: &'static str,
+        key: Cow<'a, str>,
+        reader: &mut Reader<'a>,
+    ) -> Result<()> {
+        self.keep(scope, key, reader.raw()?);
+        Ok(())
     }
 }
 
@@ -141,15 +154,15 @@ impl Unread {
             return Ok(());
         }
         reader.members_to_end(|key, reader| {
-            let is_null = reader.kind()? == Kind::Null;
+            let is_null = reader.is_before_null();
             let start = reader.position();
             if !is_null {
                 member(&key, &mut Members { reader, extras })?;
             }
-            if reader.position() == start {
-                extras.keep(scope, key, reader.raw()?);
+            match reader.position() == start {
+                true => extras.keep_next(scope, key, reader),
+                false => Ok(()),
             }
-            Ok(())
         })
     }
 }

@@ -68,12 +68,15 @@ impl<'a> StreamEncoder<'a> {
     }
 
     /// Writes what an event makes of the stream, as complete SSE frames. Nothing follows a fault.
-    pub fn step(mut self, event: Event<'_>, out: &mut String) -> Self {
+    pub fn step(mut self, mut event: Event<'_>, out: &mut String) -> Self {
         if self.is_over {
             return self;
         }
         if let Some(estimate) = &mut self.estimate {
             estimate.event(&event);
+            if let Event::Usage(usage) = &mut event {
+                estimate.complete(usage);
+            }
         }
         match event {
             Event::Delta(part, Delta::Text(text)) => self.grow(part, text, out),
@@ -82,13 +85,6 @@ impl<'a> StreamEncoder<'a> {
                 self.open = self.open.saturating_sub(1);
                 self.let_half_go(closed.part, out);
                 self.pass(Event::Close(closed), out);
-            }
-            Event::Usage(usage) => {
-                let usage = match &mut self.estimate {
-                    Some(estimate) => estimate.complete(usage),
-                    None => usage,
-                };
-                self.pass(Event::Usage(usage), out);
             }
             Event::Finish { .. } => {
                 // Behind its end such an answer states no more of its usage.

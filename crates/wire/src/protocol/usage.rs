@@ -86,6 +86,11 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
+    /// A report of which nothing has been read.
+    pub(super) fn at(place: Place) -> Self {
+        Self { semantics: NodeSemantics::at(place), ..Self::default() }
+    }
+
     /// Adds what else it states to what is known of its stream.
     pub(super) fn add_details_to(&self, known: &mut Extras<'static>) {
         if !self.extras.is_empty() {
@@ -101,11 +106,21 @@ struct News<'k, 'a> {
 }
 
 impl<'a> Keep<'a> for News<'_, 'a> {
-    fn keep(&mut self, scope: &'static str, key: Cow<'a, str>, json: Json<'a>) {
-        let known = self.known.find(scope, &key);
-        if known.is_none_or(|known| known.json.as_str() != json.as_str()) {
+    fn keep_next(
+        &mut self,
+        scope: &'static str,
+        key: Cow<'a, str>,
+        reader: &mut Reader<'a>,
+    ) -> Result<()> {
+        let known = self.known.find(scope, &key).map(|known| &known.json);
+        if known.is_some_and(|known| reader.passes_known(known)) {
+            return Ok(());
+        }
+        let json = reader.raw()?;
+        if known.is_none_or(|known| known.as_str() != json.as_str()) {
             self.extras.keep(scope, key, json);
         }
+        Ok(())
     }
 }
 
@@ -189,23 +204,24 @@ impl<S: Speller> Table<S> {
 
     /// Reads a usage report. What is no whole number stays as it is.
     pub(super) fn read<'a>(&self, reader: &mut Reader<'a>, place: Place) -> Result<Report<'a>> {
-        self.read_later(reader, place, &mut Extras::default())
+        let mut report = Report::at(place);
+        self.read_later(reader, &mut report, &mut Extras::default())?;
+        Ok(report)
     }
 
     /// Reads a report of a stream without the details that are `known`.
     pub(super) fn read_later<'a>(
         &self,
         reader: &mut Reader<'a>,
-        place: Place,
+        report: &mut Report<'a>,
         known: &mut Extras<'static>,
-    ) -> Result<Report<'a>> {
-        let mut report = Report { semantics: NodeSemantics::at(place), ..Report::default() };
+    ) -> Result<()> {
         let mut news = News { known, extras: Extras::default() };
         read_object(reader, "", &mut news, |key, reader| {
-            self.read_member(("", key), reader, &mut report)
+            self.read_member(("", key), reader, report)
         })?;
         report.extras = news.extras;
-        Ok(report)
+        Ok(())
     }
 
     fn read_member<'a>(
@@ -235,7 +251,7 @@ impl<S: Speller> Table<S> {
     }
 
     /// The canonical usage of a later report of a stream. What it does not repeat is known from `earlier` ones.
-    pub(super) fn following<'a>(&self, mut report: Report<'a>, earlier: &mut Counts) -> Usage<'a> {
+    pub(super) fn following<'a>(&self, report: Report<'a>, earlier: &mut Counts) -> Usage<'a> {
         earlier.update(report.stated);
         if self.output_by_total.is_some() && report.stated[Count::Output].is_none() {
             // A report with a total of its own gives the output by that total: an earlier count of it is old.
@@ -243,29 +259,32 @@ impl<S: Speller> Table<S> {
             let left = total.and_then(|total| self.left_by(total, earlier));
             earlier[Count::Output] = left.or(earlier[Count::Output]);
         }
-        report.stated = *earlier;
-        self.usage(report)
+        self.canonical(earlier, report.semantics.keeping(report.extras))
     }
 
-    /// The canonical usage: counts that include what the vendor counts beside them.
+    /// The canonical usage of a report that stands alone.
     pub(super) fn usage<'a>(&self, report: Report<'a>) -> Usage<'a> {
-        let Report { stated, service_tier: _, mut semantics, extras } = report;
-        semantics.keep(extras);
-        let mut counts = stated;
-        if let (Some(shape), Some(left)) = (self.output_by_total, self.output_left(&stated)) {
-            counts[Count::Output] = Some(left);
-            semantics.add_shape(shape);
+        self.canonical(&report.stated, report.semantics.keeping(report.extras))
+    }
+
+    /// Counts that include what the vendor counts beside them.
+    fn canonical<'a>(&self, stated: &Counts, semantics: NodeSemantics<'a>) -> Usage<'a> {
+        let mut usage = Usage { counts: *stated, semantics, later: Vec::new() };
+        if let (Some(shape), Some(left)) = (self.output_by_total, self.output_left(stated)) {
+            usage.counts[Count::Output] = Some(left);
+            usage.semantics.add_shape(shape);
         }
         for sum in self.sums {
-            let whole = self.whole(sum, &counts);
-            if let (Some(count), None) = (counts[sum.count], whole) {
+            let whole = self.whole(sum, &usage.counts);
+            if let (Some(count), None) = (usage.counts[sum.count], whole) {
                 // A sum beyond counting stays as the vendor states it.
                 let json = Json::trusted(count.to_string().into());
-                semantics.extras_mut().keep("", Cow::Borrowed(self.row(sum.count).key), json);
+                let key = Cow::Borrowed(self.row(sum.count).key);
+                usage.semantics.extras_mut().keep("", key, json);
             }
-            counts[sum.count] = whole;
+            usage.counts[sum.count] = whole;
         }
-        Usage { counts, semantics, later: Vec::new() }
+        usage
     }
 
     /// A count with what stands beside it.

@@ -53,6 +53,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether null comes next, or what begins like it.
+    #[inline]
+    pub(crate) fn is_before_null(&mut self) -> bool {
+        self.peek() == Some(b'n')
+    }
+
     pub fn null(&mut self) -> Result<()> {
         self.expect(Kind::Null)?;
         self.at = scan::word(self.bytes(), self.at, "null")?;
@@ -152,6 +158,16 @@ impl<'a> Reader<'a> {
         let start = self.at;
         self.skip()?;
         Ok(Json::trusted(Cow::Borrowed(&self.source[start..self.at])))
+    }
+
+    /// Passes over the value of a member that comes next, if it is spelled like one that was checked before; else nothing is
+    /// consumed.
+    pub(crate) fn passes_known(&mut self, known: &Json<'_>) -> bool {
+        let behind = self.at + known.as_str().len();
+        let is_known = self.bytes().get(self.at..behind) == Some(known.as_str().as_bytes())
+            && matches!(self.bytes().get(behind), Some(b',' | b'}'));
+        self.at = if is_known { behind } else { self.at };
+        is_known
     }
 
     /// Passes over the next value, checking it to be JSON.

@@ -86,15 +86,8 @@ impl DecodeStream for Decoder {
         }
         let mut reader = Reader::new(frame.data);
         match reader.kind()? {
-            Kind::Array => reader.array(|_, reader| {
-                let chunk = Chunk::read(reader, place, &mut self.details)?;
-                self.chunk(chunk, place, emit);
-                Ok(())
-            })?,
-            _ => {
-                let chunk = Chunk::read(&mut reader, place, &mut self.details)?;
-                self.chunk(chunk, place, emit);
-            }
+            Kind::Array => reader.array(|_, reader| self.chunk(reader, place, emit))?,
+            _ => self.chunk(&mut reader, place, emit)?,
         }
         reader.finish()
     }
@@ -123,13 +116,21 @@ impl DecodeStream for Decoder {
 }
 
 impl Decoder {
-    fn chunk<'f>(&mut self, mut chunk: Chunk<'f>, place: Place, emit: Emit<'_, 'f>) {
+    fn chunk<'f>(
+        &mut self,
+        reader: &mut Reader<'f>,
+        place: Place,
+        emit: Emit<'_, 'f>,
+    ) -> Result<()> {
+        let mut chunk = Chunk::default();
+        chunk.read(reader, place, &mut self.details)?;
         if self.stage == Stage::Failed {
-            return;
+            return Ok(());
         }
         if let Some(error) = &chunk.error {
             self.stage = Stage::Failed;
-            return emit(Event::Fault(fault_of(None, error)));
+            emit(Event::Fault(fault_of(None, error)));
+            return Ok(());
         }
         let tier = chunk.usage.as_mut().and_then(|report| report.service_tier.take());
         let late_tier =
@@ -151,6 +152,7 @@ impl Decoder {
             }
             emit(Event::Usage(usage));
         }
+        Ok(())
     }
 
     /// Begins the answer, or adds what a later frame says of it as a whole.
@@ -297,7 +299,7 @@ impl Running {
         if let Some((_, Some(kept))) = self.parts.last_mut()
             && kept.text().len() + text.len_hint() <= FRAME_BYTES_MAX
         {
-            kept.push(&text.to_str());
+            kept.push(text);
         }
     }
 

@@ -49,7 +49,8 @@ fn has_calls(data: &str) -> bool {
 }
 
 fn read_pieces(reader: &mut Reader<'_>, progress: &mut Progress) -> Result<()> {
-    let chunk = Chunk::read(reader, Place::default(), &mut Extras::default())?;
+    let mut chunk = Chunk::default();
+    chunk.read(reader, Place::default(), &mut Extras::default())?;
     for candidate in chunk.candidates {
         let joiner = progress.candidates.pieces(candidate.index.into());
         for part in candidate.parts {

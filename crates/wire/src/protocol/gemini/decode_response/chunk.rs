@@ -46,17 +46,15 @@ pub(in super::super) struct CandidateDraft<'a> {
 impl<'a> Chunk<'a> {
     /// Reads a response object, without the details of its usage that are `known` from earlier ones of its stream.
     pub(in super::super) fn read(
+        &mut self,
         reader: &mut Reader<'a>,
         place: Place,
         known: &mut Extras<'static>,
-    ) -> Result<Self> {
-        let mut chunk = Self::default();
+    ) -> Result<()> {
         let mut extras = Extras::default();
-        read_object(reader, "", &mut extras, |key, reader| {
-            chunk.member(key, reader, place, known)
-        })?;
-        chunk.extras = extras;
-        Ok(chunk)
+        read_object(reader, "", &mut extras, |key, reader| self.member(key, reader, place, known))?;
+        self.extras = extras;
+        Ok(())
     }
 
     fn member(
@@ -71,12 +69,11 @@ impl<'a> Chunk<'a> {
             ("modelVersion", Kind::String) => set(&mut self.model, reader.string()),
             ("candidates", Kind::Array) => reader.array(|index, reader| {
                 let place = place.element(Step::Candidates, index);
-                self.candidates.push(CandidateDraft::read(reader, (place, index))?);
-                Ok(())
+                self.candidates.push_mut(CandidateDraft::at(place)).read(reader, index)
             }),
             ("usageMetadata", Kind::Object) => {
-                let place = place.step(Step::UsageMetadata);
-                set(&mut self.usage, USAGE.read_later(reader, place, known))
+                let report = self.usage.insert(Report::at(place.step(Step::UsageMetadata)));
+                USAGE.read_later(reader, report, known)
             }
             ("promptFeedback", Kind::Object) => {
                 self.blocked = reader.peek_tag("blockReason").unwrap_or_default();
@@ -89,40 +86,40 @@ impl<'a> Chunk<'a> {
 }
 
 impl<'a> CandidateDraft<'a> {
-    fn read(reader: &mut Reader<'a>, (place, position): (Place, usize)) -> Result<Self> {
-        let mut draft = Self {
-            index: u32::try_from(position).unwrap_or_default(),
-            semantics: NodeSemantics::at(place),
-            ..Self::default()
-        };
+    fn at(place: Place) -> Self {
+        Self { semantics: NodeSemantics::at(place), ..Self::default() }
+    }
+
+    fn read(&mut self, reader: &mut Reader<'a>, position: usize) -> Result<()> {
+        self.index = u32::try_from(position).unwrap_or_default();
         let mut extras = Extras::default();
         read_object(reader, "", &mut extras, |key, reader| match (key, reader.kind()?) {
             ("content", Kind::Object) => {
-                draft.has_content = true;
-                draft.content(reader)
+                self.has_content = true;
+                self.content(reader)
             }
-            ("finishReason", Kind::String) => set(&mut draft.finish, reader.string()),
-            ("index", Kind::Number) => draft.index(reader, position),
+            ("finishReason", Kind::String) => set(&mut self.finish, reader.string()),
+            ("index", Kind::Number) => self.index(reader, position),
             ("groundingMetadata", Kind::Object) => {
-                draft.grounding.read_grounding(&reader.checkpoint().raw()?);
+                self.grounding.read_grounding(&reader.checkpoint().raw()?);
                 reader.inside(GROUNDING_SCOPE, |_, _| Ok(()))
             }
             ("citationMetadata", Kind::Object) => {
-                draft.grounding.read_citations(&reader.checkpoint().raw()?);
-                draft.semantics.add_shape(CITED_APART);
+                self.grounding.read_citations(&reader.checkpoint().raw()?);
+                self.semantics.add_shape(CITED_APART);
                 Ok(())
             }
             (LOGPROBS, Kind::Object) => {
-                draft.logprobs = read_logprobs(&reader.checkpoint().raw()?);
-                if draft.logprobs.is_none() {
+                self.logprobs = read_logprobs(&reader.checkpoint().raw()?);
+                if self.logprobs.is_none() {
                     return Ok(());
                 }
                 reader.skip()
             }
             _ => Ok(()),
         })?;
-        draft.semantics.keep(extras);
-        Ok(draft)
+        self.semantics.keep(extras);
+        Ok(())
     }
 
     /// Where its sources stand.
@@ -134,15 +131,19 @@ impl<'a> CandidateDraft<'a> {
 
     /// Reads the index. One that is not the position stays among the extras too.
     fn index(&mut self, reader: &mut Reader<'a>, position: usize) -> Result<()> {
-        let stated = reader.checkpoint().u64().ok().filter(|it| *it < CANDIDATES_MAX as u64);
+        let mut ahead = reader.checkpoint();
+        let stated = ahead.u64().ok().filter(|it| *it < CANDIDATES_MAX as u64);
         self.index = stated.map_or(self.index, |index| index as u32);
-        if stated == Some(position as u64) { reader.skip() } else { Ok(()) }
+        if stated == Some(position as u64) {
+            *reader = ahead;
+        }
+        Ok(())
     }
 
     fn content(&mut self, reader: &mut Members<'_, 'a>) -> Result<()> {
         let place = self.semantics.place().step(Step::Content);
         reader.inside(CONTENT_SCOPE, |key, reader| match (key, reader.kind()?) {
-            ("role", Kind::String) if reader.checkpoint().string()? == "model" => reader.skip(),
+            ("role", Kind::String) => pass_role(reader),
             ("parts", Kind::Array) => reader.array(|index, reader| {
                 let place = place.element(Step::Parts, index);
                 self.parts.push(part(reader, place)?);
@@ -151,6 +152,15 @@ impl<'a> CandidateDraft<'a> {
             _ => Ok(()),
         })
     }
+}
+
+/// Passes the role that answers have; any other stays.
+fn pass_role(reader: &mut Reader<'_>) -> Result<()> {
+    let mut ahead = reader.checkpoint();
+    if ahead.string()? == "model" {
+        *reader = ahead;
+    }
+    Ok(())
 }
 
 /// Reads a part; one of an unexpected shape is kept whole.

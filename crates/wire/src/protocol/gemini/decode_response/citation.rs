@@ -85,7 +85,7 @@ impl<'a> Grounding<'a> {
             return Vec::new();
         }
         let characters = |part: &Part<'_>| match part.content() {
-            Content::Text(text) => Some(Characters::from(&*text.to_str())),
+            Content::Text(text) => Some(Characters::from(text)),
             _ => None,
         };
         let texts: Vec<Option<Characters>> = parts.iter().map(characters).collect();

@@ -23,7 +23,8 @@ use crate::protocol::semantics::{Extras, NodeSemantics};
 pub(in super::super) fn decode_response(body: &str) -> Result<Response<'_>> {
     let mut reader = Reader::new(body);
     let root = Place::default();
-    let chunk = Chunk::read(&mut reader, root, &mut Extras::default())?;
+    let mut chunk = Chunk::default();
+    chunk.read(&mut reader, root, &mut Extras::default())?;
     reader.finish()?;
     let Chunk { id, model, candidates, usage, .. } = chunk;
     let semantics = NodeSemantics::at(root).keeping(chunk.extras);

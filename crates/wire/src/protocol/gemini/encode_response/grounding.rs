@@ -31,7 +31,7 @@ fn write_supports(list: &mut Writer, parts: &[(&[Citation<'_>], Option<&Text<'_>
         if sources.peek().is_none() {
             continue;
         }
-        let text = text.map(|text| Characters::from(&*text.to_str())).unwrap_or_default();
+        let text = text.map(Characters::from).unwrap_or_default();
         let mut quotable = QUOTED_TIMES * text.text().len() + QUOTED_BYTES;
         for citation in sources {
             write_support(list, (part, chunk), citation, (&text, &mut quotable));

@@ -87,11 +87,14 @@ impl Encoder<'_> {
     fn write_text(
         &mut self,
         index: u32,
-        (key, text): (&str, &Text<'_>),
+        (key, text): (&'static str, &Text<'_>),
         logprobs: Option<Logprobs<'_>>,
     ) {
         let Some(logprobs) = logprobs else {
-            return self.chunk(index, |delta| delta.field(key, text));
+            return self.chunk(index, |delta| {
+                delta.literal_key(key);
+                delta.value(text);
+            });
         };
         self.choice_frame(index, |choice| {
             choice.object_field("delta", |delta| delta.field(key, text));
