@@ -161,6 +161,9 @@ pub fn fold(protocol: Protocol, bytes: &[u8]) -> Response<'static> {
 
 #[cfg(test)]
 mod tests {
+    use sabir_wire::conversation::Content;
+    use sabir_wire::protocol::Opening;
+
     use super::*;
 
     #[test]
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_in_pieces_that_fit_nowhere_is_not_emitted() {
+    fn a_call_in_pieces_that_fit_nowhere_is_emitted_as_none() {
         let piece = |piece: &str| {
             format!(
                 r#"data: {{"candidates":[{{"content":{{"role":"model","parts":[{{"functionCall":{piece}}}]}},"index":0}}]}}"#
@@ -192,10 +195,16 @@ mod tests {
             ),
             piece("{}"),
         ];
-        let mut opened = 0;
+        let is_piece = |opening: &Opening<'_>| match opening {
+            Opening::Whole(Content::Opaque(opaque)) => opaque.is_broken_call(),
+            _ => false,
+        };
+        let mut opened = Vec::new();
         decode_stream(Protocol::Gemini, [stream.concat().as_bytes()], &mut |event| {
-            opened += usize::from(matches!(event, Event::Open(_)));
+            if let Event::Open(open) = &event {
+                opened.push(is_piece(&open.opening));
+            }
         });
-        assert_eq!(opened, 0);
+        assert_eq!(opened, [true; 3]);
     }
 }

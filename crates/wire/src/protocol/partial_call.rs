@@ -29,9 +29,9 @@ pub(super) struct Piece<'a> {
 pub(super) enum Added {
     /// It was the last one of a call.
     Call(Box<JoinedCall>),
-    /// More of its call is to come, or what there is of it is nothing to act on.
+    /// More of its call is to come.
     Kept,
-    /// It is of no call, and none lacks anything without it.
+    /// It is of no call, nor ever will be.
     Stray,
 }
 
@@ -101,6 +101,8 @@ pub(super) struct Joiner {
     open: Vec<PartialCall>,
     /// Whether a call was never completed: what there is of one is nothing to act on.
     has_lost: bool,
+    /// Where the pieces stand that were kept and will be of no call.
+    given_up: Vec<usize>,
     /// Whether more calls were open at once than are kept apart: pieces may be of any of them.
     is_full: bool,
 }
@@ -113,20 +115,32 @@ impl Joiner {
     pub(super) fn add(&mut self, piece: Piece<'_>) -> Added {
         let Some(position) = self.find(&piece).or_else(|| self.begin(&piece)) else {
             // What it may be of is given up.
-            let has_any = self.break_off(|call| call.takes(&piece));
-            let is_lost = has_any || self.is_full || is_orphan(&piece);
-            self.has_lost |= is_lost;
-            return if is_lost { Added::Kept } else { Added::Stray };
+            self.break_off(|call| call.takes(&piece));
+            self.has_lost |= self.is_full || is_orphan(&piece);
+            return Added::Stray;
         };
         let (call, continues) = (&mut self.open[position], piece.continues);
-        call.is_broken |= call.add(piece).is_err();
-        if continues {
-            self.has_lost |= call.is_broken;
-            return Added::Kept;
+        let is_sound = call.add(piece).is_ok() && !call.is_broken;
+        match (is_sound, continues) {
+            (true, true) => return Added::Kept,
+            (true, false) if !call.arguments.continues() => {
+                let mut call = self.open.remove(position);
+                self.given_up.append(&mut call.replaced);
+                return Added::Call(Box::new(call.finish()));
+            }
+            _ => self.given_up.append(&mut call.break_off()),
         }
-        let joined = self.open.remove(position).finish();
-        self.has_lost |= joined.is_none();
-        joined.map_or(Added::Kept, |joined| Added::Call(Box::new(joined)))
+        if !continues {
+            self.open.remove(position);
+        }
+        self.has_lost = true;
+        Added::Stray
+    }
+
+    /// The pieces that were kept and turn out to be of no call, in the order in which they came.
+    pub(super) fn take_given_up(&mut self) -> Vec<usize> {
+        self.given_up.sort_unstable();
+        std::mem::take(&mut self.given_up)
     }
 
     /// The one call that a piece is of. One of which nothing can come any more is left to those that name it.
@@ -145,7 +159,7 @@ impl Joiner {
         if self.is_full || self.open.iter().any(|call| call.takes(piece)) {
             return None;
         }
-        let call = PartialCall::begin(piece)?;
+        let mut call = PartialCall::begin(piece)?;
         if call.id.is_some() {
             self.break_off(|open| open.id == call.id);
         }
@@ -153,19 +167,17 @@ impl Joiner {
         if self.is_full {
             return None;
         }
+        call.replaced = std::mem::take(&mut self.given_up);
         self.open.push(call);
         Some(self.open.len() - 1)
     }
 
-    /// Nothing can come any more of these calls; returns whether there are any. They stay, so that what else comes of them begins
-    /// no other call.
-    fn break_off(&mut self, is_meant: impl Fn(&PartialCall) -> bool) -> bool {
-        let mut has_any = false;
+    /// Nothing can come any more of these calls. They stay, so that what else comes of them begins no other call.
+    fn break_off(&mut self, is_meant: impl Fn(&PartialCall) -> bool) {
         for call in self.open.iter_mut().filter(|call| is_meant(call)) {
-            (has_any, call.is_broken) = (true, true);
+            self.given_up.append(&mut call.break_off());
+            self.has_lost = true;
         }
-        self.has_lost |= has_any;
-        has_any
     }
 
     /// Takes note of a part that is no piece: behind a complete call, one that cannot be told from it will not be completed.
@@ -193,6 +205,8 @@ struct PartialCall {
     building: Building,
     semantics: NodeSemantics<'static>,
     positions: Vec<usize>,
+    /// Where those of the calls stand that it broke off: they are given up once it is known what becomes of it.
+    replaced: Vec<usize>,
     /// Whether some of it is missing for good.
     is_broken: bool,
 }
@@ -206,6 +220,7 @@ impl PartialCall {
             building: Building { values_left: VALUES_MAX, is_mended: false },
             semantics: NodeSemantics::at(piece.semantics.place()),
             positions: Vec::new(),
+            replaced: Vec::new(),
             is_broken: false,
         })
     }
@@ -238,15 +253,19 @@ impl PartialCall {
         Ok(())
     }
 
-    /// The call, now that all of its pieces are there; none if some value was to go on.
-    fn finish(self) -> Option<JoinedCall> {
-        let Self { id, name, arguments, building, semantics, positions, is_broken } = self;
-        if is_broken || arguments.continues() {
-            return None;
-        }
+    /// Nothing can come of it any more; answers where the pieces stand that are given up with it.
+    fn break_off(&mut self) -> Vec<usize> {
+        self.is_broken = true;
+        self.replaced.append(&mut self.positions);
+        std::mem::take(&mut self.replaced)
+    }
+
+    /// The call, now that all of its pieces are there.
+    fn finish(self) -> JoinedCall {
+        let Self { id, name, arguments, building, semantics, positions, .. } = self;
         let arguments = Arguments::Json(Json::written(|writer| arguments.write(writer)));
         let call = ToolCall { id, name, arguments, form: CallForm::Function };
-        Some(JoinedCall { call, semantics, positions, is_mended: building.is_mended })
+        JoinedCall { call, semantics, positions, is_mended: building.is_mended }
     }
 }
 

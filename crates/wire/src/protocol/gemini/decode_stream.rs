@@ -64,7 +64,7 @@ struct Running {
     /// Log probabilities of a text that is still to come, and the candidate that they stand in.
     logprobs: Option<(Logprobs<'static>, Place)>,
     calls: bool,
-    /// Its calls that come in pieces, and these as they were written as long as they are of no call.
+    /// Its calls that come in pieces, and these as they were written as long as they may be of one.
     pieces: Joiner,
     unjoined: Vec<Option<(Json<'static>, Place)>>,
     /// The reason for its end, and where that was stated.
@@ -193,6 +193,7 @@ impl Decoder {
             match part {
                 PartOrPiece::Part(part) => {
                     running.pieces.pass(&part);
+                    running.give_up(sink);
                     running.part(part, sink);
                 }
                 PartOrPiece::Piece(it) => running.piece(*it, sink),
@@ -314,7 +315,9 @@ impl Running {
         let WrittenPiece { mut piece, json } = piece;
         let place = piece.semantics.place();
         piece.position = self.unjoined.len();
-        match self.pieces.add(piece) {
+        let added = self.pieces.add(piece);
+        self.give_up(sink);
+        match added {
             Added::Call(joined) => {
                 for position in &joined.positions {
                     self.unjoined.get_mut(*position).map(Option::take);
@@ -323,6 +326,17 @@ impl Running {
             }
             Added::Stray => self.part(unjoined(json, place), sink),
             Added::Kept => self.unjoined.push(Some((json.into_owned(), place))),
+        }
+    }
+
+    /// Emits the pieces of which no call will be made, before what broke theirs off: whoever reads them behind it would make one.
+    /// Fixture `stream/tools/gemini-pieces-around-a-whole-call`.
+    fn give_up(&mut self, sink: &mut Sink<'_, '_>) {
+        for position in self.pieces.take_given_up() {
+            let piece = self.unjoined.get_mut(position).and_then(Option::take);
+            if let Some((json, place)) = piece {
+                self.part(unjoined(json, place), sink);
+            }
         }
     }
 
