@@ -132,6 +132,23 @@ impl Statement {
         self
     }
 
+    /// What only one protocol has, as far as it was written as often as it is stated.
+    pub fn opaque_as_written(&self, written: &[Value]) -> Vec<Value> {
+        let stated: Vec<&Value> = self.lists.iter().flatten().filter_map(part::opaque).collect();
+        let is_written = |value: &&&Value| {
+            let stated = stated.iter().filter(|it| it == value).count();
+            stated == written.iter().filter(|it| it == *value).count()
+        };
+        stated.iter().filter(is_written).map(|value| (*value).clone()).collect()
+    }
+
+    /// The same without what only one protocol has, if it is one of these.
+    pub fn without_opaque(mut self, values: &[Value]) -> Self {
+        let is_meant = |node: &Node| part::opaque(node).is_some_and(|it| values.contains(it));
+        self.lists.iter_mut().for_each(|nodes| nodes.retain(|node| !is_meant(node)));
+        self
+    }
+
     /// The same with texts and thoughts in one piece that a stream cut.
     pub fn joined(mut self) -> Self {
         self.lists = self.lists.into_iter().map(part::joined).collect();

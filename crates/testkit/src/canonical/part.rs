@@ -253,10 +253,15 @@ pub(super) const LOGPROBS: &str = "log probabilities";
 /// How the facts begin that hold fields that only one protocol has, or that nobody knows.
 const UNKNOWN: &str = "unknown ";
 
+/// What only one protocol has, if a node is that.
+pub(super) fn opaque(node: &Node) -> Option<&Value> {
+    node.facts.iter().find(|fact| fact.name == JSON).map(|fact| &fact.value)
+}
+
 /// Whether a node need not arrive: it says nothing, or what only one protocol has, or is a medium that a model made, which most
 /// protocols have no place for.
 pub(super) fn is_fleeting(node: &Node) -> bool {
-    let is_opaque = node.facts.iter().any(|fact| fact.name == JSON);
+    let is_opaque = opaque(node).is_some();
     let is_made = node.sort.ends_with(MEDIA) && ![RESULT_MEDIA, USER_MEDIA].contains(&&*node.sort);
     is_opaque
         || is_made
