@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use sabir_compose::govern::{
-    self, Governed, HostedRule, NameRule, Offer, Renamed, Rules, Violation,
+    self, Governed, HostedRule, NameRule, Offer, Pointers, Renamed, Rules, Violation,
 };
 use sabir_wire::conversation::{Request, Tool, ToolKind};
 use sabir_wire::protocol::{AnswerContext, DecodedRequest, Field};
@@ -26,7 +26,9 @@ pub(crate) fn request<'c>(
     let governed = match plan.changes() {
         true => {
             let choice = decoded.pointer(None, Field::ToolChoice);
-            plan.apply(decoded.edit(), rules, &choice)
+            let parallel = decoded.pointer(None, Field::ParallelToolCalls);
+            let pointers = Pointers { choice: &choice, parallel: &parallel };
+            plan.apply(decoded.edit(), rules, pointers)
         }
         false => plan.unchanged(),
     };

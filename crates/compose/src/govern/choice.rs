@@ -4,7 +4,7 @@ use sabir_wire::conversation::{AllowedTool, Request, ToolChoice};
 use sabir_wire::json::{Json, Text};
 use sabir_wire::{LossKind, Report};
 
-use crate::govern::{Renamed, Rules, hosted};
+use crate::govern::{Pointers, Renamed, Rules, hosted};
 
 /// The rules, and the names of what is on offer.
 type Named<'n> = (&'n Rules, &'n Renamed);
@@ -25,14 +25,18 @@ pub(super) fn is_denied(request: &Request<'_>, rules: Named<'_>) -> bool {
 pub(super) fn fit(
     request: &mut Request<'_>,
     rules: Named<'_>,
-    (pointer, report): (&str, &mut Report),
+    (pointers, report): (Pointers<'_>, &mut Report),
 ) {
+    let pointer = pointers.choice;
     if request.tools.is_empty() && !report.is_empty() {
         if request.tool_choice.take().is_some() {
             report.lose(pointer, LossKind::Dropped, "the gateway's rules leave no tool to choose");
         }
-        // Without tools there is nothing to call at once, and some providers refuse to hear of it.
-        request.parallel_tool_calls = None;
+        // Some providers refuse to hear of it without tools.
+        if request.parallel_tool_calls.take().is_some() {
+            let reason = "the gateway's rules leave no tool to call at once with others";
+            report.lose(pointers.parallel, LossKind::Implied, reason);
+        }
         return;
     }
     let Some(choice) = &mut request.tool_choice else { return };

@@ -21,7 +21,7 @@ mod violation;
 pub use answer::Governor;
 pub use offer::Offer;
 pub use renamed::Renamed;
-pub use request::{Governed, Plan, check_rounds, plan};
+pub use request::{Governed, Plan, Pointers, check_rounds, plan};
 pub use rounds::rounds;
 pub use rules::{ArgumentRule, HostedRule, NameRule, RuleTable, Rules, UndeclaredRule};
 pub use violation::Violation;

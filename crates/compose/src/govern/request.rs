@@ -17,6 +17,15 @@ pub struct Governed {
     pub renamed: Renamed,
 }
 
+/// Where the settings that come with tools stand in the input.
+#[derive(Clone, Copy, Debug)]
+pub struct Pointers<'p> {
+    /// The choice among the tools.
+    pub choice: &'p str,
+    /// Whether several may be called at once.
+    pub parallel: &'p str,
+}
+
 /// What the rules change of a request, known before anything of it is touched.
 #[derive(Debug)]
 pub struct Plan {
@@ -86,12 +95,17 @@ impl Plan {
         Governed { report: Report::default(), renamed: self.renamed }
     }
 
-    /// Changes the request that was planned for. `choice` is where the choice among the tools stands in the input.
-    pub fn apply<'r>(self, request: &mut Request<'r>, rules: &'r Rules, choice: &str) -> Governed {
+    /// Changes the request that was planned for.
+    pub fn apply<'r>(
+        self,
+        request: &mut Request<'r>,
+        rules: &'r Rules,
+        pointers: Pointers<'_>,
+    ) -> Governed {
         let mut report = Report::default();
         if self.denies {
             retain(&mut request.tools, rules, &mut report);
-            choice::fit(request, (rules, &self.renamed), (choice, &mut report));
+            choice::fit(request, (rules, &self.renamed), (pointers, &mut report));
         }
         if let Some(max) = rules.result_bytes_max.filter(|_| self.cuts) {
             results::cut(request, max, &mut report);

@@ -132,7 +132,7 @@ fn a_name_of_the_rules_that_gets_an_alias_leads_back_to_the_clients() {
     let rules = rules(&RuleTable { rename, undeclared, ..RuleTable::default() });
     let body = offering().to_string();
     let mut decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
-    let governed = plan(decoded.request(), &rules).unwrap().apply(decoded.edit(), &rules, "");
+    let governed = plan(decoded.request(), &rules).unwrap().apply(decoded.edit(), &rules, POINTERS);
     let upstream = Protocol::Gemini;
     let mut context = AnswerContext::by(&decoded, upstream, &Target::default());
     let alias = context.names[0].0.to_str().into_owned();
@@ -175,7 +175,7 @@ fn passes_bash(table: &RuleTable) -> bool {
     let mut decoded = Protocol::AnthropicMessages.decode_request_text(&body).unwrap();
     let plan = plan(decoded.request(), &rules).unwrap();
     let governed = match plan.changes() {
-        true => plan.apply(decoded.edit(), &rules, "/tool_choice"),
+        true => plan.apply(decoded.edit(), &rules, POINTERS),
         false => plan.unchanged(),
     };
     let names = (&mut AnswerContext::default(), governed.renamed);

@@ -12,8 +12,12 @@ use sabir_wire::protocol::{AnswerContext, Delta, Event, Fold, Opening, Order, un
 use sabir_wire::target::Target;
 use serde_json::{Value, json};
 
-use super::{Governor, Offer, RuleTable, Rules, plan};
+use super::{Governor, Offer, Pointers, RuleTable, Rules, plan};
 use crate::Glob;
+
+/// Where Chat has the settings that come with tools.
+const POINTERS: Pointers<'_> =
+    Pointers { choice: "/tool_choice", parallel: "/parallel_tool_calls" };
 
 fn globs(patterns: &[&str]) -> Option<Vec<Glob>> {
     Some(patterns.iter().map(|pattern| Glob::new(pattern).unwrap()).collect())
@@ -54,7 +58,7 @@ fn answer(request: &Value, rules: &Arc<Rules>, message: &Value) -> Answered {
     let body = request.to_string();
     let mut decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
     let plan = plan(decoded.request(), rules).unwrap();
-    let governed = plan.apply(decoded.edit(), rules, "/tool_choice");
+    let governed = plan.apply(decoded.edit(), rules, POINTERS);
     let mut context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
     let names = (&mut context, governed.renamed);
     let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, rules);

@@ -109,7 +109,7 @@ fn governed(
     let body = request(&json!(tools)).to_string();
     let mut decoded = Protocol::OpenaiChat.decode_request_text(&body).unwrap();
     let plan = plan(decoded.request(), &rules).unwrap();
-    let governed = plan.apply(decoded.edit(), &rules, "");
+    let governed = plan.apply(decoded.edit(), &rules, POINTERS);
     let mut context = AnswerContext::by(&decoded, Protocol::OpenaiChat, &Target::default());
     let names = (&mut context, governed.renamed.clone());
     let offer = Offer::new(decoded.request(), Protocol::OpenaiChat, names, &rules);

@@ -14,7 +14,7 @@ fn governed(protocol: Protocol, body: &Value, rules: &Rules) -> (Value, Vec<(Str
     let plan = plan(decoded.request(), rules).unwrap();
     let mut losses = Vec::new();
     if plan.changes() {
-        let governed = plan.apply(decoded.edit(), rules, "/tool_choice");
+        let governed = plan.apply(decoded.edit(), rules, POINTERS);
         let mut report = governed.report;
         governed.renamed.report_on(decoded.request(), &mut report);
         losses
@@ -57,7 +57,8 @@ fn deny_beats_allow() {
     for gone in ["tools", "tool_choice", "parallel_tool_calls"] {
         assert_eq!(body.get(gone), None, "{gone}");
     }
-    assert_eq!(losses.len(), 3);
+    assert_eq!(losses.len(), 4);
+    assert_eq!(losses[3], ("/parallel_tool_calls".to_owned(), "implied".to_owned()));
 }
 
 #[test]
