@@ -34,6 +34,16 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Whether a text may be base64: white space, by which many break its lines, counts for nothing.
+pub(crate) fn is_likely(text: &str) -> bool {
+    let digits = text.trim_ascii_end().trim_end_matches('=');
+    let is_digit = |it: u8| it.is_ascii_alphanumeric() | matches!(it, b'+' | b'-' | b'/' | b'_');
+    // Both walks go to the end, so that many bytes are looked at in one step.
+    let blanks = digits.bytes().filter(u8::is_ascii_whitespace).count();
+    let is_known = |it: u8| is_digit(it) | it.is_ascii_whitespace();
+    digits.bytes().fold(true, |all, it| all & is_known(it)) && (digits.len() - blanks) % 4 != 1
+}
+
 fn value(digit: u8) -> Option<u32> {
     let value = match digit {
         b'A'..=b'Z' => digit - b'A',
@@ -66,13 +76,26 @@ mod tests {
     fn what_is_no_base64_is_none() {
         for text in ["a", "ab:c", "äöü"] {
             assert_eq!(decode(text), None);
+            assert!(!is_likely(text));
+        }
+    }
+
+    #[test]
+    fn base64_in_lines_and_without_padding_is_likely() {
+        for text in ["", "Zg", "Zm9v\r\nYg==\n", "-_+/"] {
+            assert!(is_likely(text), "{text}");
+        }
+        for text in ["Zm9vY\n", "Zg==Zg==", "Zm9v%3D", "https://example.com/a.png"] {
+            assert!(!is_likely(text), "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn any_bytes_come_back(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
-            prop_assert_eq!(decode(&encode(&bytes)), Some(bytes));
+            let text = encode(&bytes);
+            prop_assert!(is_likely(&text));
+            prop_assert_eq!(decode(&text), Some(bytes));
         }
     }
 }

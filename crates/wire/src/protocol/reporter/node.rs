@@ -1,6 +1,7 @@
 //! The walk over messages and parts, which requests and answers share.
 
 use super::{Reporter, Side};
+use crate::base64;
 use crate::conversation::{Content, Media, MediaKind, Message, Part, Source, ToolResult};
 use crate::loss::LossKind;
 use crate::place::Place;
@@ -235,6 +236,17 @@ impl Reporter<'_> {
             self.repaired(part, "a document without words is left out");
         }
         self.empty_text(part.semantics());
+    }
+
+    /// Whether data of another protocol is no base64, which is reported: one such file, and the whole request is refused.
+    /// Fixture `request/media/data-that-is-no-base64`.
+    pub(in super::super) fn is_unreadable(&mut self, place: Place, media: &Media<'_>) -> bool {
+        let Source::Base64 { mime: _, data } = &media.source else { return false };
+        let is_unreadable = !self.is_same() && !base64::is_likely(&data.to_str());
+        if is_unreadable {
+            self.dropped(place, "the data is no base64, and no provider takes it");
+        }
+        is_unreadable
     }
 
     /// Reports the notes on an empty text or document, which goes with it where that is left out.

@@ -51,6 +51,9 @@ pub(super) fn admits(
         // The walk over all that is set has reported these.
         return false;
     }
+    if reporter.is_unreadable(place, media) {
+        return false;
+    }
     let sendable = sendable(media).filter(|it| match it {
         Sendable::PlainText(_) => true,
         it if it.is_image() => family.inputs.image,

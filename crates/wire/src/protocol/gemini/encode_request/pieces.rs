@@ -92,6 +92,9 @@ impl<'x> Scribe<'x, '_> {
 
     /// Reports what becomes of media; false if they cannot be sent.
     fn admits_media(&mut self, part: &Part<'_>, media: &Media<'_>, place: MediaPlace) -> bool {
+        if self.reporter.is_unreadable(part.semantics().place(), media) {
+            return false;
+        }
         let inputs = self.target.family.inputs;
         let accepted = match media.kind {
             MediaKind::Image => inputs.image,

@@ -213,6 +213,7 @@ pub(super) fn is_sayable(part: &Part<'_>, media: &Media<'_>, reporter: &mut Repo
     let (kind, reason) = match (media.kind, &media.source) {
         _ if reporter.is_same() => return true,
         (MediaKind::Video, _) => return false,
+        _ if reporter.is_unreadable(part.semantics().place(), media) => return false,
         (MediaKind::Document | MediaKind::Image, Source::File { .. }) if !is_ours => {
             (LossKind::Withheld, "a file id is only valid for its vendor")
         }

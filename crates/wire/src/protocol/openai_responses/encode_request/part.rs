@@ -49,7 +49,9 @@ fn takes(reporter: &mut Reporter<'_>, part: &Part<'_>, media: &Media<'_>) -> boo
         return false;
     }
     match media.kind {
-        MediaKind::Image | MediaKind::Document => true,
+        MediaKind::Image | MediaKind::Document => {
+            !reporter.is_unreadable(part.semantics().place(), media)
+        }
         MediaKind::Audio | MediaKind::Video => false,
     }
 }
