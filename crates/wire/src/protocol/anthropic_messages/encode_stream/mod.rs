@@ -286,6 +286,8 @@ impl Writing<'_> {
         self.state = State::Over;
         // An end that was emitted before and waits for the usage is none any more.
         self.finish = None;
+        // Fixture `stream/thinking/sealed-thinking-before-a-failure`.
+        self.report_sealed();
         frames::error(&mut self.out, fault);
     }
 

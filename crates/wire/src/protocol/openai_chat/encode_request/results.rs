@@ -93,8 +93,10 @@ impl<'m> Turns<'_, '_, 'm> {
             }
             Content::Media(media) if matches!(media.source, Source::Text { .. }) => {
                 let words = in_words(part);
-                if words.is_some() {
-                    content::report_as_text(part.semantics(), self.reporter);
+                match &words {
+                    Some(_) => content::report_as_text(part.semantics(), self.reporter),
+                    // Fixture `request/results/documents-without-words`.
+                    None => self.reporter.wordless(part, media),
                 }
                 texts.extend(words);
             }
