@@ -57,8 +57,9 @@ impl Comparison<'_> {
     /// speaks of may be told between them in other words.
     fn joined(&self, before: &[Node], after: &Node) -> Vec<usize> {
         let mut counts = Vec::new();
-        let Some(mut rest) = text_of(after) else { return counts };
-        let mut is_free = false;
+        let Some(text) = text_of(after) else { return counts };
+        // What is left of it, in as many ways as the pieces so far can stand in it.
+        let (mut rests, mut is_free) = (vec![text], false);
         for (index, node) in before.iter().enumerate() {
             if is_empty(node) {
                 continue;
@@ -71,15 +72,18 @@ impl Comparison<'_> {
             } else {
                 let text = text_of(node).filter(|_| node.sort == after.sort);
                 // What a model says is one text in whatever pieces. What others say has its borders.
-                let begins = index == 0 || is_text(node) || rest.starts_with('\n');
-                let text = text.filter(|_| begins || is_free);
-                let Some(onwards) = text.and_then(|text| behind(rest, text, is_free)) else {
-                    break;
-                };
-                (rest, is_free) = (onwards, false);
+                let Some(text) = text else { break };
+                let begins = |rest: &str| index == 0 || is_text(node) || rest.starts_with('\n');
+                rests.retain(|rest| is_free || begins(rest));
+                rests = all_behind(&rests, text, is_free);
+                is_free = false;
+            }
+            if rests.is_empty() {
+                break;
             }
             let run = &before[..=index];
-            if index > 0 && (rest.is_empty() || is_free) && self.has_same_notes(run, after) {
+            let is_told = is_free || rests.contains(&"");
+            if index > 0 && is_told && self.has_same_notes(run, after) {
                 counts.push(index + 1);
             }
         }
@@ -165,6 +169,21 @@ impl Comparison<'_> {
 struct Step {
     cost: usize,
     taken: Option<(usize, usize)>,
+}
+
+/// What may be left of texts behind another: where that may stand behind other words, they may hold it as well.
+fn all_behind<'t>(texts: &[&'t str], piece: &str, is_free: bool) -> Vec<&'t str> {
+    let mut all: Vec<&str> = match is_free {
+        false => texts.iter().filter_map(|text| behind(text, piece, false)).collect(),
+        true => (texts.iter())
+            .flat_map(|text| text.char_indices().map(|(at, _)| &text[at..]).chain([""]))
+            .filter_map(|text| text.strip_prefix(piece))
+            .collect(),
+    };
+    // All of them are ends of one text.
+    all.sort_unstable_by_key(|rest| rest.len());
+    all.dedup();
+    all
 }
 
 /// What is left of a text behind another that it begins with, or holds if it is free to say more before it.

@@ -7,7 +7,7 @@ use sabir_wire::{Loss, LossKind, Report};
 use serde_json::Value;
 
 use super::align::{behind, notes, text_of};
-use super::part::{CITATION, LOGPROBS, MEDIA, RESULT_MEDIA, TEXT, USER_MEDIA};
+use super::part::{CITATION, KIND, LOGPROBS, MEDIA, RESULT_MEDIA, TEXT, USER_MEDIA};
 use super::values::{is_within, leaves, strings};
 use super::{Fact, Group, Node, Statement, defaults, normal};
 
@@ -312,12 +312,35 @@ impl Comparison<'_> {
         let is_moved = is_moved || self.is_moved_together(node) || self.is_moved_run(node);
         let asks_for_json = text_of(node).is_some_and(|text| text.contains("JSON"));
         let is_asked = asks_for_json && self.is_instruction_reported();
+        let is_moved = is_moved || self.is_moved_placeholder(node);
         if is_made_up || is_asked || is_moved || neighbours.iter().any(replaces) {
             return Vec::new();
         }
         let pointer = neighbours.first().map_or(String::new(), |it| it.place.clone());
         let (name, after) = (format!("added {}", node.sort), fact.value.clone());
         vec![Difference { pointer, name, before: Value::Null, after }]
+    }
+
+    /// Whether a text stands for media that the report says are gone, in something that stands elsewhere.
+    fn is_moved_placeholder(&self, node: &Node) -> bool {
+        let Some(kind) =
+            text_of(node).and_then(|it| it.strip_prefix('[')?.strip_suffix(" omitted]"))
+        else {
+            return false;
+        };
+        let is_lost = |kind| matches!(kind, LossKind::Withheld | LossKind::Dropped);
+        let is_kind = |fact: &Fact| {
+            fact.name == KIND && fact.value.as_str().is_some_and(|it| it.eq_ignore_ascii_case(kind))
+        };
+        let is_gone = |it: &&Node| {
+            let is_speaker = it.sort.split(' ').next() == node.sort.split(' ').next();
+            is_speaker && it.facts.iter().any(is_kind) && self.has(&it.place, is_lost)
+        };
+        let gone: Vec<&Node> = self.before.lists.iter().flatten().filter(is_gone).collect();
+        let is_moved = |it: &&Node| self.has(&it.place, |kind| kind == LossKind::Renamed);
+        let is_alike = |it: &&Node| it.sort == node.sort && text_of(it) == text_of(node);
+        let count = self.after.lists.iter().flatten().filter(is_alike).count();
+        gone.iter().any(is_moved) && count <= gone.len()
     }
 
     /// Whether all nodes that state the same as this one are there.

@@ -239,6 +239,9 @@ pub(super) const RESULT_MEDIA: &str = "result media";
 /// How the sorts of media end, whoever shows them.
 pub(super) const MEDIA: &str = " media";
 
+/// The fact that holds what media are.
+pub(super) const KIND: &str = "kind";
+
 /// The facts that hold what was said and what was thought.
 pub(super) const TEXT: &str = "text";
 pub(super) const TEXTS: &str = "texts";
@@ -383,7 +386,7 @@ fn of_media(media: &Media<'_>, node: Node, at: &dyn Fn(Field) -> String) -> Node
     // What stands at an address says itself what it is.
     let mime = mime.or_else(plain).filter(|_| !matches!(source, Source::Url { .. }) && !is_empty);
     let kind = (!is_empty).then(|| format!("{kind:?}"));
-    node.with("kind", kind, place.clone())
+    node.with(KIND, kind, place.clone())
         .with("type", mime, place)
         .with("detail", detail.as_ref().map(normal::text), at(Field::MediaDetail))
         .with("name", name.as_ref().map(normal::text), at(Field::MediaName))

@@ -104,6 +104,27 @@ mod tests {
         check((image, r#"{"type":"text","text":""}"#), true);
     }
 
+    /// A file of another vendor in a result without a call, which moves behind those of calls.
+    const LOST_FILE: &str = r#"{"model":"m","input":[{"role":"user","content":"How is the sea?"},
+        {"type":"function_call","call_id":"1","name":"chart","arguments":"{}"},
+        {"type":"function_call","call_id":"2","name":"wind","arguments":"{}"},
+        {"type":"function_call_output","call_id":"3","output":[{"type":"input_file","file_id":"file-1"}]},
+        {"type":"function_call_output","call_id":"2","output":"calm"},
+        {"type":"function_call_output","call_id":"1","output":[]}]}"#;
+
+    #[test]
+    fn words_stand_in_for_media_that_move_and_for_no_others() {
+        let pair = (Protocol::OpenaiResponses, Protocol::Gemini);
+        let check = |planted: (&str, &str), is_seen: bool| {
+            check_planted_in(pair, LOST_FILE, planted, None, is_seen);
+        };
+        let omitted = "[document omitted]";
+        check((omitted, omitted), false);
+        check((omitted, "[image omitted]"), true);
+        check((omitted, "[the document]"), true);
+        check(("calm", omitted), true);
+    }
+
     /// Whether the law sees a difference between two turns of a model.
     #[track_caller]
     fn check_parts(before: &str, after: &str, is_seen: bool) {
@@ -163,6 +184,26 @@ mod tests {
         let words = r#"{"text":"At six."}"#;
         let before = format!("{other},{words},{thought},{empty}");
         check_parts(&before, &format!("{sealed},{words},{other}"), true);
+    }
+
+    #[test]
+    fn a_text_behind_other_words_stands_wherever_they_hold_it_too() {
+        let check = |after: &str, is_seen: bool| {
+            let stated = |parts: &str| {
+                let body = format!(r#"{{"contents":[{{"role":"model","parts":[{parts}]}}]}}"#);
+                statement(Protocol::Gemini, &body)
+            };
+            let before = stated(r#"{"text":"No, sir."},{"text":"o"},{"text":"n"}"#);
+            let mut report = Report::default();
+            report.lose("/contents/0/parts/0", LossKind::Approximated, "planted");
+            let after = stated(&format!(r#"{{"text":"{after}"}}"#));
+            let violation = super::check(Protocol::Gemini, &before, &after, &report);
+            assert_eq!(violation.is_some(), is_seen, "{violation:?}");
+        };
+        check("No, sir.on", false);
+        check("oh noon", false);
+        check("No, sir.no", true);
+        check("No, sir.one", true);
     }
 
     #[test]
