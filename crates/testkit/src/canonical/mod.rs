@@ -190,8 +190,11 @@ impl Statement {
         let follows_thought = |nodes: &Vec<Node>| {
             let at = nodes.iter().position(is_here).unwrap_or_default();
             let nodes = nodes[..at].iter().rev().skip_while(|it| part::is_fleeting(it));
-            let thoughts = nodes.take_while(|it| part::is_thought(it));
-            thoughts.flat_map(|it| &it.facts).any(is_seal)
+            // The seal of a blank is that of the thought before it.
+            let seals = |it: &&Node| part::is_thought(it) || part::is_seal_of_blanks(it);
+            let run: Vec<&Node> = nodes.take_while(seals).collect();
+            let first = run.iter().rposition(|it| part::is_thought(it));
+            first.is_some_and(|first| run[..=first].iter().flat_map(|it| &it.facts).any(is_seal))
         };
         difference.is_sealed() && self.lists.iter().any(follows_thought)
     }
