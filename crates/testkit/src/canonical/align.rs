@@ -69,6 +69,8 @@ impl Comparison<'_> {
             }
             if self.is_covered(&node.place, Change::Altered) {
                 is_free = true;
+            } else if self.is_reported_beside_no_words(node) {
+                continue;
             } else {
                 let text = text_of(node).filter(|_| node.sort == after.sort);
                 // What a model says is one text in whatever pieces. What others say has its borders.
@@ -82,12 +84,18 @@ impl Comparison<'_> {
                 break;
             }
             let run = &before[..=index];
-            let is_told = is_free || rests.contains(&"");
-            if index > 0 && is_told && self.has_same_notes(run, after) {
+            let is_whole = is_free || rests.contains(&"");
+            if index > 0 && is_whole && self.has_same_notes(run, after) {
                 counts.push(index + 1);
             }
         }
         counts
+    }
+
+    /// Whether a text has no words, and the report says of all that stands beside them that it is gone.
+    fn is_reported_beside_no_words(&self, node: &Node) -> bool {
+        text_of(node) == Some("")
+            && notes(node).all(|fact| self.is_covered(&fact.pointer, Change::Gone))
     }
 
     /// Whether one text has of what is said beside it what its pieces have together, or the report says otherwise.

@@ -199,6 +199,19 @@ impl Statement {
         difference.is_sealed() && self.lists.iter().any(follows_thought)
     }
 
+    /// Whether a difference is the signature of a thought without words on the thought before it, with which it is one.
+    pub fn is_seal_of_wordless_thought(&self, difference: &Difference) -> bool {
+        let is_here = |node: &Node| node.facts.iter().any(|it| it.pointer == difference.pointer);
+        let is_seal = |fact: &Fact| difference.is_addition_of(&fact.name, &fact.value);
+        let precedes_seal = |nodes: &Vec<Node>| {
+            let Some(at) = nodes.iter().position(is_here) else { return false };
+            let behind = nodes.get(at + 1).filter(|it| part::is_thought(it));
+            let seal = behind.filter(|it| part::is_seal_of_blanks(it));
+            part::is_thought(&nodes[at]) && seal.is_some_and(|it| it.facts.iter().any(is_seal))
+        };
+        difference.is_sealed() && self.lists.iter().any(precedes_seal)
+    }
+
     /// Whether a difference is the signature of a part behind a thought that says nothing but blanks: it seals the thought.
     /// Whether blanks may be left out is another question.
     pub fn is_mere_seal_behind_thought(&self, difference: &Difference) -> bool {

@@ -235,7 +235,7 @@ mod tests {
             let place = in_answer(Protocol::Gemini, &frames, &pointer)?;
             Some(place.strip_prefix("/candidates/0/content/parts/")?.split_once('/')?.0.to_owned())
         };
-        let places = [0, 1, 2, 3, 4, 5].map(|number| place(number));
+        let places = [0, 1, 2, 3, 4, 5].map(place);
         let expected = [Some("0"), Some("1"), None, Some("1"), Some("3"), Some("2")];
         assert_eq!(places.each_ref().map(Option::as_deref), expected);
     }

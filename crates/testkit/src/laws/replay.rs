@@ -135,7 +135,9 @@ impl Given {
         let is_shared = |it: &Difference| {
             let is_moved =
                 self.turn.is_seal_of_thought(it) || self.turn.is_mere_seal_behind_thought(it);
-            is_moved && arrived.has_words_of(it) || self.turn.is_seal_behind_thought(it)
+            is_moved && arrived.has_words_of(it)
+                || self.turn.is_seal_behind_thought(it)
+                || self.turn.is_seal_of_wordless_thought(it)
         };
         // A client that keeps a stream piece by piece sends blank texts, which some providers refuse.
         let has_blanks = reports.repairs_blanks(&request);
