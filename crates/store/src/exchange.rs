@@ -1,10 +1,13 @@
 //! A narrow row for each call and each try, without content, and the sums of each day in the same transaction.
 
+mod insert;
+
 use std::collections::BTreeMap;
 
 use crate::clock::Time;
-use crate::engine::{Param, Row, Session, Work, optional};
+use crate::engine::{Row, Session, Work};
 use crate::error::{Error, Result};
+use crate::exchange::insert::insert;
 use crate::id::{ExchangeId, Name, Owner, TurnId};
 use crate::limit::{ITEMS_MAX, PAGE_MAX, count};
 
@@ -117,13 +120,11 @@ impl Work for RecordExchanges {
     async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
         count("exchanges", self.exchanges.len(), ITEMS_MAX)?;
         let mut sums = BTreeMap::<DayKey<'_>, Sum>::new();
-        for exchange in &self.exchanges {
-            if insert(session, exchange).await? {
-                let sum = sums.entry(exchange.day()).or_default();
-                sum.calls += 1;
-                sum.errors += i64::from(exchange.has_failed);
-                sum.tokens.add(&exchange.tokens);
-            }
+        for exchange in insert(session, &self.exchanges).await? {
+            let sum = sums.entry(exchange.day()).or_default();
+            sum.calls += 1;
+            sum.errors += i64::from(exchange.has_failed);
+            sum.tokens.add(&exchange.tokens);
         }
         for (key, sum) in sums {
             add(session, key, &sum).await?;
@@ -312,66 +313,6 @@ impl Tokens {
         [self.input, self.output, self.cache_read, self.cache_write, self.reasoning]
             .map(|count| i64::try_from(count).unwrap_or(i64::MAX))
     }
-}
-
-/// Adds the rows of a call, unless they are there: a batch that is sent again counts nothing twice.
-async fn insert<S: Session>(session: &mut S, exchange: &Exchange) -> Result<bool> {
-    let sql = "INSERT INTO exchange (owner, id, at, turn, protocol, provider, model, outcome,
-            failed, milliseconds, first_milliseconds, input, output, cache_read, cache_write,
-            reasoning, losses, last_milliseconds)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-        ON CONFLICT (owner, id) DO NOTHING";
-    let first = exchange.first_milliseconds.map(i64::from);
-    let (earlier, last) = exchange.tries();
-    let [input, output, cache_read, cache_write, reasoning] = exchange.tokens.columns();
-    let params = [
-        (&exchange.owner).into(),
-        (&exchange.id).into(),
-        exchange.at.into(),
-        optional(exchange.turn.as_ref()),
-        (&exchange.protocol).into(),
-        optional(exchange.provider.as_ref()),
-        optional(exchange.model.as_ref()),
-        (&exchange.outcome).into(),
-        i64::from(exchange.has_failed).into(),
-        i64::from(exchange.milliseconds).into(),
-        first.map_or(Param::Null, Into::into),
-        input.into(),
-        output.into(),
-        cache_read.into(),
-        cache_write.into(),
-        reasoning.into(),
-        i64::from(exchange.losses).into(),
-        last.map_or(Param::Null, |last| i64::from(last.milliseconds).into()),
-    ];
-    if session.execute(sql, &params).await? == 0 {
-        return Ok(false);
-    }
-    for (attempt, number) in earlier.iter().zip(1_i64..) {
-        insert_attempt(session, exchange, attempt, number).await?;
-    }
-    Ok(true)
-}
-
-async fn insert_attempt<S: Session>(
-    session: &mut S,
-    exchange: &Exchange,
-    attempt: &Attempt,
-    number: i64,
-) -> Result<()> {
-    let sql =
-        "INSERT INTO attempt (owner, exchange, number, provider, model, outcome, milliseconds)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    let params = [
-        (&exchange.owner).into(),
-        (&exchange.id).into(),
-        number.into(),
-        (&attempt.provider).into(),
-        (&attempt.model).into(),
-        (&attempt.outcome).into(),
-        i64::from(attempt.milliseconds).into(),
-    ];
-    session.execute(sql, &params).await.map(|_| ())
 }
 
 async fn add<S: Session>(session: &mut S, key: DayKey<'_>, sum: &Sum) -> Result<()> {

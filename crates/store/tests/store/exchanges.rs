@@ -85,6 +85,26 @@ each_engine_refused_by_files! {
         assert!(store.usage(&other(), Time(0)).await.unwrap().is_empty());
     }
 
+    async fn of_many_calls_those_that_are_there_are_not_counted_again(bench) {
+        let (store, owner) = (&bench.store, &bench.owner);
+        let calls = |numbers: std::ops::Range<u32>| -> Vec<Exchange> {
+            numbers.map(|number| exchange(&bench, &format!("e{number}"))).collect()
+        };
+        store.record(calls(10..30)).await.unwrap();
+        let mut more = calls(0..100);
+        more.reverse();
+        more.extend(calls(40..50));
+        let theirs = calls(15..20).into_iter().map(|call| Exchange { owner: other(), ..call });
+        more.extend(theirs);
+        store.record(more).await.unwrap();
+        let usage = store.usage(owner, Time(0)).await.unwrap();
+        assert_eq!((usage[0].calls, usage[0].tokens.input), (100, 500));
+        assert_eq!(store.usage(&other(), Time(0)).await.unwrap()[0].calls, 5);
+        for call in calls(0..100) {
+            assert_eq!(store.exchange(owner, &call.id).await.unwrap(), call);
+        }
+    }
+
     async fn usage_is_summed_up_by_what_is_asked(bench) {
         let (store, owner) = (&bench.store, &bench.owner);
         let call = |id: &str, model: &str| Exchange { model: Some(name(model)), ..exchange(&bench, id) };
