@@ -78,14 +78,24 @@ impl DigestKey {
         if let Some(keys) =
             self.pairs[pairs.len()..].first_chunk::<2>().filter(|_| !rest.is_empty())
         {
-            let mut last = [0; PAIR_BYTES];
-            last[..rest.len()].copy_from_slice(rest);
-            let words = words(&last);
+            let words = words(&filled(block, rest));
             one = one.wrapping_add(product(words, &keys[0]));
             other = other.wrapping_add(product(words, &keys[1]));
         }
         [one, other]
     }
+}
+
+/// The rest of a block with zeros behind it. The end of a block that is long enough has it without a copy.
+#[inline(always)]
+fn filled(block: &[u8], rest: &[u8]) -> [u8; PAIR_BYTES] {
+    if let Some(end) = block.last_chunk::<PAIR_BYTES>() {
+        let before = 8 * (PAIR_BYTES - rest.len());
+        return (u128::from_le_bytes(*end) >> before).to_le_bytes();
+    }
+    let mut filled = [0; PAIR_BYTES];
+    filled[..rest.len()].copy_from_slice(rest);
+    filled
 }
 
 #[inline(always)]
@@ -129,14 +139,20 @@ impl Digest {
     #[inline(always)]
     fn add(&mut self, key: &DigestKey, sums: [u128; 2]) {
         let Self([one, other]) = self;
-        *one = multiplied(reduced(*one + (sums[0] & SUM_BITS)), key.points[0]);
-        *other = multiplied(reduced(*other + (sums[1] & SUM_BITS)), key.points[1]);
+        *one = multiplied(folded(*one + (sums[0] & SUM_BITS)), key.points[0]);
+        *other = multiplied(folded(*other + (sums[1] & SUM_BITS)), key.points[1]);
     }
 
     pub(crate) fn mark(self) -> Mark {
-        let Self([one, other]) = self;
+        let [one, other] = self.0.map(reduced);
         Mark(u128::from(low(one)) << 64 | u128::from(low(other)))
     }
+}
+
+/// The same number modulo the prime, with at most 2^127: 2^127 itself is one modulo the prime.
+#[inline(always)]
+fn folded(value: u128) -> u128 {
+    (value & PRIME) + (value >> 127)
 }
 
 /// A number below twice the prime, modulo the prime.
@@ -145,17 +161,16 @@ fn reduced(value: u128) -> u128 {
     if value >= PRIME { value - PRIME } else { value }
 }
 
-/// The product of two numbers below the prime, modulo the prime.
+/// The product of a number of at most 2^127 and one below the prime, modulo the prime and at most 2^127.
 #[inline(always)]
 fn multiplied(one: u128, other: u128) -> u128 {
     let [a, b] = [one >> 64, u128::from(low(one))];
     let [c, d] = [other >> 64, u128::from(low(other))];
-    // The high halves have 63 bits, so that the sum of both products fits.
+    // The high halves are at most 2^63 and less than that, so that the sum of both products fits.
     let middle = a * d + b * c;
     let (bottom, carries) = (b * d).overflowing_add(middle << 64);
     let top = a * c + (middle >> 64) + u128::from(carries);
-    // 2^127 is one modulo the prime.
-    reduced((bottom & PRIME) + (top << 1 | bottom >> 127))
+    folded((bottom & PRIME) + (top << 1 | bottom >> 127))
 }
 
 /// The key is a secret.
@@ -183,9 +198,11 @@ mod tests {
         };
         let key = DigestKey::random();
         let numbers = [0, 1, 2, PRIME - 1, u128::from(u64::MAX), 1 << 64, key.points[0]];
-        for one in numbers {
+        for one in numbers.into_iter().chain([PRIME, PRIME + 1]) {
             for other in numbers {
-                assert_eq!(multiplied(one, other), slowly(one, other), "{one} {other}");
+                let product = multiplied(one, other);
+                assert!(product <= PRIME + 1, "{one} {other}");
+                assert_eq!(reduced(product), slowly(reduced(one), other), "{one} {other}");
             }
         }
     }

@@ -9,6 +9,7 @@ use sabir_store::{
 };
 use sabir_wire::Protocol;
 use sabir_wire::conversation::{Content, Message, Role};
+use sabir_wire::json::Survey;
 
 use crate::call::{Action, Link};
 use crate::failure::{Failure, Result};
@@ -254,11 +255,11 @@ impl Task<'_> {
 
     /// What a conversation is called that begins with this call.
     pub(super) async fn title(&self, body: Option<String>) -> Result<String> {
-        let client = self.client();
-        let read = move |body: Cow<'_, str>| {
-            pool::check_thread(body.len());
-            Ok(title_of(client, &body))
-        };
+        let (client, call) = (self.client(), self.asker.call);
+        if body.is_none() && call.large.is_none() {
+            return Ok(title_of(client, &call.survey));
+        }
+        let read = move |body: Cow<'_, str>| Ok(title_of(client, &Survey::new(&body)));
         self.on_body(body, read).await
     }
 
@@ -427,7 +428,8 @@ pub(crate) fn title(messages: &[Message<'_>]) -> String {
 }
 
 /// The same of a body, which is read no further than it has to be.
-fn title_of(client: Protocol, body: &str) -> String {
+fn title_of(client: Protocol, body: &Survey<'_>) -> String {
+    pool::check_thread(body.source().len());
     let mut first = None;
     let mut read = 0;
     let own = client.find_in_elements(body, |element| {

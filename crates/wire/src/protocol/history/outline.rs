@@ -99,12 +99,12 @@ impl Protocol {
     /// What is found first in an element of a request's conversation. Nothing behind it is read.
     pub fn find_in_elements<T>(
         self,
-        body: &str,
+        body: &Survey<'_>,
         mut find: impl FnMut(&str) -> Option<T>,
     ) -> Option<T> {
         let mut found = None;
         // The error ends the reading; another one says that there is nothing more to be read.
-        let _ = Reader::new(body).object(|key, reader| {
+        let _ = Reader::surveyed(body).object(|key, reader| {
             let is_list = is_named(self, &key, self.facts().messages());
             if !is_list || reader.kind()? != Kind::Array {
                 return reader.skip();
