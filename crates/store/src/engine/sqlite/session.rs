@@ -124,9 +124,11 @@ impl Session for SqliteSession {
     }
 }
 
-/// SQLite numbers its parameters with a question mark; `$1` would be a name.
+/// SQLite numbers its parameters with a question mark; `$1` would be a name. A prepared statement is found by its text, which is
+/// read for that each time, so line breaks and what they indent are left out.
 fn spelt(sql: &str) -> String {
-    sql.replace('$', "?")
+    let words: Vec<&str> = sql.split_ascii_whitespace().collect();
+    words.join(" ").replace('$', "?")
 }
 
 fn value(value: ValueRef<'_>) -> Value {

@@ -23,7 +23,7 @@ pub(super) const BATCH: usize = 512;
 /// How long a transaction is left open to more: most of its cost is that of the pages that all of them change.
 pub(super) const MOMENT: Duration = Duration::from_millis(1);
 /// How long what may be late waits for others: all that they share is written once.
-const WHILE: Duration = Duration::from_millis(100);
+const WHILE: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
 pub(super) struct Writer {
