@@ -36,7 +36,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 
 /// Whether a text may be base64: white space, by which many break its lines, counts for nothing.
 pub(crate) fn is_likely(text: &str) -> bool {
-    let digits = text.trim_ascii_end().trim_end_matches('=');
+    let digits = text.trim_end_matches(|it: char| it == '=' || it.is_ascii_whitespace());
     let is_digit = |it: u8| it.is_ascii_alphanumeric() | matches!(it, b'+' | b'-' | b'/' | b'_');
     // Both walks go to the end, so that many bytes are looked at in one step.
     let blanks = digits.bytes().filter(u8::is_ascii_whitespace).count();
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn base64_in_lines_and_without_padding_is_likely() {
-        for text in ["", "Zg", "Zm9v\r\nYg==\n", "-_+/"] {
+        for text in ["", "Zg", "Zm9v\r\nYg==\n", "Zg=\n=", "-_+/"] {
             assert!(is_likely(text), "{text}");
         }
         for text in ["Zm9vY\n", "Zg==Zg==", "Zm9v%3D", "https://example.com/a.png"] {

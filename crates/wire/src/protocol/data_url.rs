@@ -3,10 +3,16 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr;
+
 use crate::json::Text;
+use crate::percent;
 
 const SCHEME: &str = "data:";
 const BASE64: &str = ";base64";
+
+/// The scope of the extra that keeps a payload which is not spelled the usual way.
+pub(super) const DATA_URL: &str = "data_url";
 
 /// A data URL, taken apart.
 pub(super) struct DataUrl<'a> {
@@ -14,6 +20,8 @@ pub(super) struct DataUrl<'a> {
     mime_end: usize,
     comma: usize,
     pub(super) is_base64: bool,
+    /// Whether its base64 is spelled with percent signs. Fixture `request/media/base64-with-percent-signs`.
+    pub(super) has_percents: bool,
 }
 
 impl<'a> DataUrl<'a> {
@@ -25,14 +33,17 @@ impl<'a> DataUrl<'a> {
         let comma = url.find(',')?;
         let settings = url.get(SCHEME.len()..comma)?;
         let mime_end = SCHEME.len() + settings.find(';').unwrap_or(settings.len());
-        let last = settings.len().saturating_sub(BASE64.len());
-        let is_base64 = settings.get(last..).is_some_and(|it| it.eq_ignore_ascii_case(BASE64));
-        Some(Self { url, mime_end, comma, is_base64 })
+        // Browsers pass over spaces there. Fixture `request/media/unusual-data-urls`.
+        let last = settings.rsplit_once(';').map(|(_, last)| last.trim_start_matches(' '));
+        let is_base64 = last.is_some_and(|it| it.eq_ignore_ascii_case(&BASE64[1..]));
+        let has_percents = is_base64 && memchr(b'%', &url.as_bytes()[comma..]).is_some();
+        Some(Self { url, mime_end, comma, is_base64, has_percents })
     }
 
     /// Whether it is spelled as nearly all are: a type, then base64, and nothing else.
     pub(super) fn is_usual(&self) -> bool {
-        self.url.starts_with(SCHEME) && &self.url[self.mime_end..self.comma] == BASE64
+        let is_spelled = self.url.starts_with(SCHEME) && !self.has_percents;
+        is_spelled && &self.url[self.mime_end..self.comma] == BASE64
     }
 
     /// The type that it states, as it is spelled; it may be empty.
@@ -40,9 +51,11 @@ impl<'a> DataUrl<'a> {
         self.slice(SCHEME.len()..self.mime_end)
     }
 
-    /// Its data, in base64 or with percent signs.
+    /// Its data: base64, or what is spelled with percent signs.
     pub(super) fn data(&self) -> Text<'a> {
-        self.slice(self.comma + 1..self.url.len())
+        let data = self.slice(self.comma + 1..self.url.len());
+        let decoded = self.has_percents.then(|| percent::decoded(&data.to_str())).flatten();
+        decoded.map_or(data, Text::plain)
     }
 
     /// A stretch of the URL, borrowed from the input where the URL is.

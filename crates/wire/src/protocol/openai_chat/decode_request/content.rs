@@ -6,14 +6,11 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::Place;
-use crate::protocol::data_url::DataUrl;
+use crate::protocol::data_url::{DATA_URL, DataUrl};
 use crate::protocol::object::{Members, Unread, put, read_opaque, read_tag, set};
 use crate::protocol::openai_chat::types::{SELF, shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
 use crate::protocol::{CacheMarker, media_type};
-
-/// The scope of the extra that keeps a payload which is not spelled the usual way.
-pub(in super::super) const DATA_URL: &str = "data_url";
 
 /// Reads what stands under the name of a part's type; none if it is not as expected.
 type Payload = for<'m, 'a> fn(&mut Members<'m, 'a>) -> Result<Option<Content<'a>>>;

@@ -3,8 +3,8 @@
 use crate::conversation::{Content, Media, MediaKind, Part, Source};
 use crate::json::{Text, Writer};
 use crate::loss::LossKind;
+use crate::protocol::data_url::DATA_URL;
 use crate::protocol::object::Object;
-use crate::protocol::openai_chat::decode_request::content::DATA_URL;
 use crate::protocol::openai_chat::types::{SELF, UNNAMED_FILE};
 use crate::protocol::reporter::Reporter;
 use crate::protocol::semantics::{Extra, NodeSemantics};

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::json::{Json, Kind, Reader, Text};
 use crate::percent;
 use crate::place::Place;
-use crate::protocol::data_url::{DataUrl, is_data_url};
+use crate::protocol::data_url::{DATA_URL, DataUrl, is_data_url};
 use crate::protocol::object::{Members, Unread, read_opaque, read_tag, set};
 use crate::protocol::openai_responses::types::{IN_CONTENT, SELF, Shape};
 use crate::protocol::semantics::{Extras, NodeSemantics};
@@ -100,11 +100,11 @@ impl<'a> Decoding<'_, 'a> {
         let mut is_sent_along = false;
         self.members(|key, reader, _| match key {
             "image_url" if is_image && source.is_none() => {
-                set(&mut source, reader.string().map(image))
+                set(&mut source, reader.string().map(|it| image(it, reader.extras)))
             }
             "file_data" if !is_image && source.is_none() => {
                 is_sent_along = true;
-                set(&mut source, reader.string().map(data))
+                set(&mut source, reader.string().map(|it| data(it, reader.extras)))
             }
             "file_url" if !is_image && source.is_none() => {
                 set(&mut source, reader.string().map(|url| Source::Url { mime: None, url }))
@@ -157,28 +157,31 @@ pub(in super::super) fn citation(json: Json<'_>) -> Citation<'_> {
 
 /// The source that the address of an image is, in whose place some clients send bare Base64.
 /// Fixture `request/media/bare-base64-in-place-of-an-address`.
-fn image(url: Text<'_>) -> Source<'_> {
+fn image<'a>(url: Text<'a>, extras: &mut Extras<'a>) -> Source<'a> {
     match media_type::of_bare_image(&url.to_str()) {
         Some(mime) => Source::Base64 { mime: Some(Text::literal(mime)), data: url },
-        None => address(url),
+        None => address(url, extras),
     }
 }
 
 /// The source that the data of a file is: a data URL or bare Base64, or an address in their place.
-fn data(data: Text<'_>) -> Source<'_> {
+fn data<'a>(data: Text<'a>, extras: &mut Extras<'a>) -> Source<'a> {
     match is_data_url(&data.to_str()) || media_type::is_address(&data.to_str()) {
-        true => address(data),
+        true => address(data, extras),
         false => Source::Base64 { mime: None, data },
     }
 }
 
 /// Reads an address; the data of a data URL is taken out of it.
-fn address(url: Text<'_>) -> Source<'_> {
+fn address<'a>(url: Text<'a>, extras: &mut Extras<'a>) -> Source<'a> {
     let Some(parts) = DataUrl::of(&url) else { return Source::Url { mime: None, url } };
     let mime = parts.mime().to_str().to_ascii_lowercase();
     let is_text = mime.is_empty() || mime.starts_with("text/");
     let mime = (!mime.is_empty()).then(|| Text::plain(mime));
     let data = parts.data();
+    if parts.has_percents {
+        extras.keep(DATA_URL, url.clone().into_str(), Json::literal("null"));
+    }
     if parts.is_base64 {
         return Source::Base64 { mime, data };
     }

@@ -7,7 +7,7 @@ use crate::loss::LossKind;
 use crate::protocol::object::Object;
 use crate::protocol::openai_responses::types::SELF;
 use crate::protocol::reporter::Reporter;
-use crate::protocol::semantics::NodeSemantics;
+use crate::protocol::semantics::{Extra, NodeSemantics};
 use crate::protocol::words::is_wordless;
 use crate::protocol::{CacheMarker, Citation, Field, Protocol, data_url, media_type};
 
@@ -164,10 +164,12 @@ impl<'p> Piece<'p, '_> {
             MediaKind::Document => "input_file",
             MediaKind::Audio => "input_audio",
         };
+        let own = self.reporter.own_extras(self.semantics, data_url::DATA_URL);
+        let kept = own.and_then(|(extras, scope)| extras.within(scope).next());
         let mut object = self.open(writer, word);
         match kind {
             MediaKind::Image | MediaKind::Video => {
-                write_source(&mut object, source, ("image_url", "image_url"));
+                write_source(&mut object, (source, kept), ("image_url", "image_url"));
                 // The type asks for a detail, and this is what leaving it out means.
                 object.field("detail", detail.as_ref().unwrap_or(&Text::literal("auto")));
                 if name.is_some() {
@@ -177,7 +179,7 @@ impl<'p> Piece<'p, '_> {
             }
             MediaKind::Document => {
                 self.file_name(&mut object, media);
-                write_source(&mut object, source, ("file_url", "file_data"));
+                write_source(&mut object, (source, kept), ("file_url", "file_data"));
                 object.optional("detail", detail.as_ref());
             }
             MediaKind::Audio => self.audio(object.key("input_audio"), source),
@@ -274,13 +276,14 @@ pub(in super::super) fn write_citation(
     true
 }
 
-/// Writes where a medium is, under the key for addresses or the one for data.
+/// Writes where a medium is, under the key for addresses or the one for data; data as they were spelled, if that was kept.
 fn write_source(
     object: &mut Object<'_, '_>,
-    source: &Source<'_>,
+    (source, kept): (&Source<'_>, Option<&Extra<'_>>),
     (address, data_key): (&'static str, &'static str),
 ) {
     match source {
+        Source::Base64 { .. } if let Some(kept) = kept => object.field(data_key, &*kept.key),
         Source::Base64 { mime, data } => {
             let mime = mime.as_ref().map_or("application/octet-stream".into(), media_type::proper);
             object.field(data_key, &data_url::in_base64(&mime, data));
