@@ -125,10 +125,10 @@ impl Joiner {
             (true, true) => return Added::Kept,
             (true, false) if !call.arguments.continues() => {
                 let mut call = self.open.remove(position);
-                self.given_up.append(&mut call.replaced);
+                add_to(&mut self.given_up, std::mem::take(&mut call.replaced));
                 return Added::Call(Box::new(call.finish()));
             }
-            _ => self.given_up.append(&mut call.break_off()),
+            _ => add_to(&mut self.given_up, call.break_off()),
         }
         if !continues {
             self.open.remove(position);
@@ -175,7 +175,7 @@ impl Joiner {
     /// Nothing can come any more of these calls. They stay, so that what else comes of them begins no other call.
     fn break_off(&mut self, is_meant: impl Fn(&PartialCall) -> bool) {
         for call in self.open.iter_mut().filter(|call| is_meant(call)) {
-            self.given_up.append(&mut call.break_off());
+            add_to(&mut self.given_up, call.break_off());
             self.has_lost = true;
         }
     }
@@ -191,6 +191,14 @@ impl Joiner {
     pub(super) fn lacks_pieces(&self) -> bool {
         self.has_lost || !self.open.is_empty()
     }
+}
+
+/// Adds positions to others: the fewer to the more, since one call after another may take over those of all before it.
+fn add_to(positions: &mut Vec<usize>, mut more: Vec<usize>) {
+    if more.len() > positions.len() {
+        std::mem::swap(positions, &mut more);
+    }
+    positions.append(&mut more);
 }
 
 /// How many values the arguments of one call may be put together of: a path of a few bytes makes as many as it has steps.
