@@ -24,7 +24,8 @@ pub(super) async fn insert<'e, S: Session>(
     exchanges: &'e [Exchange],
 ) -> Result<Vec<&'e Exchange>> {
     let mut ordered: Vec<&Exchange> = exchanges.iter().collect();
-    ordered.sort_unstable_by_key(|exchange| (&exchange.owner, &exchange.id));
+    // Of a call that is there twice the first row counts.
+    ordered.sort_by_key(|exchange| (&exchange.owner, &exchange.id));
     let mut new = Vec::with_capacity(ordered.len());
     let (several, rest) = ordered.as_chunks::<ROWS>();
     for rows in several {

@@ -105,6 +105,18 @@ each_engine_refused_by_files! {
         }
     }
 
+    async fn of_two_rows_of_one_call_the_first_is_kept(bench) {
+        let call = |number: u32, model: &str| {
+            Exchange { model: Some(name(model)), ..exchange(&bench, &format!("e{number}")) }
+        };
+        let first = (0..100).map(|number| call(number, "first"));
+        let second = (0..100).rev().map(|number| call(number, "second"));
+        bench.store.record(first.clone().chain(second).collect()).await.unwrap();
+        for call in first {
+            assert_eq!(bench.store.exchange(&bench.owner, &call.id).await.unwrap(), call);
+        }
+    }
+
     async fn usage_is_summed_up_by_what_is_asked(bench) {
         let (store, owner) = (&bench.store, &bench.owner);
         let call = |id: &str, model: &str| Exchange { model: Some(name(model)), ..exchange(&bench, id) };
