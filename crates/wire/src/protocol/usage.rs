@@ -237,7 +237,7 @@ impl<S: Speller> Table<S> {
             return read_count(reader, &mut report.stated[row.count]);
         }
         match reader.kind()? {
-            Kind::Object if scope.is_empty() => {
+            Kind::Object if scope.is_empty() && !key.is_empty() => {
                 let inner = self.rows.iter().find(|row| row.scope == key && row.is_here());
                 let Some(Row { scope, .. }) = inner else { return Ok(()) };
                 reader.inside(scope, |key, reader| self.read_member((scope, key), reader, report))
