@@ -65,7 +65,6 @@ pub(crate) struct Search<'a> {
 }
 
 /// What is known of a call.
-#[derive(Debug)]
 pub(crate) enum Known {
     Record(Arc<str>),
     /// Nothing belongs to it, or it was edited.

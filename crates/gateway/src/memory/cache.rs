@@ -2,6 +2,7 @@
 //! where nothing is kept this is all there is.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,8 +45,8 @@ struct Entry {
     is_used: bool,
 }
 
-/// What belongs to the call of an id that means this.
-#[derive(Clone, Debug)]
+/// What belongs to the call of an id that means this. `Debug` shows how much.
+#[derive(Clone)]
 pub(super) struct Variant {
     pub(super) digest: Hash,
     pub(super) record: Arc<str>,
@@ -130,6 +131,12 @@ impl Cache {
     }
 }
 
+impl fmt::Debug for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Variant({:?}, {} bytes)", self.digest, self.record.len())
+    }
+}
+
 fn bytes(entry: &Entry) -> usize {
     let records: usize = entry.variants.iter().map(|it| it.record.len()).sum();
     ENTRY_BYTES + records
@@ -176,6 +183,14 @@ mod tests {
             cache.put(of("other"), None, (Source::Store, minutes(minute)));
         }
         assert_eq!((cache.entries.len(), cache.bytes), (1, ENTRY_BYTES));
+    }
+
+    #[test]
+    fn debug_output_shows_no_content() {
+        let (mut cache, of) = cache();
+        cache.put(of("id"), Some(variant("secret")), (Source::Here, Instant::now()));
+        let shown = format!("{cache:?}");
+        assert!(shown.contains("6 bytes") && !shown.contains("secret"), "{shown}");
     }
 
     #[test]
