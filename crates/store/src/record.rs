@@ -5,9 +5,10 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::limit::{RECORD_BYTES_MAX, TITLE_BYTES_MAX};
 
-/// Bytes that mean something to whoever keeps them. `Debug` shows their number.
+/// Bytes that mean something to whoever keeps them, with no room behind them: there may be many, and short ones. `Debug` shows their
+/// number.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Record(Vec<u8>);
+pub struct Record(Box<[u8]>);
 
 impl Record {
     pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self> {
@@ -15,7 +16,7 @@ impl Record {
         if bytes.len() > RECORD_BYTES_MAX {
             return Err(Error::invalid(format!("a record has more than {RECORD_BYTES_MAX} bytes")));
         }
-        Ok(Self(bytes))
+        Ok(Self(bytes.into_boxed_slice()))
     }
 
     pub fn as_bytes(&self) -> &[u8] {
@@ -23,7 +24,7 @@ impl Record {
     }
 
     pub fn into_bytes(self) -> Vec<u8> {
-        self.0
+        self.0.into_vec()
     }
 }
 

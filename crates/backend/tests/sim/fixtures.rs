@@ -14,6 +14,16 @@ use crate::support::{Mode, ask};
 /// A case whose request is refused, with words of the refusal: the fixture means to be wrong, or holds what only its
 /// real provider can know.
 const REFUSED_AT_HOME: &[(&str, &str)] = &[
+    // Bytes that stay as they came: what servers say of them is theirs to say.
+    ("base64-in-lines/openai-chat", "expected a base64-encoded data URL"),
+    ("base64-with-percent-signs/openai-chat", "Invalid base64 image_url"),
+    ("base64-with-percent-signs/openai-responses", "Invalid base64 image_url"),
+    ("data-that-is-no-base64/anthropic-messages", "not valid base64"),
+    ("data-that-is-no-base64/gemini", "Base64 decoding failed"),
+    ("data-that-is-no-base64/openai-chat", "Invalid base64 image_url"),
+    ("data-that-is-no-base64/openai-responses", "Invalid base64 image_url"),
+    ("documents-without-words/anthropic-messages", "must define tools"),
+    ("file-of-an-orphan-result-that-moves/openai-responses", "No tool call found"),
     // Wrong on purpose: translations repair or report these.
     ("adaptive-with-an-effort-that-no-model-has/anthropic-messages", "output_config.effort"),
     ("alternatives-without-log-probabilities/gemini", "logprobs is only valid"),
@@ -166,6 +176,30 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
 
 /// A translation that is refused: a case, where it went, words of the refusal.
 const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
+    // Data in lines is sent in lines, which not every server takes.
+    (
+        "base64-in-lines/openai-chat",
+        Protocol::OpenaiResponses,
+        "expected a base64-encoded data URL",
+    ),
+    ("base64-in-lines/openai-chat", Protocol::AnthropicMessages, "not valid base64"),
+    ("base64-in-lines/openai-chat", Protocol::Gemini, "Base64 decoding failed"),
+    // A history that is broken.
+    (
+        "file-of-an-orphan-result-that-moves/openai-responses",
+        Protocol::OpenaiChat,
+        "preceeding message",
+    ),
+    (
+        "file-of-an-orphan-result-that-moves/openai-responses",
+        Protocol::AnthropicMessages,
+        "must use the \"user\" role",
+    ),
+    (
+        "file-of-an-orphan-result-that-moves/openai-responses",
+        Protocol::Gemini,
+        "function call turn comes immediately after",
+    ),
     // Histories that are repaired before they are sent, not by the encoders.
     (
         "assistant-speaks-first/openai-chat",
