@@ -176,14 +176,6 @@ const REFUSED_AT_HOME: &[(&str, &str)] = &[
 
 /// A translation that is refused: a case, where it went, words of the refusal.
 const REFUSED_ABROAD: &[(&str, Protocol, &str)] = &[
-    // Data in lines is sent in lines, which not every server takes.
-    (
-        "base64-in-lines/openai-chat",
-        Protocol::OpenaiResponses,
-        "expected a base64-encoded data URL",
-    ),
-    ("base64-in-lines/openai-chat", Protocol::AnthropicMessages, "not valid base64"),
-    ("base64-in-lines/openai-chat", Protocol::Gemini, "Base64 decoding failed"),
     // A history that is broken.
     (
         "file-of-an-orphan-result-that-moves/openai-responses",

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::memchr3;
 
 use crate::json::Text;
 use crate::percent;
@@ -20,8 +20,9 @@ pub(super) struct DataUrl<'a> {
     mime_end: usize,
     comma: usize,
     pub(super) is_base64: bool,
-    /// Whether its base64 is spelled with percent signs. Fixture `request/media/base64-with-percent-signs`.
-    pub(super) has_percents: bool,
+    /// Whether its base64 is spelled with percent signs or in lines, which providers refuse elsewhere. Fixtures
+    /// `request/media/base64-with-percent-signs`, `request/media/base64-in-lines`.
+    pub(super) is_respelled: bool,
 }
 
 impl<'a> DataUrl<'a> {
@@ -36,13 +37,14 @@ impl<'a> DataUrl<'a> {
         // Browsers pass over spaces there. Fixture `request/media/unusual-data-urls`.
         let last = settings.rsplit_once(';').map(|(_, last)| last.trim_start_matches(' '));
         let is_base64 = last.is_some_and(|it| it.eq_ignore_ascii_case(&BASE64[1..]));
-        let has_percents = is_base64 && memchr(b'%', &url.as_bytes()[comma..]).is_some();
-        Some(Self { url, mime_end, comma, is_base64, has_percents })
+        let data = &url.as_bytes()[comma..];
+        let is_respelled = is_base64 && memchr3(b'%', b'\n', b'\r', data).is_some();
+        Some(Self { url, mime_end, comma, is_base64, is_respelled })
     }
 
     /// Whether it is spelled as nearly all are: a type, then base64, and nothing else.
     pub(super) fn is_usual(&self) -> bool {
-        let is_spelled = self.url.starts_with(SCHEME) && !self.has_percents;
+        let is_spelled = self.url.starts_with(SCHEME) && !self.is_respelled;
         is_spelled && &self.url[self.mime_end..self.comma] == BASE64
     }
 
@@ -54,8 +56,8 @@ impl<'a> DataUrl<'a> {
     /// Its data: base64, or what is spelled with percent signs.
     pub(super) fn data(&self) -> Text<'a> {
         let data = self.slice(self.comma + 1..self.url.len());
-        let decoded = self.has_percents.then(|| percent::decoded(&data.to_str())).flatten();
-        decoded.map_or(data, Text::plain)
+        let decoded = self.is_respelled.then(|| percent::decoded(&data.to_str())).flatten();
+        decoded.map_or(data, |data| Text::plain(data.split_ascii_whitespace().collect::<String>()))
     }
 
     /// A stretch of the URL, borrowed from the input where the URL is.

@@ -179,7 +179,7 @@ fn address<'a>(url: Text<'a>, extras: &mut Extras<'a>) -> Source<'a> {
     let is_text = mime.is_empty() || mime.starts_with("text/");
     let mime = (!mime.is_empty()).then(|| Text::plain(mime));
     let data = parts.data();
-    if parts.has_percents {
+    if parts.is_respelled {
         extras.keep(DATA_URL, url.clone().into_str(), Json::literal("null"));
     }
     if parts.is_base64 {
